@@ -42,19 +42,17 @@ def installed() -> None:
 
 
 @pytest.fixture(scope="session")
-def built(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built once for all workers: the first builds it while the others wait. The folder stays for all tests.
+def built(installed: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built once for all workers, and again by a later run only where what it is made from has changed.
 
-    What follows from releases alone is taken from the cache of the user; the test of a second build makes it.
+    The first worker builds it while the others wait; the test of a second build makes it anew.
     """
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    out = shared / "built-site"
-    with (shared / "built-site.lock").open("w") as lock:
+    cache: pytest.Cache | None = getattr(request.config, "cache", None)
+    folder = cache.mkdir("site") if cache is not None else tmp_path_factory.mktemp("site")
+    with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not out.exists():
-            site.build(project(), out, user_cache())
-    return out
+        site.build(project(), folder / "built", user_cache())
+    return folder / "built"
 
 
 class Window:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import gc
+import os
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import evidence
 import tiers
+
+if TYPE_CHECKING:
+    from bindings.subjects import Subjects
 
 pytest_plugins = ("browsing",)
 
@@ -37,6 +42,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "exhaustive: runs nightly and by `pytest -m exhaustive`, and not by default")
     if config.getoption("--record-durations"):
         config.pluginmanager.register(Durations(), "durations")
+    cache = getattr(config, "cache", None)
+    if cache is not None:  # what mypy learns of the standard library and of the bindings, it learns once for all tests
+        os.environ["MYPY_CACHE_DIR"] = str(cache.mkdir(f"mypy-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"))
 
 
 class Durations:
@@ -74,7 +82,29 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(10_000, 20, 10)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """What a module made ends with its last test; what stays, no later collection looks through again."""
+    if nextitem is not None and nextitem.path == item.path:
+        return
+    assert isinstance(item, pytest.Function)
+    members = vars(item.module)
+    for found in members.values():
+        if hasattr(found, "cache_clear") and getattr(found, "__module__", "") == members["__name__"]:
+            found.cache_clear()
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("evidence"):
         evidence.need(*marker.args)
+
+
+@pytest.fixture(scope="session")
+def subjects(tmp_path_factory: pytest.TempPathFactory) -> Subjects:
+    """The bindings under test, by name: generated once a process for all tests."""
+    from bindings.subjects import Subjects
+
+    return Subjects(tmp_path_factory.mktemp("subjects"))

@@ -118,7 +118,7 @@ def probed(folder: Path) -> str:
     (folder / "agent.py").write_text(text, "utf-8")
     command = "acpgen probe --case session-delete/twice -- python agent.py"
     found = said(command.replace("--case", "--protocol acp/v1 --seed 1 --case"), folder)
-    for shown, instead in ((r"; [0-9.]+ s\.", "; 2.6 s."), (r"acpgen-probe-\w{8}/", "acpgen-probe-tide4711/")):
+    for shown, instead in ((r"seconds: [0-9.]+", "seconds: 2.6"), (r"acpgen-probe-\w{8}/", "acpgen-probe-tide4711/")):
         found = re.sub(shown, instead, found)
     return picture(command, found)
 

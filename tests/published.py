@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from acpgen import material, publish
+from acpgen.memory import Memory
 from acpgen.pipeline import understand
 from acpgen.schema.load import parse, read
 from acpgen.targets import Settings
@@ -15,6 +16,8 @@ from acpgen.targets import Settings
 ROOT: Final = Path(__file__).parents[1]
 PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 CHANNELS: Final = ("acp/unstable/v1", "acp/unstable/v2")
+_MEMORY: Final = Memory()
+"""What both renderings need is made once."""
 
 
 @cache
@@ -44,4 +47,4 @@ def docs_material() -> material.Material:
 @cache
 def files(*, for_site: bool = True) -> Mapping[str, str]:
     """All files of the docs."""
-    return publish.documents(all_versions(), docs_material(), for_site=for_site)
+    return publish.documents(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY)

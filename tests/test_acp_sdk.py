@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 import venv
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from typing import Any
 import pytest
 
 import evidence
-from acpgen import Faults, plugins
+from acpgen import Faults, ir, plugins
 from acpgen.pipeline import understand
 from acpgen.plugins import Settings
+from acpgen.schema.bundle import Bundle
 from acpgen.schema.load import load
 from acpgen_acp_sdk import names, target
 
@@ -85,6 +87,12 @@ print(json.dumps({"classes": classes, "public": public, "methods": methods}))
 """
 
 
+@cache
+def understood() -> tuple[ir.Protocol, Bundle]:
+    """What the schema of the SDK means to the target."""
+    return understand(load(evidence.path(SCHEMA)), is_apart=target.is_apart)
+
+
 @pytest.fixture(scope="module")
 def released() -> Path:
     evidence.need(RELEASED, SCHEMA)
@@ -96,7 +104,7 @@ def ours(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the released source distribution with our two files in their places."""
     copy = tmp_path_factory.mktemp("sdk") / "ours"
     shutil.copytree(released, copy)
-    made = target(*understand(load(evidence.path(SCHEMA)), is_apart=target.is_apart), Settings(package="acp"))
+    made = target(*understood(), Settings(package="acp"))
     assert set(made) == {"acp/schema.py", "acp/meta.py"}
     for path, text in made.items():
         (copy / "src" / path).write_text(text, "utf-8")
@@ -260,7 +268,7 @@ def test_fields_of_an_unknown_update_are_read_by_their_names(ours: Path) -> None
 
 def test_unknown_variants_are_refused_where_the_option_says_so(released: Path) -> None:
     settings = plugins.Settings(package="acp", options={"unknown-variants": "refuse"})
-    made = target(*understand(load(evidence.path(SCHEMA)), is_apart=target.is_apart), settings)["acp/schema.py"]
+    made = target(*understood(), settings)["acp/schema.py"]
     assert not re.findall(r"class (OtherSessionUpdate|OtherContentBlock)\b", made)
 
 
@@ -273,7 +281,7 @@ def test_both_files_are_laid_out_as_the_formatter_of_the_sdk_has_them(
         checked, settings = ours / "src", ["--config", str(released / "pyproject.toml")]
     else:
         chosen = Settings(package="acp", options={"line-length": length})
-        made = target(*understand(load(evidence.path(SCHEMA)), is_apart=target.is_apart), chosen)
+        made = target(*understood(), chosen)
         checked, settings = tmp_path, ["--isolated", "--config", f"line-length = {length}"]
         (tmp_path / "acp").mkdir()
         for path, text in made.items():
@@ -290,10 +298,9 @@ def test_both_files_are_laid_out_as_the_formatter_of_the_sdk_has_them(
 
 
 def test_a_length_of_a_line_that_nobody_can_keep_is_refused(released: Path) -> None:
-    understood = understand(load(evidence.path(SCHEMA)), is_apart=target.is_apart)
     for length in (0, 19, 321):
         with pytest.raises(Faults, match="'line-length' must be from 20 to 320"):
-            target(*understood, Settings(package="acp", options={"line-length": length}))
+            target(*understood(), Settings(package="acp", options={"line-length": length}))
 
 
 def test_what_is_no_acp_is_refused_with_a_sentence() -> None:
@@ -303,7 +310,7 @@ def test_what_is_no_acp_is_refused_with_a_sentence() -> None:
 
 
 def test_every_name_of_the_table_is_that_of_a_class(released: Path) -> None:
-    protocol, _ = understand(load(evidence.path(SCHEMA)), is_apart=target.is_apart)
+    protocol, _ = understood()
     assert names.CLASSES.keys() <= protocol.definitions.keys()
     assert protocol.definitions.keys() >= names.ROOT_MODELS | names.PUBLIC | names.LITERALS
 

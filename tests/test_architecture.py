@@ -125,9 +125,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.order": frozenset({"ir"}),
     "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),
     "meaning.checks": frozenset({"ir", "meaning.lower", "schema.bundle", "schema.expressions", "schema.walk"}),
-    "meaning.discriminators": frozenset(
-        {"ir", "meaning.keys", "meaning.nodes", "pointers", "schema.unions", "schema.walk"}
-    ),
+    "meaning.discriminators": frozenset({"ir", "meaning.nodes", "pointers", "schema.unions", "schema.walk"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
@@ -144,7 +142,6 @@ ARROWS: dict[str, frozenset[str]] = {
             *("schema.positions", "schema.unions", "schema.walk"),
         }
     ),
-    "meaning.keys": frozenset({"ir"}),
     "meaning.reading": frozenset(
         {
             *("errors", "ir", "meaning.constants", "meaning.limits", "meaning.narrow", "meaning.nodes"),
@@ -192,7 +189,6 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.order",
                 "meaning.contract",
                 "meaning.discriminators",
-                "meaning.keys",
                 "meaning.framing",
                 "meaning.unenforced",
                 "errors",
@@ -211,6 +207,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "diagnostics",
             "validator",
             "kept",
             "provenance",
@@ -259,6 +256,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "lint": frozenset(
         {
+            "diagnostics",
             "validator",
             *(
                 "config",
@@ -322,14 +320,18 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
+    "diagnostics": frozenset({"errors", "ir", "schema.load"}),
     "validate": frozenset({"judge", "recording", "schema.walk"}),
     "recordings": frozenset(
-        {"config", "errors", "judge", "recording", "schema.load", "schema.walk", "stamp", "validate"}
+        {
+            *("config", "diagnostics", "errors", "ir", "judge", "recording", "schema.load", "schema.walk"),
+            *("stamp", "validate"),
+        }
     ),
     "redaction": frozenset({"schema.expressions", "schema.walk"}),
     "tape": frozenset({"errors", "recording", "schema.load"}),
     "tap": frozenset({"embedded", "errors", "judge", "recording", "tape"}),
-    "probe": frozenset({"embedded", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
+    "probe": frozenset({"diagnostics", "embedded", "errors", "judge", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {
             *(
@@ -346,7 +348,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "targets",
                 "validator",
             ),
-            *("lint", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
+            *("lint", "schema.names", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
         }
     ),
     "site": frozenset(
@@ -560,51 +562,26 @@ def test_generated_code_and_the_run_time_do_not_know_the_generator() -> None:
 COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "findings": (frozenset({"findings"}), frozenset()),
     "judged": (frozenset({"protocol.check.judged"}), frozenset({"findings"})),
-    "facts": (
+    "diff": (
         frozenset(
-            f"protocol.{name}"
-            for name in (
-                "alternatives",
-                "comparing",
-                "comparison",
-                "covered",
-                "declared",
-                "envelopes",
-                "facts",
-                "formats",
-                "frames",
-                "heirs",
-                "leaves",
-                "matching",
-                "pairing",
-                "placed",
-                "record_fields",
-                "revision",
-                "scalars",
-                "shapes",
-                "tagged_unions",
-            )
+            {
+                *(
+                    f"diff.{name}"
+                    for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
+                ),
+                *(f"protocol.{name}" for name in ("covered", "declared", "envelopes", "formats", "frames", "revision")),
+                "changes",
+            }
         ),
         frozenset({"findings"}),
     ),
-    "proof": (
-        frozenset(f"protocol.{name}" for name in ("candidates", "enclosing", "messages", "misread", "proof")),
-        frozenset({"facts", "findings"}),
+    "acceptance": (
+        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages", "misread")),
+        frozenset({"diff", "findings"}),
     ),
     "rules": (
-        frozenset(
-            {
-                "protocol.policy",
-                *(
-                    f"protocol.rules.{name}"
-                    for name in (
-                        *("definition_rules", "field_rules", "judgement", "meaning_rules", "method_rules", "rulebook"),
-                        *("type_rules", "union_rules"),
-                    )
-                ),
-            }
-        ),
-        frozenset({"facts", "findings", "proof"}),
+        frozenset({"rules"}),
+        frozenset({"diff", "findings"}),
     ),
     "check": (
         frozenset(
@@ -619,93 +596,53 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 ),
             }
         ),
-        frozenset({"facts", "findings", "judged", "proof", "rules"}),
+        frozenset({"diff", "findings", "judged", "acceptance", "rules"}),
     ),
-    "files": (frozenset({"fingerprints", "numbering", "sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {
                 "catalogue",
                 "causes",
                 "compare",
-                "ignored",
+                "keyword_notes",
                 "language",
-                "promises",
-                "roles",
+                "policy_settings",
+                "project_policy",
                 "rule_pages",
-                "settings",
-                "transitive",
                 "waivers",
             }
         ),
-        frozenset({"check", "facts", "files", "findings", "judged", "rules"}),
+        frozenset({"check", "diff", "files", "findings", "judged", "rules"}),
     ),
     "repair": (
-        frozenset(
-            f"repair.{name}"
-            for name in (
-                *("attempts", "case", "ground", "keeping", "plans", "repair", "restoring", "reversals", "search"),
-            )
-        ),
-        frozenset({"facts", "files", "findings"}),
+        frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
+        frozenset({"compare", "diff", "files", "findings"}),
     ),
-    "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
+    "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
-        frozenset(f"history.{name}" for name in ("assembling", "bumps", "comparisons", "dating", "gathering")),
-        frozenset({"check", "compare", "facts", "files", "findings", "judged", "timeline"}),
+        frozenset({"history.revision_sources", "history.steps"}),
+        frozenset({"check", "compare", "diff", "files", "findings", "judged", "timeline"}),
     ),
-    "report": (
-        frozenset(
-            f"report.{name}"
-            for name in (
-                "__init__",
-                "columns",
-                "data",
-                "github",
-                "gitlab",
-                "junit",
-                "markdown",
-                "page",
-                "repairs",
-                "sarif",
-                "text",
-                "wording",
-                "xml_text",
-            )
-        )
-        | {f"report.history_{name}" for name in ("data", "markdown", "page", "text", "words")},
-        frozenset({"compare", "findings", "timeline"}),
-    ),
-    "remembering": (frozenset({"remembering"}), frozenset({"files", "findings"})),
+    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "timeline"})),
+    "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),
     "front": (
         frozenset(
             {
-                *("command", "fixing", "history.asked", "moves", "outputs", "waiving"),
-                *(
-                    f"guide.{name}"
-                    for name in (
-                        "__init__",
-                        "actions",
-                        "entries",
-                        "renaming",
-                        "told_capabilities",
-                        "told_methods",
-                        "told_types",
-                    )
-                ),
+                *("command", "repair.fix", "history.history_command"),
             }
         ),
         frozenset(
             {
                 "check",
                 "compare",
-                "facts",
+                "diff",
                 "files",
                 "findings",
                 "history",
                 "judged",
-                "proof",
-                "remembering",
+                "acceptance",
+                "cache",
                 "repair",
                 "report",
                 "timeline",
@@ -736,7 +673,7 @@ def step_of(module: str) -> str:
     return step
 
 
-def test_inside_compat_facts_know_no_rules_and_reports_know_findings_alone() -> None:
+def test_inside_compat_changes_know_no_rules_and_reports_know_findings_alone() -> None:
     for path in sorted((PACKAGE / "compat").rglob("*.py")):
         module = ".".join(path.relative_to(PACKAGE / "compat").with_suffix("").parts)
         if path.read_text(encoding="utf-8").count("\n") <= 1:  # a package that holds nothing of its own
@@ -750,6 +687,8 @@ def test_inside_compat_facts_know_no_rules_and_reports_know_findings_alone() -> 
 # --- names -----------------------------------------------------------------------------------------------------------
 
 SAME_CLASS = {
+    "Change": "what differs between two revisions, and what happens to one file",
+    "Rule": "a row of the compatibility rules, and how a profile finds a method",
     "Finding": "what a rule of `lint` and what a rule of `compat` says; no module knows both",
     "Report": "what `adopt` and what `compat` print; no module knows both",
 }
@@ -757,7 +696,9 @@ SAME_MODULE = {
     "bundle": "the target that writes the bundle",
     "ir": "the target that writes the IR",
     "dialect": "the rules of `lint` about the dialect",
-    "facts": "what upstream states about a definition, and what a comparison found: `adopt` and `compat` know nothing of one another",
+    "changes": "what differs between two revisions, and the page that shows it of two versions",
+    "methods": "how the methods of a schema are read, and what differs between those of two revisions",
+    "unions": "how a schema writes unions, and what differs between two of them",
     "words": "the rules of `lint` about words, and the words that `adopt` carries over",
 }
 

@@ -14,9 +14,8 @@ import jsonschema_rs
 import pytest
 
 import evidence
+import published
 from acpgen import ir
-from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
 from acpgen.schema.dialect import dialect_file, keywords, meta_schema
 from acpgen.schema.load import Documents, load
 from acpgen.schema.walk import children
@@ -130,9 +129,8 @@ def documents(protocol: str) -> Documents:
     return load(SCHEMA / protocol, name=protocol)
 
 
-@cache
 def meaning(protocol: str) -> ir.Protocol:
-    return lower(bundle(documents(protocol)))
+    return published.version(protocol).protocol
 
 
 jsonschema: Any = importlib.import_module("jsonschema")  # it comes without types

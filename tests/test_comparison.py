@@ -109,6 +109,7 @@ def test_the_versions_are_those_that_are_run(told: Table) -> None:
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore")
 def test_the_numbers_in_names_of_classes(told: Table, made: Path) -> None:
     row = told["Classes with a number for a name, v1 / v2"]
@@ -135,10 +136,11 @@ def test_the_numbers_in_names_of_classes(told: Table, made: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Column, ...]:
-    return columns(Subjects(tmp_path_factory.mktemp("comparison")))
+def run(subjects: Subjects) -> tuple[Column, ...]:
+    return columns(subjects)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("row", "label"),
     [

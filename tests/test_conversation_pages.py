@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import published
 from acpgen import judge
 from acpgen.pipeline import understand
 from acpgen.schema.load import load
@@ -24,7 +25,7 @@ PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 
 @cache
 def told(name: str) -> dict[str, Conversation]:
-    protocol, bundle = understand(load(ROOT / "schema" / name, name=name))
+    protocol, bundle = published.version(name).protocol, published.version(name).bundle
     judge = examples.ExampleJudge(bundle)
     found = examples.collect(protocol, judge)
     every = {**found, **examples.made(protocol, judge, found)}
@@ -33,7 +34,7 @@ def told(name: str) -> dict[str, Conversation]:
 
 @cache
 def pages(name: str) -> dict[str, str]:
-    book = docs.book(*understand(load(ROOT / "schema" / name, name=name)), Settings())
+    book = docs.book(published.version(name).protocol, published.version(name).bundle, Settings())
     return dict(docs.laid_out(book, Settings(), {}, for_site=True))
 
 

@@ -69,7 +69,7 @@ def documents(shape: str, *, changed: bool = False) -> Documents:
 
 
 @pytest.mark.parametrize("target", ["docs", "vectors"])
-@pytest.mark.parametrize("shape", tiers.sample(SHAPES, 9))
+@pytest.mark.parametrize("shape", tiers.sample(SHAPES, 5))
 def test_every_target_is_made_of_little_or_says_why_it_is_not(shape: str, target: str) -> None:
     make = TARGETS[target]
     assert refusals(lambda: make(*understand(documents(shape)), Settings())) <= {TooManyWays}
@@ -83,12 +83,12 @@ def test_unions_that_multiply_become_few_definitions(shape: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["protocol", "language"])
-@pytest.mark.parametrize("shape", tiers.sample(SHAPES, 9))
+@pytest.mark.parametrize("shape", tiers.sample(SHAPES, 5))
 def test_two_revisions_are_compared(shape: str, mode: Mode) -> None:
     assert not refusals(lambda: compare(documents(shape), documents(shape, changed=True), mode=mode))
 
 
-@pytest.mark.parametrize("shape", tiers.sample(SHAPES, 9))
+@pytest.mark.parametrize("shape", tiers.sample(SHAPES, 5))
 def test_lint_and_the_strict_validator_end(shape: str) -> None:
     assert not refusals(lambda: lint.lint(source(shape)))
     assert refusals(lambda: strict(documents(shape))) <= {TooManyWays}

@@ -97,7 +97,7 @@ def test_the_strict_judge_is_right_about_every_required_test_or_refuses_the_sche
 @pytest.mark.parametrize("draft", ALL, ids=lambda draft: draft.name)
 def test_a_schema_means_in_2020_12_what_it_means_in_its_draft(draft: Draft, whole: bool) -> None:
     judged = 0
-    for seed in SEEDS[:: 1 if whole else 3]:
+    for seed in SEEDS[:: 1 if whole else 6]:
         maker = Maker(seed, draft)
         schema = maker.document()
         if list(check(schema, "schema.json")):
@@ -109,7 +109,7 @@ def test_a_schema_means_in_2020_12_what_it_means_in_its_draft(draft: Draft, whol
         for value in (maker.value() for _ in range(30)):
             assert accepts(made, value) is engine.is_valid(value), (seed, schema, value)
             judged += 1
-    assert judged > (2000 if whole else 500)
+    assert judged > (2000 if whole else 250)
 
 
 CLOSED: Final = {"unevaluatedProperties": False}

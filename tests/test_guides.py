@@ -79,7 +79,7 @@ def test_all_guides_are_there_and_the_first_page_links_each() -> None:
     assert "(generated/docs/guides/index.md)" in (ROOT / "README.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("guide", tiers.sample(FIRST, 8))
+@pytest.mark.parametrize("guide", tiers.sample(FIRST, 5))
 def test_a_guide_does_what_it_says(guide: str, tmp_path: Path) -> None:
     found = blocks(guide)
     assert found
@@ -140,19 +140,10 @@ def test_the_programs_of_a_guide_pass_mypy(guide: str, programs: Path) -> None:
     folder = programs / guide.replace("-", "_")
     files = [path.name for path in folder.glob("*.py")]
     assert files
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--strict",
-        "--cache-dir",
-        str(programs / "cache"),
-        "--config-file",
-        os.devnull,
-    ]
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, *files]
     environment = {**os.environ, "MYPYPATH": os.pathsep.join(map(str, PYTHON))}
     done = subprocess.run(
-        [*command, *files], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -15,6 +15,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 import evidence
+import tiers
 from acpgen import config, starting
 from acpgen import project as runs
 from acpgen.cli import app
@@ -79,7 +80,7 @@ def test_two_versions_of_a_protocol_of_ones_own(here: Path, monkeypatch: pytest.
     run(Path.cwd(), "from acme import v1, v2026_01; v1.decode_as(v1.AbRequest, {}); print(v2026_01.AbRequest)")
 
 
-@pytest.mark.parametrize("name", ["upstream/mcp-2025-11-25/schema.json", "wild/py-ruff.json"])
+@pytest.mark.parametrize("name", tiers.sample(["upstream/mcp-2025-11-25/schema.json", "wild/py-ruff.json"], 1))
 def test_what_others_published_becomes_a_project(name: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evidence.need(name)
     made = acpgen("init", "theirs", f"their/v1={evidence.path(name)}")

@@ -13,62 +13,38 @@ import pytest
 
 import evidence
 import javascript
-import json_schema_suite
 from acpgen import embedded, judge, publish, recording
-from acpgen.pipeline import understand
 from acpgen.publish import in_browser
-from acpgen.schema.drafts import MODERN
-from acpgen.schema.load import load
-from acpgen.targets import Settings
 from monitor.cases import CASES, MCP_CASES
 from monitor.quiet import QUIET
 from monitor.scripts import Said
+from published import PROTOCOLS, versions
 
 ROOT = Path(__file__).parents[1]
-PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 SCRIPT = ROOT / "templates" / "docs" / "site" / "judge.js"
 
 RUN = """
 const judge = require(process.argv[1]);
 require(process.argv[2]);
 const task = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const told = (error) => {
-  if (!(error instanceof judge.NotJudged)) throw error;
-  return "not judged";
-};
-const verdict = (work) => { try { return work() ? "wrong" : "right"; } catch (error) { return told(error); } };
 const made = {};
 const protocol = (name) => made[name] ??= new judge.Protocol(globalThis.acpProtocols[name]);
 const WORK = {
   vector({ protocol: name, row }) {
-    if ("type" in row) return verdict(() => protocol(name).against(row.type, row.message, [], "").length);
-    let value = row.message;
-    if ("text" in row) {
-      let read;
-      try { read = judge.parse(row.text); } catch (error) { return error instanceof SyntaxError ? "wrong" : told(error); }
-      if (read.duplicates.length) return "wrong";
-      value = read.value;
-    }
-    return verdict(() => protocol(name).judged(value, row.sender, () => row.method).length);
+    const { module } = globalThis.acpProtocols[name];
+    const text = row.text ?? JSON.stringify(row.message);
+    return module.validate(text, { sender: row.sender, pending: () => row.method }).length ? "wrong" : "right";
   },
-  schema({ schema, value }) { return verdict(() => judge.problems(schema, "#", value).length); },
   conversation({ protocol: name, lines }) {
     const told = new judge.Conversation(protocol(name));
     return lines.map((line) => told.line(line));
   },
+  example({ protocol: name }) { return globalThis.acpProtocols[name].example; },
   rules() { return judge.RULES; },
   version({ lines, known }) { return judge.versionOf(lines, known) ?? null; },
 };
 process.stdout.write(JSON.stringify(task.map((one) => WORK[one.work](one))));
 """
-
-
-@cache
-def versions() -> tuple[publish.Version, ...]:
-    return tuple(
-        publish.Version(*understand(load(ROOT / "schema" / name, name=name)), Settings(prefix=name))
-        for name in PROTOCOLS
-    )
 
 
 @pytest.fixture(scope="module")
@@ -95,33 +71,16 @@ def judged(data: Path, work: Sequence[dict[str, Any]]) -> list[Any]:
 def test_every_vector_gets_the_verdict_that_json_schema_gives_it(name: str, data: Path) -> None:
     folder = ROOT / "generated" / "vectors" / name
     rows = [
-        json.loads(line) for path in sorted(folder.rglob("*.jsonl")) for line in path.read_text("utf-8").splitlines()
+        json.loads(line)
+        for path in sorted((folder / "methods").glob("*.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
     ]
     found = judged(data, [{"work": "vector", "protocol": name, "row": row} for row in rows])
     wrong = [
         (row["id"], verdict) for row, verdict in zip(rows, found, strict=True) if (verdict == "right") != row["valid"]
     ]
     assert not wrong, wrong[:10]
-    assert "not judged" not in found
     assert len(rows) > 100
-
-
-def test_of_the_test_suite_of_json_schema_nothing_is_judged_otherwise(data: Path) -> None:
-    """What is not judged is said to be so, and is never right or wrong by chance."""
-    work: list[dict[str, Any]] = []
-    wanted: list[tuple[str, bool]] = []
-    for name, schema, tests in json_schema_suite.groups(MODERN):
-        for test in tests:
-            work.append({"work": "schema", "schema": schema, "value": test["data"]})
-            wanted.append((f"{name}: {test['description']}", test["valid"]))
-    found = judged(data, work)
-    wrong = [
-        (told, verdict)
-        for (told, valid), verdict in zip(wanted, found, strict=True)
-        if verdict != "not judged" and (verdict == "right") != valid
-    ]
-    assert not wrong, wrong[:20]
-    assert found.count("not judged") < len(found) / 2
 
 
 def lines(said: Sequence[Said]) -> list[str]:
@@ -190,26 +149,6 @@ def lines_of(*values: Any) -> list[str]:
     return [value if isinstance(value, str) else json.dumps(value) for value in values]
 
 
-@pytest.mark.parametrize(
-    ("schema", "value", "wanted"),
-    [
-        ({"unevaluatedProperties": False}, {}, "not judged"),
-        ({"not": {"unevaluatedProperties": False}}, {}, "not judged"),
-        ({"$ref": "https://example.com/other"}, 1, "not judged"),
-        ({"$ref": "#/$defs/gone"}, 1, "not judged"),
-        ({"$ref": "#"}, 1, "not judged"),
-        ({"pattern": "(?P<x>a)"}, "a", "not judged"),
-        ({"$schema": "http://json-schema.org/draft-07/schema#"}, 1, "not judged"),
-        ({"properties": {"__proto__": {"type": "string"}}, "required": ["__proto__"]}, {}, "wrong"),
-        ({"required": ["constructor"]}, {}, "wrong"),
-        ({"minLength": 2}, "\U0001f30a", "wrong"),
-        ({"type": "integer"}, 1.0, "right"),
-    ],
-)
-def test_what_the_judge_does_not_know_is_never_right(schema: Any, value: Any, wanted: str, data: Path) -> None:
-    assert judged(data, [{"work": "schema", "schema": schema, "value": value}]) == [wanted]
-
-
 def test_hostile_lines_are_wrong_or_not_judged_and_end_nothing(data: Path) -> None:
     call: dict[str, Any] = {
         "jsonrpc": "2.0",
@@ -259,10 +198,10 @@ def test_the_protocol_is_the_one_that_initialize_agrees_on(data: Path) -> None:
 
 
 def test_the_example_of_each_protocol_is_right(data: Path) -> None:
-    read = [json.loads(text[text.index("] = ") + 4 :].rstrip(";\n")) for text in publish.scripts(versions()).values()]
+    examples = judged(data, [{"work": "example", "protocol": name} for name in PROTOCOLS])
     work = [
-        {"work": "conversation", "protocol": name, "lines": each["example"].splitlines()}
-        for name, each in zip(PROTOCOLS, read, strict=True)
+        {"work": "conversation", "protocol": name, "lines": example.splitlines()}
+        for name, example in zip(PROTOCOLS, examples, strict=True)
     ]
     for verdicts in judged(data, work):
         assert len(verdicts) >= 2

@@ -29,6 +29,9 @@ protocols = ["acp/v2"]
 [tool.acpgen.outputs."generated/ir"]
 target = "ir"
 protocols = ["acp/v2"]
+[tool.acpgen.outputs."generated/typescript"]
+target = "typescript"
+packages = { "acp/v2" = "v2" }
 [tool.acpgen.outputs."generated/docs"]
 target = "docs"
 protocols = ["acp/v1", "acp/v2", "mcp/2025-06-18"]

@@ -32,20 +32,21 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "choices": {"pydantic_guest"},
     "codec": {
         *("choices", "contract", "errors", "explain", "json_types", "jsonrpc", "native", "parse", "pointers"),
-        *("readers", "receiving", "records", "routing", "strict_encode", "writers"),
+        *("readers", "receiving", "records", "routing", "strict_encode", "types", "writers"),
     },
     "connection": {
         *("calling", "ends", "envelopes", "errors", "failures", "framing", "incoming", "json_types", "parse"),
         *("places", "transport", "wire"),
     },
-    "construct": {"errors", "json_types", "pointers", "readers", "receiving", "records", "writers"},
+    "construct": {"errors", "json_types", "pointers", "readers", "receiving", "records", "types", "writers"},
     "contract": {"json_types"},
     "documentation": set(),
     "ends": {"parse"},
-    "engine": {"contract", "explain", "patterns", "pieces", "pointers"},
+    "engine": {"contract", "explain", "patterns", "pointers"},
     "envelopes": {"failures", "jsonrpc"},
     "errors": set(),
-    "explain": {"contract", "errors", "json_types", "pointers"},
+    "discriminators": {"json_types"},
+    "explain": {"contract", "discriminators", "engine", "errors", "json_types", "pointers"},
     "failures": {"errors", "strict"},
     "framing": {"ends"},
     "gates": {"codec", "contract", "json_types", "parse"},
@@ -53,24 +54,23 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "incoming": {"json_types"},
     "json_types": set(),
     "jsonrpc": {"records"},
-    "native": {"choices", "json_types", "parse", "readers", "records", "texts"},
+    "native": {"choices", "json_types", "jsonrpc", "parse", "readers", "records", "types", "writers"},
     "parse": {"errors", "json_types", "pointers"},
     "patterns": {"contract", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
     "pending": {"json_types", "places"},
-    "pieces": {"contract", "engine", "explain", "json_types", "pointers"},
     "pipes": {"failures", "framing"},
     "places": set(),
     "pointers": set(),
     "process_tree": set(),
     "pydantic_guest": {
         *("choices", "documentation", "errors", "json_types", "pointers", "readers", "receiving", "records"),
-        *("writers",),
+        *("types", "writers"),
     },
-    "readers": {"choices", "json_types", "receiving", "records", "texts"},
+    "readers": {"choices", "json_types", "receiving", "records", "texts", "types"},
     "receiving": {
         *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "patterns", "pointers"),
-        *("readers", "records", "texts", "writers"),
+        *("records", "texts", "types", "writers"),
     },
     "records": {"choices", "construct", "documentation", "json_types", "pydantic_guest", "writers"},
     "routing": {"contract", "errors", "explain", "json_types"},
@@ -78,12 +78,12 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "streams": {"pipes"},
     "strict": {"contract", "engine", "errors", "homes", "json_types", "parse", "pointers", "routing"},
     "strict_encode": {
-        *("choices", "construct", "contract", "errors", "json_types", "pointers", "receiving", "records"),
-        *("texts",),
+        *("construct", "contract", "errors", "json_types", "pointers", "receiving", "records", "types"),
     },
     "supervisor": {"process_tree"},
     "texts": {"pydantic_guest"},
     "transport": {"failures"},
+    "types": {"choices", "json_types", "records", "texts"},
     "websocket": {"failures", "framing", "peers", "transport", "wire"},
     "wire": {"codec", "strict"},
     "writers": {"errors", "json_types", "jsonrpc", "parse", "records"},
@@ -263,11 +263,11 @@ def test_a_type_checker_needs_no_package_of_an_extra(tmp_path: Path) -> None:
     run = subprocess.run(
         [
             *(sys.executable, "-m", "mypy", "--strict", "--no-site-packages", "--follow-imports=silent"),
-            *("--config-file=", "--cache-dir", str(tmp_path / "cache"), "-m", "jsonrpc_bindings.websocket"),
+            *("--config-file=", "-m", "jsonrpc_bindings.websocket"),
         ],
         capture_output=True,
         text=True,
-        env={"MYPYPATH": os.pathsep.join((str(RUNTIME.parent), str(tmp_path))), "PYTHONUTF8": "1"},
+        env={**os.environ, "MYPYPATH": os.pathsep.join((str(RUNTIME.parent), str(tmp_path))), "PYTHONUTF8": "1"},
     )
     assert run.returncode == 0, run.stdout + run.stderr
 
@@ -350,7 +350,19 @@ def test_what_acpgen_shares_loads_neither_codecs_nor_bindings_nor_the_rest_of_ac
     runtime = {
         f"acpgen.jsonrpc_bindings.{name}"
         for name in (
-            *("choices", "contract", "ends", "engine", "errors", "explain", "framing", "homes", "json_types", "parse"),
+            *(
+                "choices",
+                "contract",
+                "discriminators",
+                "ends",
+                "engine",
+                "errors",
+                "explain",
+                "framing",
+                "homes",
+                "json_types",
+                "parse",
+            ),
             *("patterns", "pointers", "process_tree", "records", "routing", "strict", "supervisor"),
         )
     }

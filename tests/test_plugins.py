@@ -345,7 +345,7 @@ def test_a_target_that_cannot_be_loaded_is_told_also_in_the_list(project: Path, 
     assert "the target 'mine' failed: " in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
     listed = [line.partition(":")[0] for line in ran.stdout.splitlines() if not line.startswith(" ")]
-    assert listed == ["bundle", "docs", "ir", "python", "vectors"]
+    assert listed == ["bundle", "docs", "ir", "python", "typescript", "vectors"]
 
 
 def test_a_target_that_refuses_a_protocol_is_quoted(project: Path) -> None:
@@ -509,12 +509,12 @@ def test_the_example_of_the_page_is_short_and_does_what_the_page_says(project: P
     code, test, *_ = blocks("python")
     assert code.count("\n") < 100
     packages = project / "packages"
-    (packages / "acpgen_typescript-1.0.dist-info").mkdir(parents=True)
-    (packages / "acpgen_typescript-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: x\nVersion: 1.0\n")
-    (packages / "acpgen_typescript-1.0.dist-info/entry_points.txt").write_text(
+    (packages / "acpgen_interfaces-1.0.dist-info").mkdir(parents=True)
+    (packages / "acpgen_interfaces-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: x\nVersion: 1.0\n")
+    (packages / "acpgen_interfaces-1.0.dist-info/entry_points.txt").write_text(
         "[acpgen.targets]\n" + blocks("toml")[0].partition('targets"]\n')[2].replace('"', "")
     )
-    (packages / "acpgen_typescript.py").write_text(code)
+    (packages / "acpgen_interfaces.py").write_text(code)
     (project / "its_test.py").write_text(test)
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'generator'}{os.pathsep}{packages}"}
     subprocess.run([sys.executable, "its_test.py"], cwd=project, env=environment, check=True)
@@ -524,9 +524,9 @@ def test_the_example_of_the_page_is_short_and_does_what_the_page_says(project: P
     made = (project / "web/protocol/acp/v1/types.ts").read_text("utf-8")
     assert 'readonly "sessionId": TSessionId;' in made
     assert run(["generate", "--check"], project).returncode == 0
-    listed = run(["targets", "typescript"], project).stdout
+    listed = run(["targets", "interfaces"], project).stdout
     assert listed == (
-        "typescript (package acpgen_typescript:target): Types for TypeScript.\n"
+        "interfaces (package acpgen_interfaces:target): Interfaces for TypeScript.\n"
         "  readonly: Whether fields may be assigned. It is true or false, false by default.\n"
     )
 

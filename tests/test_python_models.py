@@ -134,6 +134,72 @@ def test_a_default_that_is_an_object_is_made_of_classes(tmp_path: Path) -> None:
     assert made.body("Thing") == ["inner: Inner = field(default_factory=lambda: Inner(is_good=True))"]
 
 
+@pytest.mark.parametrize(
+    ("schema", "default", "written"),
+    [
+        ({"enum": ["a", "b"]}, "a", '"a"'),
+        ({"enum": ["a", "b"]}, "c", "UNSET"),
+        ({"enum": ["a", "b"], "x-unknown": "keep"}, "b", '"b"'),
+        ({"type": "integer", "minimum": 3}, 4, "4"),
+        ({"type": "integer", "minimum": 3}, 1, "UNSET"),
+        ({"type": "array", "items": TEXT}, ["x"], 'field(default_factory=lambda: ["x"])'),
+        ({"type": "object", "additionalProperties": TEXT}, {"x": "y"}, 'field(default_factory=lambda: {"x": "y"})'),
+        (
+            {"$ref": "#/$defs/Circle"},
+            {"kind": "circle", "radius": 2},
+            "field(default_factory=lambda: Circle(radius=2))",
+        ),
+        (
+            {"oneOf": [{"$ref": "#/$defs/Circle"}, {"$ref": "#/$defs/Square"}]},
+            {"kind": "square", "side": 1},
+            "field(default_factory=lambda: Square(side=1))",
+        ),
+    ],
+    ids=str,
+)
+def test_a_default_of_a_definition_is_that_of_the_field(
+    schema: Any, default: Any, written: str, tmp_path: Path
+) -> None:
+    thing = record({"the_field": {"$ref": "#/$defs/Kind", "default": default}})
+    made = Written(tmp_path, {"Circle": CIRCLE, "Square": SQUARE, "Kind": schema, "Thing": thing})
+    assert made.body("Thing")[-1].endswith(f" = {written}")
+
+
+def test_records_that_name_fields_by_patterns_alone_refuse_others_where_unknown_fields_are_refused(
+    tmp_path: Path,
+) -> None:
+    patterns = {"patternProperties": {"^x-": TEXT}}
+    definitions = {
+        "Base": record({}, **patterns),
+        "Below": {"allOf": [{"$ref": "#/$defs/Base"}], **record({"size": TEXT})},
+        "Free": record({}, **patterns, additionalProperties=True),
+        "Thing": record({"id": TEXT}, **patterns),
+    }
+    for value, names in (("keep", []), ("ignore", []), ("refuse", ["Thing"])):
+        receiving = Written(tmp_path, definitions, **{"unknown-fields": value}).schema["x-protocol"]["receiving"]
+        assert [name for name, one in receiving.items() if one["unevaluatedProperties"] is False] == names
+
+
+def test_a_default_that_is_an_empty_object_is_made_anew(tmp_path: Path) -> None:
+    made = Written(
+        tmp_path, {"Thing": record({"env": {"type": "object", "additionalProperties": TEXT, "default": {}}})}
+    )
+    assert made.body("Thing") == ["env: dict[str, str] = field(default_factory=lambda: dict[str, str]())"]
+
+
+def test_a_default_that_makes_its_own_record_again_is_words(tmp_path: Path) -> None:
+    node = record({"next": {"$ref": "#/$defs/Next", "default": {}}})
+    made = Written(
+        tmp_path,
+        {
+            "Node": node,
+            "Next": {"$ref": "#/$defs/Node"},
+            "Thing": record({"node": {"$ref": "#/$defs/Node", "default": {}}}),
+        },
+    )
+    assert made.body("Node") == ["next: Next | UnsetType = UNSET"]
+
+
 def test_a_tagged_union_is_a_union_of_classes_that_say_their_tags(tmp_path: Path) -> None:
     union = {"oneOf": [{"$ref": "#/$defs/Circle"}, {"$ref": "#/$defs/Square"}], "x-unknown": "keep"}
     lone = record({"shape": {"anyOf": [{"$ref": "#/$defs/Shape"}, {"type": "null"}], "x-null": "omitted"}})
@@ -177,7 +243,7 @@ def test_a_body_that_stands_alone_is_the_base_of_its_variant(tmp_path: Path) -> 
                 record({"a": TEXT}, "a", additionalProperties=False),
                 record({"b": TEXT}, "b", additionalProperties=False),
             ],
-            'Keyed(("a", "b"))',
+            "Shapes()",
         ),
         ([CIRCLE, record({"size": TEXT, "kind": {"const": "plain"}})], 'Tagged("kind", default_tags=("plain",))'),
         ([CIRCLE, record({"kind": {"enum": ["line", "dot"]}}, "kind")], 'Tagged("kind")'),

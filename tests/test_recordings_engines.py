@@ -51,6 +51,7 @@ def test_the_recipe_for_one_process(tmp_path: Path) -> None:
     assert ran.stdout.split("\n")[0] == EXPECTED, ran.stderr
 
 
+@pytest.mark.exhaustive
 def test_the_recipe_for_dask(tmp_path: Path) -> None:
     if importlib.util.find_spec("distributed") is None:
         pytest.skip("Dask is not installed")
@@ -61,6 +62,7 @@ def test_the_recipe_for_dask(tmp_path: Path) -> None:
     assert ran.stdout.split("\n")[0] == EXPECTED, ran.stderr
 
 
+@pytest.mark.exhaustive
 def test_the_recipe_for_ray(tmp_path: Path) -> None:
     if importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed")

@@ -82,7 +82,7 @@ def test_every_target_takes_them(tmp_path: Path) -> None:
         {name: Settings(package="odd.v1") for name in TARGETS},
     )
     assert all(made.values())
-    assert {"bundle", "docs", "ir", "python", "vectors"} <= set(made)
+    assert {"bundle", "docs", "ir", "python", "typescript", "vectors"} <= set(made)
     acpgen.write([acpgen.Tree(tmp_path / "python", made["python"])])
     code = (
         "import json, sys\nfrom odd import v1\nparams = json.loads(sys.argv[1])\n"

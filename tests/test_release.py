@@ -191,11 +191,7 @@ def test_the_wheels_of_the_bindings_work_where_they_are_unpacked(released: Path,
     assert ran.stdout == "True True\n", ran.stderr
 
 
-def test_the_workflow_is_one_that_its_host_understands_and_runs_the_same_script() -> None:
-    for schema in ("vendor.github-workflows", "custom.github-workflows-require-timeout"):
-        command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(WORKFLOW)]
-        checked = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert checked.returncode == 0, checked.stdout
+def test_the_workflow_runs_the_same_script() -> None:
     workflow = yaml.safe_load(WORKFLOW.read_text("utf-8"))
     assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML 1.1 reads the key `on` as true
     assert workflow["permissions"] == {"contents": "read"}

@@ -6,6 +6,7 @@ those of the monitor here: the conversations of `monitor/cases.py` break each.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import json
@@ -201,6 +202,20 @@ def test_every_function_is_there_and_has_a_docstring(name: str) -> None:
 # --- the tests -------------------------------------------------------------------------------------------------------
 
 
+def test_every_test_that_the_table_names_is_a_function_of_its_file() -> None:
+    for file, names in groupby(
+        sorted({name.partition("[")[0] for rule in TABLE.rules for name in rule.tests}), file_of
+    ):
+        tree = ast.parse((ROOT / file).read_text("utf-8"))
+        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert {name.partition("::")[2] for name in names} <= functions, file
+
+
+def file_of(name: str) -> str:
+    return name.partition("::")[0]
+
+
+@pytest.mark.exhaustive
 def test_every_test_that_the_table_names_is_collected() -> None:
     named = {name for rule in TABLE.rules for name in rule.tests}
     files = sorted({name.partition("::")[0] for name in named})

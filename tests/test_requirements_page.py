@@ -14,13 +14,12 @@ from typing import Any, Final
 import pytest
 
 from acpgen.errors import Faults
-from acpgen.pipeline import understand
-from acpgen.publish import Version, monitor, requirements
+from acpgen.publish import monitor, requirements
 from acpgen.publish.channels import find_places
 from acpgen.publish.demands import demands
 from acpgen.publish.table import PEERS, WAYS, Requirement
-from acpgen.schema.load import load
-from acpgen.targets import Settings, docs
+from acpgen.targets import docs
+from published import versions
 
 ROOT: Final = Path(__file__).parents[1]
 FILE: Final = "schema/requirements.json"
@@ -73,12 +72,6 @@ SMALL: Final[dict[str, Any]] = {
         },
     ],
 }
-
-
-@cache
-def versions() -> tuple[Version, ...]:
-    names = ("acp/v1", "acp/v2", "mcp/2025-06-18")
-    return tuple(Version(*understand(load(ROOT / "schema" / name, name=name)), Settings(prefix=name)) for name in names)
 
 
 @cache

@@ -15,11 +15,10 @@ from typing import Any, Final
 import jsonschema_rs
 import pytest
 
+import published
 from acpgen import ir
-from acpgen.meaning.lower import lower
 from acpgen.publish.table import SchemaPlaces
-from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.load import load
+from acpgen.schema.bundle import Bundle
 from breaking import broken, is_breakable
 from requirements_file import identity, label
 from validators import judges
@@ -67,14 +66,12 @@ class Fact:
     holds: Callable[[ir.Protocol], bool]
 
 
-@cache
 def bundled(protocol: str) -> Bundle:
-    return bundle(load(SCHEMA / protocol, name=protocol))
+    return published.version(protocol).bundle
 
 
-@cache
 def meaning(protocol: str) -> ir.Protocol:
-    return lower(bundled(protocol))
+    return published.version(protocol).protocol
 
 
 @cache

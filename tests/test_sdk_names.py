@@ -18,8 +18,7 @@ from acp_bindings import v1
 from acp_bindings.unstable import v1 as unstable_v1
 
 import evidence
-from acpgen.pipeline import understand
-from acpgen.schema.load import load
+import published
 from acpgen_acp_sdk.names import CLASSES
 from jsonrpc_bindings.records import shape_of
 from variants import bodies
@@ -59,8 +58,7 @@ ENVELOPES: Final[Mapping[str, str]] = {
 
 def called(name: str) -> Mapping[str, str]:
     """The types that are variants, by the name that tag and union make."""
-    meaning, _ = understand(load(ROOT / "schema" / name, name=name))
-    return {long: type_ for type_, long in bodies(meaning).items()}
+    return {long: type_ for type_, long in bodies(published.version(name).protocol).items()}
 
 
 PACKAGES: Final[tuple[tuple[str, ModuleType, Mapping[str, str]], ...]] = (

@@ -55,7 +55,7 @@ def test_a_schema_that_leads_to_one_definition_along_many_ways_is_understood(tmp
 MODES: Final[tuple[Mode, ...]] = ("protocol", "language")
 
 
-@pytest.mark.parametrize("case", sample([(name, mode) for name in SHAPES for mode in MODES], 8, "-".join))
+@pytest.mark.parametrize("case", sample([(name, mode) for name in SHAPES for mode in MODES], 4, "-".join))
 def test_it_is_compared(tmp_path: Path, case: tuple[str, Mode]) -> None:
     name, mode = case
     paths = [written(tmp_path, name, kind) for kind in ("integer", "string")]

@@ -21,6 +21,7 @@ from acpgen.errors import Faults
 from acpgen.redaction import REDACTED, Redactor
 from acpgen.schema.walk import is_array, is_object
 from acpgen.tape import Tape
+from commands import acpgen
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
@@ -74,13 +75,12 @@ def test_what_is_there_is_not_written_over_and_no_link_is_followed(tmp_path: Pat
         case _:
             place.hardlink_to(other)
     mark = tmp_path / "started"
-    ran = tap("--record", place, talk=b"{}\n", folder=tmp_path)
+    ran = acpgen(["tap", "--record", place, "--report", tmp_path / "report", "--", "touch", mark])
     assert ran.returncode == 2
     assert b"never written over" in ran.stderr
-    assert ran.stdout == b"", "the agent does not start"
     assert other.read_text() == "kept"
     assert not (tmp_path / "nothing").exists()
-    assert not mark.exists()
+    assert not mark.exists(), "the agent does not start"
 
 
 def test_files_follow_one_another_and_the_newest_stay(tmp_path: Path) -> None:
@@ -187,10 +187,10 @@ def test_the_end_of_tap_names_the_files_of_a_recording_in_parts(tmp_path: Path) 
     ],
 )
 def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: list[str], told: str) -> None:
-    ran = tap(*options, talk=b"", folder=tmp_path)
+    ran = acpgen(["tap", *options, "--report", tmp_path / "report", "--", "cat"], cwd=tmp_path)
     assert ran.returncode == 2
     assert told in " ".join(ran.stderr.decode().replace("│", " ").split())
-    assert not Path("talk").exists()
+    assert not (tmp_path / "talk").exists()
 
 
 # --- without what is nobody else's business --------------------------------------------------------------------------

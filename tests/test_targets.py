@@ -31,7 +31,8 @@ SCHEMA = Path(__file__).parents[1] / "schema"
 
 def made(case: str, target: str) -> dict[str, str]:
     bundled = bundle(load(GOLDEN / case / "schema.json", name=case))
-    return dict(TARGETS[target](lower(bundled), bundled, settings(case, target)))
+    files = TARGETS[target](lower(bundled), bundled, settings(case, target))
+    return {path: text for path, text in files.items() if not path.startswith("runtime.")}  # which no schema changes
 
 
 def settings(case: str, target: str) -> Settings:
@@ -105,7 +106,7 @@ def test_golden_code_imports_and_every_class_builds(case: str, packages: Path) -
 def test_golden_code_is_typed_strictly(checker: str, packages: Path, whole: bool) -> None:
     checked = [f"golden_{case}" for case in (CASES if whole else tiers.draw(CASES, 2))]
     if checker == "mypy":
-        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(packages / ".cache"), *checked]
+        command = [sys.executable, "-m", "mypy", "--strict", *checked]
     else:
         settings = {"typeCheckingMode": "strict", "pythonVersion": "3.11", "include": checked}
         (packages / "pyrightconfig.json").write_text(json.dumps(settings))
@@ -158,7 +159,7 @@ def test_equal_input_gives_equal_bytes() -> None:
             assert made(case, target) == made(case, target)
 
 
-@pytest.mark.parametrize("at_once", [1, 40])
+@pytest.mark.parametrize("at_once", tiers.sample([1, 40], 1))
 def test_records_that_are_emitted_in_lots_are_those_that_are_emitted_at_once(
     at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -349,7 +349,9 @@ def killed_at(number: int, trees: list[Tree]) -> bool:
     return os.WIFSIGNALED(status)
 
 
-@pytest.mark.parametrize("before", [OLD, {}, None])
+@pytest.mark.parametrize(
+    "before", [OLD, pytest.param({}, marks=pytest.mark.exhaustive), pytest.param(None, marks=pytest.mark.exhaustive)]
+)
 def test_killed_at_any_step_the_old_tree_or_the_new_one_stands(
     tmp_path: Path, way: str, before: dict[str, str] | None
 ) -> None:

@@ -10,5 +10,6 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "docs": "Pages of documentation in Markdown, in which every example was checked.",
     "ir": "What the schema means, as JSON.",
     "python": "Typed Python bindings, with decoding, encoding and validators.",
+    "typescript": "TypeScript declarations and modules that decode, encode and validate.",
     "vectors": "Messages with verdicts as JSON Lines, to test any implementation.",
 }

@@ -26,7 +26,7 @@
     [tool.acpgen.lint]
     description-missing = "warning"
 
-    [tool.acpgen.compat]                             # see compat.settings
+    [tool.acpgen.compat]                             # see compat.policy_settings
     promise = "full"
 
     [tool.acpgen.site]                               # of `acpgen docs build`
@@ -137,7 +137,7 @@ class Config:
 
     `references` are files, or names of drafts, by the address that means each.
     `lint` has the level of each rule of lint that is not an error here.
-    `compat` is the policy of the compatibility check as it stands there; `compat.settings` reads it.
+    `compat` is the policy of the compatibility check as it stands there; `compat.policy_settings` reads it.
     `names` are those that people choose for all protocols, `names_of` those for one of them.
     """
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from acp_session import monitor
     from acp_session.monitor import versions
-    from jsonrpc_bindings import contract, engine, framing, homes, parse, patterns, strict, supervisor
+    from jsonrpc_bindings import contract, discriminators, engine, framing, homes, parse, patterns, strict, supervisor
 
     __all__ = [
         "contract",
+        "discriminators",
         "engine",
         "framing",
         "homes",
@@ -36,7 +37,8 @@ else:
     FOLDERS = {"jsonrpc_bindings": resources.runtime, "acp_session": resources.session}
     MODULES = {
         **dict.fromkeys(
-            ("contract", "engine", "framing", "homes", "parse", "patterns", "strict", "supervisor"), "jsonrpc_bindings"
+            ("contract", "discriminators", "engine", "framing", "homes", "parse", "patterns", "strict", "supervisor"),
+            "jsonrpc_bindings",
         ),
         "monitor": "acp_session",
         "versions": "acp_session.monitor",

@@ -341,3 +341,15 @@ class Protocol:
     stream: Stream = "lines"
     framing: Mapping[str, JSON] = field(default_factory=dict[str, JSON], hash=False, compare=False)
     doc: str = field(default="", compare=False)
+
+    @property
+    def tolerated(self) -> frozenset[str]:
+        """The unions and enumerations that keep what is unknown, though the schema is closed."""
+        sets = (one for one in self.definitions.values() if isinstance(one, TaggedUnion | Enum))
+        return frozenset(one.name for one in sets if one.openness == "tolerated")
+
+    @property
+    def fallbacks(self) -> Mapping[str, str]:
+        """The definitions that keep unknown variants, by union."""
+        unions = (one for one in self.definitions.values() if isinstance(one, TaggedUnion))
+        return {one.name: one.fallback for one in unions if one.fallback is not None}

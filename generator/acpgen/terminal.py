@@ -111,7 +111,7 @@ def say(sentence: str) -> None:
 
 def show_counts(summary: Counts) -> None:
     """Print how many messages of each method were right, wrong and not judged, and which rules they broke."""
-    right, wrong, unjudged = (sum(counts.values()) for counts in (summary.valid, summary.invalid, summary.unjudged))
+    right, wrong, unjudged = summary.sums
     if not wrong and not unjudged:
         say(f"{_counted(right, 'line')}, nothing wrong." if right else "There was no line: nothing was judged.")
         notes = ", ".join(f"{rule} {count}" for rule, count in summary.rules.most_common())

@@ -113,6 +113,12 @@ class Counts:
         self.rules.update(problem.rule for problem in verdict.problems)
 
     @property
+    def sums(self) -> tuple[int, int, int]:
+        """How many lines were right, wrong and not judged."""
+        right, wrong, unjudged = (sum(count.values()) for count in (self.valid, self.invalid, self.unjudged))
+        return right, wrong, unjudged
+
+    @property
     def is_judged(self) -> bool:
         """Whether there was something, and all of it was judged."""
         return not self.unjudged and bool(self.valid or self.invalid)
@@ -387,8 +393,7 @@ def as_json(verdict: LineVerdict) -> str:
 
 def counts_as_json(summary: Counts) -> str:
     """How many lines were right, wrong and not judged, as one line of JSON."""
-    counts = {"right": summary.valid, "wrong": summary.invalid, "not_judged": summary.unjudged}
-    return json.dumps({name: sum(count.values()) for name, count in counts.items()})
+    return json.dumps(dict(zip(("right", "wrong", "not_judged"), summary.sums, strict=True)))
 
 
 def breach_as_json(breach: Breach) -> str:

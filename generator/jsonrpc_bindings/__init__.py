@@ -1,6 +1,6 @@
 """What all generated modules share: records, messages, decoding, encoding and their errors."""
 
-from .choices import Choice, Keyed, Number, Shapes, Tagged
+from .choices import Choice, Number, Shapes, Tagged
 from .codec import Codec
 from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
@@ -24,7 +24,6 @@ __all__ = [
     "ErrorObject",
     "ErrorResponse",
     "Failed",
-    "Keyed",
     "Meta",
     "Method",
     "NotAdvertised",

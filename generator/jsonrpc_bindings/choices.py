@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -19,8 +20,6 @@ from typing import (
     get_args,
     get_origin,
 )
-
-from msgspec import UnsetType
 
 Tag: TypeAlias = "str | int | float | bool"
 
@@ -53,14 +52,7 @@ class Shapes:
     exclusive: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Keyed:
-    """A union of objects, each told by the one key that it has; what is no object is read by the branches without a key."""
-
-    keys: tuple[str | None, ...]
-
-
-Marker: TypeAlias = "Tagged | Shapes | Keyed"
+Marker: TypeAlias = Tagged | Shapes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,21 +74,6 @@ class Meta:
         return limited(Annotated[source, self], handler)
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The text of an annotation, and the module in which its names stand."""
-
-    module: str
-    text: str
-    known: list[Any] = field(default_factory=list[Any], compare=False, repr=False)
-
-    def resolved(self) -> Any:
-        """The annotation itself."""
-        if not self.known:
-            self.known.append(resolve(self.text, self.module))
-        return self.known[0]
-
-
 def Choice(module: str, text: str, marker: Marker, *, judged: str = "") -> Any:  # noqa: N802 - it stands where a type stands
     """A type, as text of a module, with what tells the branches of a union apart.
 
@@ -105,16 +82,18 @@ def Choice(module: str, text: str, marker: Marker, *, judged: str = "") -> Any: 
     return Alias(module, text, marker, judged)
 
 
+@dataclass(frozen=True, slots=True)
 class Alias:
     """A type that is read once somebody asks for it: it may refer to itself, and to what stands further down."""
 
-    __slots__ = ("_key", "judged", "marker", "written")
+    module: str
+    text: str
+    marker: Marker | None = None
+    judged: str = ""
 
-    def __init__(self, module: str, text: str, marker: Marker | None = None, judged: str = "") -> None:
-        self.written: Final = Written(module, text)
-        self.marker: Final = marker
-        self.judged: Final = judged
-        self._key: Final = module, text, repr(marker), judged
+    def resolved(self) -> Any:
+        """The annotation itself."""
+        return resolve(self.text, self.module)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from .pydantic_guest import core_schema_of
@@ -123,15 +102,6 @@ class Alias:
 
     def __call__(self) -> None:
         """Let `typing` take this for a type."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Alias) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __repr__(self) -> str:
-        return f"Choice{self._key!r}"
 
     def __or__(self, other: Any) -> Any:
         return Union[self, other]  # noqa: UP007
@@ -168,35 +138,18 @@ class _Names(dict[str, Any]):
         value = self.globals[name]
         if isinstance(value, str) and name not in _WORDS:
             return Alias(self.module, value)
-        return Alias(self.module, _text(value)) if isinstance(value, ForwardRef) else value
+        return Alias(self.module, value.__forward_arg__) if isinstance(value, ForwardRef) else value
 
 
 _WORDS: Final = frozenset({"__name__", "__doc__", "__file__", "__package__"})
 
 
-def _text(value: ForwardRef) -> str:
-    return value.__forward_arg__
-
-
-_RESOLVED: Final[dict[tuple[str, str], Any]] = {}
-
-
 def resolve(annotation: Any, module: str) -> Any:
     """An annotation without text in it; aliases stay as they are."""
-    if not isinstance(annotation, str):
-        return _resolved(annotation, module)
-    key = module, annotation
-    if key not in _RESOLVED:
-        _RESOLVED[key] = _resolved(annotation, module)
-    return _RESOLVED[key]
-
-
-def _resolved(annotation: Any, module: str) -> Any:
     if isinstance(annotation, str):
-        names = _Names(module)
-        annotation = eval(compile(annotation, f"<annotation in {module}>", "eval"), {"__builtins__": _BUILTINS}, names)  # noqa: S307 - the text is ours
-    if isinstance(annotation, str | ForwardRef):
-        return Alias(module, annotation if isinstance(annotation, str) else _text(annotation))
+        return _evaluated(annotation, module)
+    if isinstance(annotation, ForwardRef):
+        return Alias(module, annotation.__forward_arg__)
     origin = get_origin(annotation)
     if origin is None or origin is Literal:
         return NoneType if annotation is None else annotation
@@ -207,6 +160,12 @@ def _resolved(annotation: Any, module: str) -> Any:
     if origin in (Union, UnionType):
         return Union[inside]  # noqa: UP007
     return origin[inside if len(inside) != 1 else inside[0]]
+
+
+@cache
+def _evaluated(text: str, module: str) -> Any:
+    found = eval(compile(text, f"<annotation in {module}>", "eval"), {"__builtins__": _BUILTINS}, _Names(module))  # noqa: S307 - the text is ours
+    return Alias(module, found) if isinstance(found, str) else resolve(found, module)
 
 
 def _resolved_part(one: Any, module: str) -> Any:
@@ -222,41 +181,3 @@ def is_unpacked(annotation: Any) -> bool:
 _BUILTINS: Final[Mapping[str, Any]] = {
     one.__name__: one for one in (str, int, float, bool, list, dict, tuple, object, type)
 } | {"None": None}
-
-
-def bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A resolved annotation without aliases and markers, and the markers, the inner ones first."""
-    markers: tuple[Any, ...] = ()
-    while True:
-        if isinstance(annotation, Alias):
-            markers = (annotation.marker, *markers) if annotation.marker is not None else markers
-            annotation = annotation.written.resolved()
-        elif get_origin(annotation) is Annotated:
-            annotation, *more = get_args(annotation)
-            markers = (*more, *markers)
-        else:
-            return annotation, markers
-
-
-def marker_of(markers: tuple[Any, ...]) -> Marker | None:
-    """What tells the branches apart, if anything does."""
-    return next((one for one in markers if isinstance(one, Tagged | Shapes | Keyed)), None)
-
-
-def branches(annotation: Any) -> tuple[Any, ...]:
-    """The branches of a resolved union without those of unmarked unions in it; a type that is no union is one branch."""
-    inner, markers = bare(annotation)
-    if get_origin(inner) not in (Union, UnionType):
-        return (annotation,)
-    return tuple(_flat(inner)) if marker_of(markers) is None else (annotation,)
-
-
-def members(union: Any) -> tuple[Any, ...]:
-    """The branches of what is a union without its markers."""
-    return tuple(_flat(union)) if get_origin(union) in (Union, UnionType) else (union,)
-
-
-def _flat(union: Any) -> Iterator[Any]:
-    for one in get_args(union):
-        if one is not UnsetType:
-            yield from branches(one)

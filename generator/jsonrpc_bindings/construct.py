@@ -9,10 +9,11 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from .errors import INVALID_PARAMS, DecodeError, EncodeError, Problem, limited
-from .json_types import Mismatch, is_object
+from .json_types import Mismatch, is_object, is_one_of
 from .pointers import json_pointer
-from .readers import field_reader, reader, same_scalar
+from .readers import reader
 from .records import Field, Shape, made, notes_for, notes_of, put, shape_of
+from .types import type_of
 
 DOOR: Final = "extra"
 """The argument of a constructor that takes fields which the schema does not name."""
@@ -44,7 +45,7 @@ def construct(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
     for one in shape.fields.values():
         if one.name in values:
             try:
-                values[one.name] = field_reader(one)(values[one.name])
+                values[one.name] = reader(type_of(one.type))(values[one.name])
             except (Mismatch, RecursionError):
                 problems += refusals(one, values[one.name])
         elif one.wire in shape.constants:
@@ -89,7 +90,7 @@ def assign(record: Any, name: str, value: Any) -> None:
     if value is UNSET:
         raise DecodeError(INVALID_PARAMS, (Problem("", "", f"the field {known!r} is required"),))
     try:
-        read = field_reader(one)(value)
+        read = reader(type_of(one.type))(value)
     except (Mismatch, RecursionError):
         raise DecodeError(INVALID_PARAMS, limited(refusals(one, value))) from None
     if one.wire in shape.constants and read != shape.constants[one.wire]:
@@ -137,7 +138,7 @@ def _further(door: Any, shape: Shape, problems: list[Problem]) -> Iterator[tuple
     if not is_object(door) or any(type(key) is not str for key in door):
         problems.append(_problem(DOOR, "an object with the further fields is needed here"))
         return
-    read = None if shape.extra is Any or shape.extra is None else reader(shape.extra_type())
+    read = None if shape.extra is Any or shape.extra is None else reader(type_of(shape.extra_type()))
     for name, value in door.items():
         if name in shape.by_name or name == shape.tag_field:
             problems.append(_problem(name, f"this is a field of the record: pass it by its name, not in {DOOR!r}"))
@@ -156,7 +157,7 @@ def _excluded(shape: Shape, values: Mapping[str, Any], unknown: Mapping[str, Any
     wires = {shape.fields[name].wire: value for name, value in values.items()} | dict(unknown)
     for wire, constants in shape.excluded.items():
         value = wires.get(wire, UNSET)
-        if any(same_scalar(value, one) for one in constants):
+        if is_one_of(value, constants):
             yield _problem(wire, f"the value {value!r} of {wire!r} belongs to another variant")
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import msgspec
+
 from .contract import Path
 from .patterns import Patterns
 from .pointers import reference, schema_pointer, steps
 
 if TYPE_CHECKING:
-    from .explain import Said
-    from .pieces import Pieces
+    from .explain import Explainer, Said
 
 
 class Validator(Protocol):
@@ -19,10 +20,6 @@ class Validator(Protocol):
 
     def is_valid(self, instance: Any) -> bool:
         """Whether the schema accepts a value."""
-        ...
-
-    def iter_errors(self, instance: Any) -> Iterator[Any]:
-        """What the schema refuses in a value."""
         ...
 
 
@@ -46,53 +43,68 @@ class Engine:
     def __init__(self, schema: Callable[[], Mapping[str, Any]], patterns: Callable[[], Patterns]) -> None:
         self._schema: Final = schema
         self._patterns: Final = patterns
-        self._translated: Any = None
+        self._document: Mapping[str, Any] | None = None
+        self._options: dict[str, Any] = {}
         self._validators: dict[Path, Validator] = {}
-        self._added: dict[str, Mapping[str, Any]] = {}
-        self._pieces: Pieces | None = None
+        self._explainer: Explainer | None = None
 
     def forget(self) -> None:
         """Read the document again: it says more than it did."""
-        self._translated = self._pieces = None
+        self._document = self._explainer = None
         self._validators.clear()
 
-    def add(self, name: str, schema: Mapping[str, Any]) -> Path:
-        """The place of a schema that refers to the document, and is none of its definitions."""
-        self._added[name] = schema
-        return (name,)
+    def validator(self, place: Path) -> Validator:
+        """What judges by the schema at a place."""
+        found = self._validators.get(place)
+        if found is None:
+            found = self._validators[place] = self.compile({"$ref": _BASE + reference(place)})
+        return found
 
     def is_valid(self, place: Path, value: Any) -> bool:
         """Whether the schema at a place accepts a value."""
-        validator = self._validators.get(place)
-        if validator is None:
-            validator = self._validators[place] = self._compile(
-                self._added[str(place[0])] if len(place) == 1 else {"$ref": reference(place)}
-            )
-        return validator.is_valid(value)
+        return self.validator(place).is_valid(value)
 
     def problems(self, place: Path, value: Any) -> Iterator[Said]:
         """What the schema at a place refuses in a value, each thing once. Places and patterns are those that people wrote."""
         if self.is_valid(place, value):
             return
-        if self._pieces is None:
-            from .pieces import Pieces
-
-            self._pieces = Pieces(self._document, self._compile, own=self._patterns().own)
-        for said in self._pieces.problems(place, value):
+        for said in self.explainer.problems(place, value):
             yield said._replace(schema=schema_pointer(self._patterns().place(steps(said.schema))))
 
     @property
-    def _document(self) -> Mapping[str, Any]:
-        """The schema as the engine takes it."""
-        if self._translated is None:
-            self._translated = self._patterns().translated(self._schema())
-        found: Mapping[str, Any] = self._translated
-        return found
+    def explainer(self) -> Explainer:
+        """What says what is wrong."""
+        if self._explainer is None:
+            from .explain import Explainer
 
-    def _compile(self, schema: Mapping[str, Any]) -> Validator:
+            self._explainer = Explainer(self)
+        return self._explainer
+
+    def own(self, pattern: str) -> str:
+        """The pattern that people wrote for one in the document."""
+        return self._patterns().own(pattern)
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The schema as the engine takes it."""
+        if self._document is None:
+            import jsonschema_rs
+
+            engine: Any = jsonschema_rs
+            self._document = self._patterns().translated(self._schema())
+            self._options = {"registry": engine.Registry([(_BASE, {"$defs": self._document["$defs"]})])}
+            if b'"x-integer"' in msgspec.json.encode(self._document):  # with it, each verdict takes half as long again
+                self._options["keywords"] = {"x-integer": WrittenInteger}
+        return self._document
+
+    def compile(self, schema: Mapping[str, Any]) -> Validator:
+        """A validator of a schema."""
         import jsonschema_rs
 
         engine: Any = jsonschema_rs
-        whole = {**schema, "$defs": self._document["$defs"]}
-        made: Validator = engine.Draft202012Validator(whole, keywords={"x-integer": WrittenInteger})
+        options = self._options if self.document else {}
+        made: Validator = engine.Draft202012Validator(schema, **options)
         return made
+
+
+_BASE: Final = "urn:document"

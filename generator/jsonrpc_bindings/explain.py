@@ -1,29 +1,33 @@
-"""From the errors of jsonschema-rs to problems that help: inside a union only those of the branch that was meant.
+"""What is wrong with a value that the schema refuses: the schema is followed down to the pieces that it refuses, as far as is asked.
 
 A union discriminated by a tag is entered by the tag alone. In a union discriminated by shape the branch that comes nearest speaks for all.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
+from .discriminators import SCALARS, Discriminator, Unions, constants, is_null, key_of
 from .errors import shown, told
-from .json_types import holds, is_array, is_object
+from .json_types import is_array, is_object
 from .pointers import referred, schema_pointer
 
+if TYPE_CHECKING:
+    from .engine import Engine, Validator
+
 Schema: TypeAlias = Mapping[str, Any]
-ValidationError: TypeAlias = Any
-"""An error of the library `jsonschema_rs`, which need not be there for the types of this module."""
 
 
 class Said(NamedTuple):
-    """What one error says: the path into the instance, the pointer into the schema, a sentence and the keyword.
+    """What is wrong: the path into the instance, the pointer into the schema, a sentence and the keyword.
 
-    `missing` is the field that the instance lacks, where that is what is wrong.
+    `missing` is the field that the instance lacks, where that is what is wrong. `trail` are the places of the schema that led here, each
+    with the path that it was asked about.
     """
 
     path: Path
@@ -31,233 +35,338 @@ class Said(NamedTuple):
     sentence: str
     rule: str
     missing: str = ""
-
-
-class _Tag(NamedTuple):
-    """How a union is discriminated: the field, the branches that own each known tag, and those that own none.
-
-    `untagged` are those that take an object without the field.
-    """
-
-    field: str
-    known: dict[_Key, list[int]]
-    others: tuple[int, ...]
-    untagged: tuple[int, ...]
-
-    def tags(self) -> list[Any]:
-        """The known tags."""
-        return [tag for _, tag in self.known]
-
-
-def explain(
-    errors: Iterable[ValidationError], value: Any, schema: Schema, own: Callable[[str], str] = str
-) -> list[Said]:
-    """What the errors of one judgement of `value` say, each thing once, in the order of the instance's places."""
-    said = dict.fromkeys(Explainer(schema, value, own).all(errors))
-    deeper = {one.path for one in said if one.rule != "not"}
-    return [one for one in said if one.rule != "not" or not any(path[: len(one.path)] == one.path for path in deeper)]
+    trail: tuple[tuple[Path, Path], ...] = ()
 
 
 EXCLUDED: Final = "this is one of the values that are excluded here"
 TOO_MANY: Final = "more than one of the alternatives fits, and only one may"
+UNTOLD: Final = "the value does not match the schema here"
+
+FIRST: Final = 100
+"""How many problems of each branch are looked at, to find the nearest one."""
+
+
+class Steps:
+    """Problems of a place, and the places below it that have more; to several who ask: branches of a union may lead to the same."""
+
+    def __init__(self, place: Path, path: Path, source: Iterator[Said | Steps]) -> None:
+        self.where: Final = place, path
+        self._source: Final = source
+        self._given: Final[list[Said | Steps]] = []
+        self._is_asked = False
+
+    def __iter__(self) -> Iterator[Said | Steps]:
+        index = 0
+        while True:
+            if index == len(self._given):
+                if self._is_asked:  # by a union that is a branch of itself
+                    return
+                self._is_asked = True
+                following = next(self._source, None)
+                self._is_asked = False
+                if following is None:
+                    return
+                self._given.append(following)
+            yield self._given[index]
+            index += 1
+
+
+def _problems_of(steps: Steps) -> Iterator[Said]:
+    """The problems of all places, one after the other: values are nested deeper than Python calls."""
+    seen, waiting, trail = {id(steps)}, [iter(steps)], [steps.where]
+    while waiting:
+        step = next(waiting[-1], None)
+        if step is None:
+            waiting.pop()
+            trail.pop()
+        elif isinstance(step, Said):
+            yield step._replace(trail=(*trail, *step.trail))
+        elif id(step) not in seen:
+            seen.add(id(step))
+            waiting.append(iter(step))
+            trail.append(step.where)
 
 
 class Explainer:
-    """Says what errors mean; `value` is what they are about, and `schema` the document that their places are in.
+    """Says what the places of one schema refuse, which the engine judges by."""
 
-    `own` gives the pattern that people wrote for the one in `schema`.
-    """
+    def __init__(self, engine: Engine) -> None:
+        self.schema: Final = engine.document
+        self._engine: Final = engine
+        self._is_valid: Final = engine.is_valid
+        self._keywords: dict[Path, Validator] = {}
+        self._tags: dict[Path, Discriminator | None] = {}
+        self._unions: Final = Unions(lambda reference: self.at(referred(reference)))
+        self._known: dict[tuple[Path, Path, int], Steps] = {}
 
-    def __init__(self, schema: Schema, value: Any, own: Callable[[str], str] = str) -> None:
-        self.schema = schema
-        self.own = own
-        self.value = value
-        self.tags: dict[tuple[str, tuple[int, ...]], _Tag | None] = {}
-        self.flats: dict[str, _Flat] = {}
-        self.constants: dict[str, list[Any] | None] = {}
+    def problems(self, place: Path, value: Any) -> Iterator[Said]:
+        """What is wrong with a value that the schema at a place refuses, each thing once.
 
-    def all(self, errors: Iterable[ValidationError]) -> Iterator[Said]:
-        """What the errors say, one after the other."""
-        for error in errors:
-            if error.kind.name in ("anyOf", "oneOf"):
-                yield from self._union(error)
-            else:
-                yield self._one(error)
+        That a value is excluded is told where nothing else is wrong with it.
+        """
+        seen: set[tuple[Path, str]] = set()  # a base may say the same as what extends it
+        excluded: list[Said] = []
+        one = copy(self)
+        one._known = {}
+        with suppress(RecursionError):
+            for said in _problems_of(one._at(place, value, ())):
+                if said.rule == "not":
+                    excluded.append(said)
+                elif (said.path, said.sentence) not in seen:
+                    seen.add((said.path, said.sentence))
+                    yield said
+        for said in excluded or [Said((), schema_pointer(place), UNTOLD, "schema")]:
+            if not any(path[: len(said.path)] == said.path for path, _ in seen):
+                seen.add((said.path, said.sentence))
+                yield said
+
+    def _holds(self, place: Path, value: Any, rule: str, given: Any) -> bool:
+        """Whether a value is as the keyword at a place demands, which leads to no other schema."""
+        found = self._keywords.get(place)
+        if found is None:
+            found = self._keywords[place] = self._engine.compile({rule: given})
+        return found.is_valid(value)
+
+    # --- the walk ---
+
+    def _at(self, place: Path, value: Any, path: Path) -> Steps:
+        """What is wrong with a value that the schema at a place refuses."""
+        key = place, path, id(value)  # a name stands where its member does
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Steps(place, path, self._found(place, value, path))
+        return found
+
+    def _found(self, place: Path, value: Any, path: Path) -> Iterator[Said | Steps]:
+        schema = self.at(place)
+        if not is_object(schema):
+            yield Said(path, schema_pointer(place), "nothing is allowed here", "false")
+            return
+        is_told = False
+        for step in chain(self._itself(place, schema, value, path), self._below(place, schema, value, path)):
+            is_told = True
+            yield step
+        if not is_told:
+            rule = next((rule for rule in _LAST if rule in schema), "schema")
+            at = place if rule == "schema" else (*place, rule)
+            yield Said(path, schema_pointer(at), self.sentence(rule, None, at, value), rule)
+
+    def _itself(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[Said]:
+        """What is wrong with a value by keywords that lead to no other schema."""
+        bare = dict.fromkeys(value) if is_object(value) else [None] * len(value) if is_array(value) else value
+        for rule, given in schema.items():
+            at = (*place, rule)
+            wrong: Iterable[Any] = ()
+            if rule in _OF_VALUE or rule in _OF_WHOLE:
+                wrong = () if self._holds(at, value if rule in _OF_WHOLE else bare, rule, given) else (given,)
+            elif rule == "required" and is_object(value):
+                wrong = (name for name in given if name not in value)
+            elif rule == "dependentRequired" and is_object(value):
+                wrong = (
+                    (need, name)
+                    for name, needs in given.items()
+                    if name in value
+                    for need in needs
+                    if need not in value
+                )
+            elif rule in ("additionalProperties", "unevaluatedProperties") and given is False and is_object(value):
+                names = list(self._further(place, schema, value) if rule[0] == "a" else self._unevaluated(place, value))
+                wrong = [names] if names else ()
+            elif rule == "contains" and is_array(value):
+                count = sum(self._is_valid(at, item) for item in value)
+                wrong = () if schema.get("minContains", 1) <= count <= schema.get("maxContains", count) else (given,)
+            elif rule == "not":
+                wrong = (given,) if self._is_valid(at, value) else ()
+            elif rule == "x-integer" and isinstance(value, float) and value.is_integer():
+                wrong = (given,)
+            refused: list[Any] = [*wrong]
+            for one in refused:
+                sentence, shown_at = self.sentence(rule, one, at, value), schema_pointer(at)
+                if rule == "dependentRequired":
+                    yield Said(path, shown_at, sentence, "required", one[0])
+                else:
+                    yield Said(path, shown_at, sentence, rule, one if rule == "required" else "")
+
+    def _below(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[Said | Steps]:
+        """The places that a value, or what it holds, comes to, and that refuse it."""
+        pieces = self._pieces(place, schema, value, path)
+        if is_object(value) and is_object(schema.get("unevaluatedProperties")):
+            at, names = (*place, "unevaluatedProperties"), self._unevaluated(place, value)
+            pieces = chain(pieces, ((at, value[name], (*path, name)) for name in names))
+        for at, item, where in pieces:
+            if not self._is_valid(at, item):
+                yield self._at(at, item, where)
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in schema:
+                yield from self._union((*place, keyword), value, path)
+        if is_object(value) and "propertyNames" in schema:
+            at = (*place, "propertyNames")
+            for name in value:
+                if not self._is_valid(at, name):
+                    for why in islice(_problems_of(self._at(at, name, (*path, name))), 1):
+                        sentence = f"the name {told(name)} is not allowed here: {why.sentence}"
+                        yield Said(path, why.schema, sentence, "propertyNames")
+
+    def _pieces(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[tuple[Path, Any, Path]]:
+        """The schemas that each value at and below a path has to satisfy."""
+        if "$ref" in schema:
+            yield referred(schema["$ref"]), value, path
+        for index in range(len(schema.get("allOf", ()))):
+            yield (*place, "allOf", index), value, path
+        if "if" in schema:
+            then = "then" if self._is_valid((*place, "if"), value) else "else"
+            if then in schema:
+                yield (*place, then), value, path
+        if is_object(value):
+            for name in schema.get("dependentSchemas", ()):
+                if name in value:
+                    yield (*place, "dependentSchemas", name), value, path
+            further = schema.get("additionalProperties", True)
+            others = set(self._further(place, schema, value)) if is_object(further) else ()
+            for name, item in value.items():
+                if name in schema.get("properties", ()):
+                    yield (*place, "properties", name), item, (*path, name)
+                for pattern in self.matching(place, schema, name):
+                    yield (*place, "patternProperties", pattern), item, (*path, name)
+                if name in others:
+                    yield (*place, "additionalProperties"), item, (*path, name)
+        if is_array(value):
+            first = len(schema.get("prefixItems", ()))
+            for index, item in enumerate(value):
+                if index < first:
+                    yield (*place, "prefixItems", index), item, (*path, index)
+                elif "items" in schema:
+                    yield (*place, "items"), item, (*path, index)
+
+    def matching(self, place: Path, schema: Schema, name: str) -> Iterator[str]:
+        """The patterns that the name of a member matches."""
+        for pattern in schema.get("patternProperties", ()):
+            if self._holds((*place, "patternProperties", pattern), name, "pattern", pattern):
+                yield pattern
+
+    def _further(self, place: Path, schema: Schema, value: Mapping[str, Any]) -> Iterator[str]:
+        """The names of the members that a schema does not name itself."""
+        for name in value:
+            if name not in schema.get("properties", ()) and next(self.matching(place, schema, name), None) is None:
+                yield name
 
     # --- unions ---
 
-    def _union(self, error: ValidationError) -> Iterator[Said]:
-        path, place = _as_given(self.value, error.instance_path), tuple(error.schema_path)
-        if type(error.kind).__name__ == "OneOfMultipleValid":
-            yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
-            return
-        failed = self._failed(error)
-        value = _reach(self.value, path)
-        yield from self.union(
-            place,
-            path,
-            value,
-            sorted(failed),
-            lambda index: self.all(failed[index]),
-            lambda indices: self._nearest(indices, failed, path, schema_pointer(place), value),
-        )
-
-    def union(
-        self,
-        place: Path,
-        path: Path,
-        value: Any,
-        failed: Sequence[int],
-        told_by: Callable[[int], Iterator[Said]],
-        nearest: Callable[[Sequence[int]], Iterator[Said]],
-    ) -> Iterator[Said]:
-        """What is wrong with a value that no branch of a union takes, of which these `failed`.
-
-        `told_by` says what is wrong by one branch, `nearest` by the one of several that comes nearest.
-        """
+    def _union(self, place: Path, value: Any, path: Path) -> Iterator[Said | Steps]:
+        """What is wrong with a value that no branch of a union takes, or more than one where only one may."""
         branches: Sequence[Any] = self.at(place)
-        real = [index for index in failed if not _is_null(branches[index])]
-        if len(real) == 1:
-            yield from told_by(real[0])
+        taken = sum(self._is_valid((*place, index), value) for index in range(len(branches)))
+        if taken:
+            if taken > 1 and place[-1] == "oneOf":
+                yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
-        choices = [_constants(branches[index]) for index in real]
+        real = [index for index in range(len(branches)) if not is_null(branches[index])]
+        if len(real) == 1:
+            yield self._at((*place, real[0]), value, path)
+            return
+        choices = [constants(branches[index]) for index in real]
         if all(choice is not None for choice in choices):
-            constants = [constant for choice in choices for constant in choice or ()]
-            sentence = f"{told(value)} is not one of {_listed(constants)}{_suggest(value, constants)}"
+            known = [constant for choice in choices for constant in choice or ()]
+            sentence = f"{told(value)} is not one of {_listed(known)}{_suggest(value, known)}"
             yield Said(path, schema_pointer(place), sentence, "enum")
             return
-        known = schema_pointer(place), tuple(real)
-        if known not in self.tags:
-            self.tags[known] = self._tag(branches, real)
-        tag = self.tags[known]
+        if place not in self._tags:
+            self._tags[place] = self._unions.discriminator(branches, real)
+        tag = self._tags[place]
         if tag is None:
-            keys: Mapping[int, str] = self._keys(branches, real) if is_object(value) else {}
+            keys: Mapping[int, str] = self._unions.keys(branches, real) if is_object(value) else {}
             owners = [index for index, key in keys.items() if key in value]
             if keys and not owners:
                 there = ", ".join(map(shown, islice(value, 3))) or "nothing"
                 sentence = f"the object must have one field of {', '.join(map(shown, keys.values()))}; it has {there}"
                 yield Said(path, schema_pointer(place), sentence, "required")
             elif len(owners) == 1:
-                yield from told_by(owners[0])
+                yield self._at((*place, owners[0]), value, path)
             else:
-                yield from nearest(real)
+                yield from self._nearest(place, real, value, path)
         elif not is_object(value):
             yield Said(path, schema_pointer(place), f"an object is expected, not {told(value)}", "type")
         else:
             given = value.get(tag.field)
-            owners = tag.known.get(_key(given), []) if isinstance(given, str | int | float) else []
+            is_tag = tag.field in value and isinstance(given, SCALARS)
+            owners = tag.known.get(key_of(given), []) if is_tag else []
             if len(owners) == 1:
-                yield from told_by(owners[0])
+                yield self._at((*place, owners[0]), value, path)
             elif owners:
-                yield from nearest(owners)
+                yield from self._nearest(place, owners, value, path)
             elif candidates := tag.others if tag.field in value else tag.untagged:
-                said = list(nearest(candidates))
+                found = self._nearest(place, candidates, value, path)
+                said = list(islice(found, FIRST))
                 excluded = any(one.rule == "not" and one.path == path for one in said)
                 at = (*path, tag.field)
-                wrong = [_count(told_by(own[0]), at) for own in tag.known.values() if len(own) == 1]
+                alone = [(*place, own[0]) for own in tag.known.values() if len(own) == 1]
+                wrong = [_count(_problems_of(self._at(one, value, path)), at) for one in alone]
                 is_stray = excluded or min(wrong, default=len(said)) < _count(said, at)  # another tag was meant
                 is_stray = is_stray and isinstance(given, str)
-                yield from [_untold(tag, path, schema_pointer(place), value)] if is_stray else said
+                yield from [_untold(tag, path, schema_pointer(place), value)] if is_stray else chain(said, found)
             else:
                 yield _untold(tag, path, schema_pointer(place), value)
 
-    def _nearest(
-        self, indices: Sequence[int], failed: Mapping[int, list[ValidationError]], path: Path, pointer: str, value: Any
-    ) -> Iterator[Said]:
-        """The errors of the branch that comes nearest; one sentence, if the value is of none of the branches' types."""
-        distances = {index: _distance(failed[index], len(path)) for index in indices if index in failed}
-        best = min(distances, key=lambda index: distances[index])
-        if distances[best][0]:
-            types = {name for index in distances for error in failed[index] for name in _types(error, len(path))}
-            yield Said(path, pointer, wrong_type(types, value), "type")
-        else:
-            yield from self.all(failed[best])
+    def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[Said]:
+        """What is wrong by the branch that comes nearest, as one of several; one sentence, if the value is of none of their types."""
+        told_by = {index: _problems_of(self._at((*place, index), value, path)) for index in indices}
+        first = {index: list(islice(found, FIRST)) for index, found in told_by.items()}
+        best = min(first, key=lambda index: _distance(first[index], path, value))
+        is_wrong_type, is_other, *_ = _distance(first[best], path, value)
+        found: Iterable[Said] = chain(first[best], told_by[best])
+        if is_wrong_type:
+            types = {name for index in indices for name in self.types((*place, index))}
+            yield Said(path, schema_pointer(place), _wrong_type(types, value), "type")
+            return
+        if is_other:
+            known = [
+                one
+                for index in indices
+                for one in self._unions.values(self.at((*place, index))) or ()
+                if one is not None
+            ]
+            found = [Said(path, schema_pointer(place), self.sentence("enum", known, (*place, "enum"), value), "enum")]
+        for index, said in enumerate(found):
+            is_alone = index > 0 or len(indices) == 1 or said.sentence.endswith(_ALTERNATIVES)
+            more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
+            yield said._replace(sentence=said.sentence + more)
 
-    def _failed(self, error: ValidationError) -> dict[int, list[ValidationError]]:
-        """The errors of each branch, by its place in the union. Those of our own keyword do not say how they were reached."""
-        depth = len(error.evaluation_path)
-        found: dict[int, list[ValidationError]] = {}
-        kind: Any = error.kind
-        for index, branch in enumerate(kind.context):
-            for one in branch:
-                place = index if one.kind.name == "x-integer" else int(one.evaluation_path[depth])
-                found.setdefault(place, []).append(one)
-        return found
-
-    def _tag(self, branches: Sequence[Any], real: Sequence[int]) -> _Tag | None:
-        flats = {index: self._flat(branches[index]) for index in real}
-        fields = Counter(name for flat in flats.values() for name in flat.constants)
-        fields.update(name for flat in flats.values() for name in flat.constants if name in flat.required)
-        found = [_discrimination(field, flats) for field, count in fields.items() if count > 1]
-        telling = [one for one in found if len(set(map(tuple, one.known.values()))) + len(one.others) > 1]
-        return max(telling, key=_precision, default=None)
-
-    def _keys(self, branches: Sequence[Any], real: Sequence[int]) -> Mapping[int, str]:
-        """The one field that each branch for objects requires, where these differ; empty for other unions."""
-        found: dict[int, str] = {}
-        for index in real:
-            schema, seen = branches[index], set[str]()
-            while is_object(schema) and isinstance(schema.get("$ref"), str) and schema["$ref"] not in seen:
-                seen.add(schema["$ref"])
-                schema = self.at(referred(schema["$ref"]))
-            if is_object(schema) and schema.get("type") == "object":
-                required = schema.get("required", ())
-                if len(required) != 1:
-                    return {}
-                found[index] = required[0]
-        return found if len(set(found.values())) == len(found) > 1 else {}
-
-    def _flat(self, schema: Any) -> _Flat:
-        """The fields that a schema binds to some constants, and those that it requires, references and parts followed."""
-        flat = _Flat({}, set())
+    def types(self, place: Path) -> Iterator[str]:
+        """The types that a branch declares, or the definition that it refers to, or its own branches."""
+        schema = self.at(place)
         if not is_object(schema):
-            return flat
-        for name, sub in schema.get("properties", {}).items():
-            values = self._values(sub)
-            if values and all(isinstance(value, str | int | float) for value in values):
-                flat.constants[name] = list(map(_key, values))
-        flat.required.update(schema.get("required", ()))
-        parts = list(map(self._flat, schema.get("allOf", ())))
-        if isinstance(schema.get("$ref"), str):
-            reference = schema["$ref"]
-            if reference not in self.flats:
-                self.flats[reference] = _Flat({}, set())  # until it is read
-                self.flats[reference] = self._flat(self.at(referred(reference)))
-            parts.append(self.flats[reference])
-        unions = [schema[keyword] for keyword in ("anyOf", "oneOf") if schema.get(keyword)]
-        parts += [_any_of(list(map(self._flat, branches))) for branches in unions]
-        for part in parts:
-            for name, keys in part.constants.items():
-                flat.constants[name] = [key for key in flat.constants.get(name, keys) if key in keys]
-            flat.required.update(part.required)
-        return flat
+            return
+        declared = schema.get("type", ())
+        yield from (declared,) if isinstance(declared, str) else declared
+        if not declared and "$ref" in schema:
+            yield from self.types(referred(schema["$ref"]))
+        for keyword in () if declared else ("anyOf", "oneOf"):
+            for index in range(len(schema.get(keyword, ()))):
+                yield from self.types((*place, keyword, index))
 
-    def _values(self, schema: Any) -> list[Any] | None:
-        """The constants that a schema admits at most, if it lists any; references, parts and alternatives are followed."""
-        if not is_object(schema):
-            return None
-        lists = [_constants(schema)] if "const" in schema or "enum" in schema else []
-        lists += map(self._values, schema.get("allOf", ()))
-        if isinstance(schema.get("$ref"), str):
-            reference = schema["$ref"]
-            if reference not in self.constants:
-                self.constants[reference] = None  # until it is read
-                self.constants[reference] = self._values(self.at(referred(reference)))
-            lists.append(self.constants[reference])
-        for keyword in ("anyOf", "oneOf"):
-            branches = list(map(self._values, schema.get(keyword, ())))
-            if branches and None not in branches:
-                lists.append([value for branch in branches for value in branch or ()])
-        return min((found for found in lists if found is not None), key=len, default=None)
+    def _unevaluated(self, place: Path, value: Mapping[str, Any]) -> Iterator[str]:
+        """The names of the members that no schema speaks of."""
+        known = set(self._evaluated(place, value, is_outermost=True))
+        return (name for name in value if name not in known)
 
-    # --- single errors ---
+    def _evaluated(self, place: Path, value: Mapping[str, Any], *, is_outermost: bool = False) -> Iterator[str]:
+        """The names of the members that a schema speaks of, or one that it leads to and that accepts the value."""
+        schema = self.at(place)
+        if not is_object(schema) or not (is_outermost or self._is_valid(place, value)):
+            return
+        if "additionalProperties" in schema or ("unevaluatedProperties" in schema and not is_outermost):
+            yield from value
+        others = set(self._further(place, schema, value))
+        yield from (name for name in value if name not in others)
+        unions = [
+            (*place, keyword, index) for keyword in ("anyOf", "oneOf") for index in range(len(schema.get(keyword, ())))
+        ]
+        condition = [(*place, "if")] if "if" in schema else []
+        pieces = (at for at, _, where in self._pieces(place, schema, value, ()) if not where)
+        for at in chain(pieces, unions, condition):
+            yield from self._evaluated(at, value)
 
-    def _one(self, error: ValidationError) -> Said:
-        path, place, rule = _as_given(self.value, error.instance_path), tuple(error.schema_path), error.kind.name
-        value = _reach(self.value, path)
-        missing: Any = error.kind.value if rule == "required" else ""
-        sentence = self.sentence(rule, error.kind.value, place, value)
-        return Said(path, schema_pointer(place), sentence, _RULES.get(rule, rule), missing)
+    # --- sentences ---
 
     def sentence(self, rule: str, given: Any, place: Path, value: Any) -> str:
         """What is wrong with a value by the keyword at a place; `given` is what it demands, or what it refuses of the value."""
@@ -278,15 +387,18 @@ class Explainer:
                     if len(given) == 1
                     else f"{_listed(given)} are not allowed here"
                 )
+            case "dependentRequired":
+                need, name = given
+                return f"the field {need!r} is required beside {told(name)}"
             case "not":
                 return EXCLUDED
-            case "falseSchema":
-                return "nothing is allowed here"
+            case "schema":
+                return UNTOLD
             case "pattern":
                 format_ = self.at(place[:-1]).get("format")
                 if format_ == "absolute-path":
                     return f"an absolute path is expected, not {told(value)}"
-                return f"{told(value)} does not match the pattern {told(self.own(given))}"
+                return f"{told(value)} does not match the pattern {told(self._engine.own(given))}"
             case _:
                 limit = _LIMITS.get(rule)
                 return limit.format(given) if limit is not None else f"the value does not satisfy the keyword {rule!r}"
@@ -305,7 +417,6 @@ class Explainer:
         return node
 
 
-_RULES = {"falseSchema": "false"}
 _ARTICLES = {
     "array": "an array",
     "boolean": "true or false",
@@ -331,47 +442,18 @@ _LIMITS = {
 }
 
 
-_Key: TypeAlias = "tuple[bool, Any]"
+_OF_VALUE: Final = frozenset({"type", "pattern", *_LIMITS}) - {"uniqueItems"}
+"""The keywords that do not look at what a value holds."""
+_OF_WHOLE: Final = frozenset({"const", "enum", "uniqueItems"})
+"""The keywords that look at all that a value holds."""
+_LAST: Final = ("unevaluatedItems", "$dynamicRef")
+"""The keywords of which one is told where everything else that a schema says holds."""
 
 
-def _key(tag: Any) -> _Key:
-    """What tells a tag from others: true is not 1."""
-    return isinstance(tag, bool), tag
+_ALTERNATIVES: Final = " alternatives)"
 
 
-class _Flat(NamedTuple):
-    """What a schema says of an object: fields that are bound to some constants, and fields that are required."""
-
-    constants: dict[str, list[_Key]]
-    required: set[str]
-
-
-def _any_of(branches: Sequence[_Flat]) -> _Flat:
-    """What holds in every branch."""
-    first, *others = branches
-    shared = [name for name in first.constants if all(name in other.constants for other in others)]
-    constants = {name: list(dict.fromkeys(key for one in branches for key in one.constants[name])) for name in shared}
-    return _Flat(constants, first.required.intersection(*(other.required for other in others)))
-
-
-def _discrimination(field: str, flats: Mapping[int, _Flat]) -> _Tag:
-    """How a field discriminates branches."""
-    known: dict[_Key, list[int]] = {}
-    for index, flat in flats.items():
-        for key in flat.constants.get(field, ()):
-            known.setdefault(key, []).append(index)
-    others = tuple(index for index, flat in flats.items() if field not in flat.constants)
-    return _Tag(field, known, others, tuple(index for index, flat in flats.items() if field not in flat.required))
-
-
-def _precision(tag: _Tag) -> tuple[bool, int, int]:
-    """How well a union is told apart: no tag that two branches own comes first, then the branches with a tag, then few tags."""
-    owners = list(tag.known.values())
-    marked = {index for own in owners for index in own}
-    return all(len(own) == 1 for own in owners), len(marked), -len(owners)
-
-
-def _untold(tag: _Tag, path: Path, pointer: str, value: Mapping[str, Any]) -> Said:
+def _untold(tag: Discriminator, path: Path, pointer: str, value: Mapping[str, Any]) -> Said:
     """What is wrong with an object whose tag names no branch."""
     if tag.field not in value:
         near = near_field(tag.field, list(value))
@@ -390,28 +472,18 @@ def _count(said: Iterable[Said], at: Path) -> int:
     return sum(one.path != at for one in islice(said, 100))
 
 
-def wrong_type(types: Iterable[str], value: Any) -> str:
+def _distance(said: Sequence[Said], path: Path, value: Any) -> tuple[bool, bool, bool, int, int]:
+    """How far a branch is from fitting the value at a path: a wrong type is farthest, then another constant, then an exclusion."""
+    here = [one.rule for one in said if one.path == path]
+    is_other = "const" in here or "enum" in here
+    is_of_type = "type" not in here and (not is_other or isinstance(value, str))
+    return not is_of_type, is_other, "not" in here, here.count("required"), len(said)
+
+
+def _wrong_type(types: Iterable[str], value: Any) -> str:
     """Says that a value is of none of the types that the alternatives take."""
     expected = " or ".join(_ARTICLES.get(name, name) for name in sorted(types)) or "another value"
     return f"{expected} is expected, not {told(value)}"
-
-
-def distance(here: Sequence[str], count: int) -> tuple[bool, bool, int, int]:
-    """How far a branch is from fitting a value of which it refuses so many things, by these rules what the whole is: a wrong type is
-    farthest, then an exclusion, then missing fields count.
-    """
-    return any(rule in ("type", "const", "enum") for rule in here), "not" in here, here.count("required"), count
-
-
-def _distance(errors: Sequence[ValidationError], depth: int) -> tuple[bool, bool, int, int]:
-    return distance([error.kind.name for error in errors if len(error.instance_path) == depth], len(errors))
-
-
-def _types(error: ValidationError, depth: int) -> list[str]:
-    if error.kind.name != "type" or len(error.instance_path) != depth:
-        return []
-    given: Any = error.kind.value
-    return [given] if isinstance(given, str) else list(given)
 
 
 def _alternatives(types: Any) -> str:
@@ -426,39 +498,6 @@ def _listed(values: Sequence[Any]) -> str:
 
 def _suggest(value: Any, known: Sequence[Any]) -> str:
     return did_you_mean(value, [item for item in known if isinstance(item, str)]) if isinstance(value, str) else ""
-
-
-def _constants(schema: Any) -> list[Any] | None:
-    """The constants that a branch admits, if it admits nothing else."""
-    if not is_object(schema):
-        return None
-    return [schema["const"]] if "const" in schema else schema["enum"] if is_array(schema.get("enum")) else None
-
-
-def _is_null(schema: Any) -> bool:
-    return is_object(schema) and (schema.get("type") == "null" or ("const" in schema and schema["const"] is None))
-
-
-def _as_given(value: Any, path: Sequence[str | int]) -> Path:
-    """A path of the engine with the names that the value has: the engine gives a name of digits as a number. It leaves out empty names,
-    and then the path ends above them.
-    """
-    found: list[str | int] = []
-    for step in path:
-        if is_object(value) and step not in value:
-            names = [name for name in value if name.isdecimal() and int(name) == step]
-            step = str(step) if str(step) in names or not names else names[0]
-        if not holds(value, step):
-            break
-        found.append(step)
-        value = _reach(value, (step,))
-    return tuple(found)
-
-
-def _reach(value: Any, path: Sequence[str | int]) -> Any:
-    for step in path:
-        value = value[step]
-    return value
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

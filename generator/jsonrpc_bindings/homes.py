@@ -45,6 +45,12 @@ class Home:
         found: Mapping[str, Any] = self.schema["$defs"]
         return found
 
+    @property
+    def receiving(self) -> Mapping[str, Any]:
+        """What receivers judge by in place of definitions, and beside them."""
+        found: Mapping[str, Any] = self.protocol.get("receiving", {})
+        return found
+
     @cached_property
     def patterns(self) -> Patterns:
         """The patterns of the schema, and what engines take in their place."""
@@ -80,10 +86,17 @@ class Home:
         same = (name for name, found in self.types.items() if found is type_ or self._is_same(found, type_))
         return next(same, None)
 
+    def fallback_of(self, type_: Any) -> str | None:
+        """What describes a class that keeps what is unknown, beside the schema."""
+        if not isinstance(type_, type) or type_.__module__ != self.module:
+            return None
+        name = self._definitions_by_type.get(type_.__name__, type_.__name__)
+        return name if name in self.receiving else None
+
     def _is_same(self, found: Any, type_: Any) -> bool:
         """Whether an attribute of the module is a type: an alias as text, or what is equal once no text is in it."""
         if isinstance(found, str):
-            return isinstance(type_, Alias) and type_.marker is None and found == type_.written.text
+            return isinstance(type_, Alias) and type_.marker is None and found == type_.text
         return bool(found == type_ or resolve(found, self.module) == type_)
 
 

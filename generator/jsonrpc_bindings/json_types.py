@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, TypeGuard
 
@@ -41,12 +41,17 @@ def comparable(value: int | float) -> int | float:
     return integer_of(value) if isinstance(value, float) and abs(value) >= _EXACT else value
 
 
+def scalar_key(value: Any) -> Any:
+    """What scalars have in common that are equal as JSON: true is not 1, and 1.0 is."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return isinstance(value, bool), integer_of(value) if is_whole else value
+
+
+def is_one_of(value: Any, constants: Iterable[Any]) -> bool:
+    """Whether a value equals one of some scalars as JSON."""
+    key = scalar_key(value)
+    return any(key == scalar_key(one) for one in constants)
+
+
 _EXACT = 2**53
 """From here on, binary numbers lie further apart than whole ones."""
-
-
-def holds(value: Any, step: str | int) -> bool:
-    """Whether an object has a member of this name, or an array an item at this index."""
-    if is_object(value):
-        return step in value
-    return is_array(value) and isinstance(step, int) and 0 <= step < len(value)

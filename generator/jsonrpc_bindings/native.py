@@ -10,17 +10,19 @@ import typing
 from collections.abc import Callable
 from threading import RLock
 from types import NoneType
-from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
 
 import msgspec
 from msgspec import UnsetType
 
-from .choices import Alias, Meta, Number, Tagged, bare, marker_of, members
+from .choices import Meta, Number
 from .json_types import Mismatch
-from .parse import colons_of, float_of
-from .readers import Read, is_fallback, is_object_type, is_record, reader, told_by_tags
-from .records import Notes, Record, Shape, keep_notes, shape_of
-from .texts import is_texts
+from .jsonrpc import Beside, Message
+from .parse import colons_of, float_of, read_and_count, untyped
+from .readers import Read, reader
+from .records import Notes, Record, is_record, keep_notes, shape_of
+from .types import Tags, Type, either, type_of
+from .writers import encode_native
 
 _ONE_AT_A_TIME: Final = RLock()
 
@@ -61,18 +63,18 @@ def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
         return msgspec.json.Decoder(type_, dec_hook=hook, float_hook=float_of)
 
 
-def native(annotation: Any) -> Any:
-    """What msgspec is told of an annotation; the classes in it are prepared."""
+def native(type_: Type) -> Any:
+    """What msgspec is told of a type; the classes in it are prepared."""
     with _ONE_AT_A_TIME:  # nobody makes a decoder of a class that is half prepared
-        found = _closed(annotation)
+        found = _closed(type_)
         while _WAITING:
-            prepare(_WAITING.pop())
+            _prepare(_WAITING.pop())
         return found
 
 
-def _closed(annotation: Any) -> Any:
-    found = _open(annotation)
-    classes = [one for one in members(found) if is_record(one)]
+def _closed(type_: Type) -> Any:
+    found = _open(type_)
+    classes: list[Any] = [one for one in _members(found) if is_record(one)]
     if len(classes) != 1 or classes[0].__struct_config__.tag_field is None:
         return found
     config = classes[0].__struct_config__
@@ -80,175 +82,127 @@ def _closed(annotation: Any) -> Any:
     if key not in _BESIDE:
         tag = "\0" if key[1] is str else -1
         _BESIDE[key] = msgspec.defstruct("Beside", [("never", Never)], tag_field=key[0], tag=tag)
-    return Union[found, _BESIDE[key]]  # noqa: UP007 - msgspec asks for the tag of one of several classes only
+    return either(found, _BESIDE[key])  # msgspec asks for the tag of one of several classes only
 
 
 _BESIDE: Final[dict[tuple[str, type], Any]] = {}
 
 
-def _open(annotation: Any) -> Any:
+def _open(type_: Type) -> Any:
     """The same, of which a class with a tag may be the only one."""
-    if isinstance(annotation, Alias):
-        found = _ALIASES.get(annotation)
-        if found is None:
-            _ALIASES[annotation] = _hook(reader(annotation))  # what refers to itself is read there
-            found = _ALIASES[annotation] = Never if annotation.judged else _told(annotation, *bare(annotation))
+    found = _TOLD.get(type_)
+    if found is None:
+        _TOLD[type_] = _hook(type_)  # what refers to itself is read there
+        found = _TOLD[type_] = Never if type_.is_judged else _told(type_)
+    return found
+
+
+_TOLD: Final[dict[Type, Any]] = {}
+
+
+def _told(type_: Type) -> Any:
+    match type_.kind:
+        case "any" | "never" | "texts" | "record" as kind:
+            return {"any": Any, "never": Never}.get(kind) or _of_class(type_)
+        case "constants" if not type_.is_open:
+            return Literal[type_.values] if {type(one) for one in type_.values} in ({str}, {int}) else _hook(type_)
+        case "optional":
+            found = _open(type_.children[0])
+            return found if found is Any else either(found, None)
+        case "number" if not type_.limits:
+            return _NUMBER
+        case "union" if not type_.limits:
+            found = _by_tag(type_, type_.tags) if type_.tags is not None else _by_kind(type_)
+            return found if found is not None else _hook(type_)
+        case "number" | "tuple" | "union":
+            return _hook(type_)
+        case "array":
+            found = list[_closed(type_.children[0])]  # type: ignore[misc]
+        case "map":
+            found = dict[str, _closed(type_.children[0])]  # type: ignore[misc]
+        case kind:
+            found = _SCALARS.get(kind, str)
+    if not type_.limits:
         return found
-    return _told(annotation, *bare(annotation))
+    limits = (
+        {name: limit for name in Meta.__slots__ if (limit := getattr(one, name)) is not None} for one in type_.limits
+    )
+    return Annotated[cast("Any", (found, *(msgspec.Meta(**one) for one in limits)))]
 
 
-_ALIASES: Final[dict[Alias, Any]] = {}
+_SCALARS: Final[dict[str, Any]] = {"integer": int, "boolean": bool, "null": NoneType}
 
 
-def _told(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
-    bounds = [one for one in markers if isinstance(one, Meta)]
-    found = _native(annotation, inner, markers)
-    if not bounds or inner is Any:
-        return found
-    if inner in (str, int) or get_origin(inner) in (list, dict):
-        limits = (
-            {name: limit for name in Meta.__slots__ if (limit := getattr(one, name)) is not None} for one in bounds
-        )
-        return Annotated[cast("Any", (found, *(msgspec.Meta(**one) for one in limits)))]
-    return _hook(reader(annotation))
+def _of_class(type_: Type) -> Any:
+    if type_.kind == "texts":
+        return type_.cls
+    if type_.cls not in _PREPARED:
+        _PREPARED.add(type_.cls)
+        _WAITING.append(type_.cls)  # classes refer to one another in chains that are longer than the stack
+    shape = shape_of(type_.cls)
+    if shape.is_odd or any(one.wire in shape.excluded for one in shape.fields.values()):
+        return _hook(type_)
+    return type_.cls
 
 
-def _hook(read: Read) -> Any:
+def _hook(type_: Type) -> Any:
+    def read(value: Any) -> Any:
+        return reader(type_)(value)
+
     return Hooked("Hook", (Hook,), {"read": staticmethod(read)})
 
 
-def _native(annotation: Any, inner: Any, markers: tuple[Any, ...]) -> Any:
-    if inner is Any or inner is object:
-        return Any
-    if inner in (str, int, bool, NoneType):
-        return inner
-    if inner is typing.Never:
-        return Never
-    if inner is float or inner is Number:
-        return _NUMBER
-    if is_record(inner):
-        if inner not in _PREPARED:
-            _PREPARED.add(inner)
-            _WAITING.append(inner)  # classes refer to one another in chains that are longer than the stack
-        shape = shape_of(inner)
-        if shape.is_odd or any(one.wire in shape.excluded for one in shape.fields.values()):
-            return _hook(reader(inner))
-        return Never if shape.is_judged else inner
-    origin = get_origin(inner)
-    if is_texts(inner):
-        return inner
-    if origin is Literal:
-        kinds: set[Any] = {type(one) for one in get_args(inner)}
-        return inner if len(kinds) == 1 and kinds <= {str, int} else _hook(reader(annotation))
-    if origin is list or inner is list:
-        return list[_closed(get_args(inner)[0]) if origin is list else Any]  # type: ignore[misc]
-    if origin is dict or inner is dict:
-        return dict[str, _closed(get_args(inner)[1]) if origin is dict else Any]  # type: ignore[misc]
-    if origin is tuple:
-        return _hook(reader(annotation))
-    return _union(annotation, members(inner), markers)
-
-
 class _Number(Hook, metaclass=Hooked):
-    read = staticmethod(reader(Number))
+    read = staticmethod(reader(type_of(Number)))
 
 
 _NUMBER: Final[Any] = _Number
 
 
-def _union(annotation: Any, branches: tuple[Any, ...], markers: tuple[Any, ...]) -> Any:
-    marker = marker_of(markers)
-    rest = tuple(one for one in branches if one is not NoneType)
-    if not rest:
-        return NoneType
-    if marker is None and len(rest) > 1:
-        marker = told_by_tags(rest)
-        found = _by_tag(rest, marker) if marker is not None else None
-        if found is not None:
-            return found if len(rest) == len(branches) else Union[found, None]  # noqa: UP007
-        marker = None
-    if isinstance(marker, Tagged):
-        told_apart = _by_tag(branches, marker)
-        return told_apart if told_apart is not None else _hook(reader(annotation))
-    if marker is not None:
-        types = [_open(one) for one in branches]
-        kinds = [_kind(one) for one in types]
-        distinct = len(set(kinds)) == len(kinds) and not {"hook", "any", "object"} & set(kinds)
-        return Union[tuple(types)] if distinct else _hook(reader(annotation))  # noqa: UP007
-    found = _open(rest[0]) if len(rest) == 1 else _distinct(rest)
-    if found is None:
-        found = _hook(reader(Union[rest]))  # noqa: UP007
-    if len(rest) == len(branches):
-        return found
-    return found if found is Any else Union[found, None]  # noqa: UP007
-
-
-def _distinct(branches: tuple[Any, ...]) -> Any:
-    """A union whose branches msgspec tells apart by their JSON types or their tags; `None` if it does not."""
-    types = [each for one in branches for each in members(_open(one))]
-    structs = [one for one in types if _kind(one) == "object" and is_record(one)]
-    others = [one for one in types if one not in structs]
-    kinds = [_kind(one) for one in others]
-    if {"hook", "any"} & set(kinds) or (structs and "object" in kinds):
-        return None
-    if set(kinds) == {"string"}:  # constants beside which any text may stand
-        return str if str in others else None if len(others) > 1 or structs else Union[tuple(types)]  # noqa: UP007
-    if len(set(kinds)) != len(kinds):
-        return None
-    if len(structs) > 1:
-        fields = {one.__struct_config__.tag_field for one in structs}
-        tags = [one.__struct_config__.tag for one in structs]
-        if len(fields) != 1 or None in fields or len(set(tags)) != len(tags):
-            return None
-    return Union[tuple(types)]  # noqa: UP007
-
-
-def _kind(type_: Any) -> str:
-    inner, _ = bare(type_)
-    if inner is Any:
-        return "any"
-    if inner in (str, int, bool):
-        return {str: "string", int: "integer", bool: "boolean"}[inner]
-    if inner is NoneType:
-        return "null"
-    if is_record(inner) or get_origin(inner) is dict:
-        return "object"
-    if get_origin(inner) is list:
-        return "array"
-    if is_texts(inner):
-        return "string"
-    if get_origin(inner) is Literal:
-        return "string" if isinstance(get_args(inner)[0], str) else "integer"
-    return "hook"
-
-
-def _by_tag(branches: tuple[Any, ...], marker: Tagged) -> Any:
+def _by_tag(type_: Type, tags: Tags) -> Any:
     """The union of the classes that msgspec tells apart by the tag; `None` if there are none, or others beside them."""
-    told: dict[Any, list[Any]] = {}
-    for branch in branches:
-        if is_fallback(branch, marker.field):
-            continue
-        inner, _ = bare(branch)
-        if not is_object_type(branch):
-            return None
-        if is_record(inner) and inner.__struct_config__.tag_field == marker.field:
-            told.setdefault(inner.__struct_config__.tag, []).append(inner)
-            continue
-        constants = _tags(branch, marker.field)
-        if constants is None:  # a default branch: a class without the tag
-            return None
-        for tag in constants:
-            told.setdefault(tag, []).extend((branch, branch))
-    if marker.default_admits_known or marker.exclusive:
-        return None
-    found = [_open(owners[0]) for owners in told.values() if len(owners) == 1]
-    return Union[tuple(found)] if found and Never not in found else None  # noqa: UP007
+    found: list[Any] = []
+    for (_, tag), owners in tags.owners.items():
+        one = owners[0] if len(owners) == 1 else None
+        if one is not None and one.kind == "record":
+            config = one.cls.__struct_config__
+            told = _open(one) if (config.tag_field, config.tag) == (tags.field, tag) else None
+            found += [told] if is_record(told) else []
+    return either(*found) if found and not (tags.default or tags.others or type_.is_exclusive) else None
 
 
-def _tags(branch: Any, wire: str) -> tuple[Any, ...] | None:
-    from .readers import constants_of
+def _by_kind(type_: Type) -> Any:
+    """A union whose branches msgspec tells apart by their JSON types or their tags; `None` if it does not."""
+    types = [each for one in type_.branches for each in _members(_open(one))]
+    configs: list[Any] = [one.__struct_config__ for one in types if is_record(one)]
+    kinds = ["object"] * bool(configs) + [_kind(one) for one in types if not is_record(one)]
+    tags = [(one.tag_field, one.tag) for one in configs]
+    are_tagged = len({field for field, _ in tags}) == 1 and tags[0][0] is not None and len(set(tags)) == len(tags)
+    is_plain = len(set(kinds)) == len(kinds) and "" not in kinds and (len(tags) < 2 or are_tagged)
+    return either(*types) if is_plain else None
 
-    return constants_of(branch, wire)
+
+def _kind(told: Any) -> str:
+    """The JSON type of what msgspec is told; nothing where it may be several."""
+    inner: Any = get_args(told)[0] if get_origin(told) is Annotated else told
+    if get_origin(inner) is Literal:
+        inner = cast("Any", type(get_args(inner)[0]))
+    if isinstance(inner, type) and issubclass(inner, str):
+        return "string"
+    return _KINDS.get(get_origin(inner) or inner, "")
+
+
+_KINDS: Final[dict[Any, str]] = {
+    int: "integer",
+    bool: "boolean",
+    NoneType: "null",
+    dict: "object",
+    list: "array",
+}
+
+
+def _members(told: Any) -> tuple[Any, ...]:
+    return get_args(told) if get_origin(told) is typing.Union else (told,)
 
 
 _PREPARED: Final[set[type]] = set()
@@ -256,18 +210,29 @@ _WAITING: Final[list[Any]] = []
 """Classes that are to be prepared."""
 
 
-def prepare(cls: Any) -> None:
+def _prepare(cls: Any) -> None:
     """Give msgspec the annotations of a class. Those that it refers to wait."""
     shape = shape_of(cls)
     found: dict[str, Any] = {}
     for one in shape.fields.values():
-        type_ = _closed(one.type)
-        found[one.name] = type_ if one.is_required else Union[type_, UnsetType]  # noqa: UP007
-    found["_notes"] = Notes if shape.is_unknown or shape.is_odd else Union[Notes, UnsetType]  # noqa: UP007
+        told = _closed(type_of(one.type))
+        found[one.name] = told if one.is_required else either(told, UnsetType)
+    found["_notes"] = Notes if shape.is_unknown or shape.is_odd else either(Notes, UnsetType)
     type.__setattr__(cls, "__annotations__", found)
 
 
-# --- unknown fields of what msgspec read ---
+# --- what msgspec read ---
+
+
+def read_natively(text: bytes, decode: Callable[[bytes], Any]) -> Any:
+    """What msgspec reads of JSON text, with the unknown fields.
+
+    Raises `Mismatch` where a reader has to read it, or where a key is given twice.
+    """
+    found, left = read_and_count(text, decode, encode_native)
+    if left and note(found, untyped(text), left):
+        raise Mismatch
+    return found
 
 
 def note(record: Any, value: Any, left: int) -> int:
@@ -275,44 +240,48 @@ def note(record: Any, value: Any, left: int) -> int:
 
     Returns how many are left then. Raises `Mismatch` where a reader has to read it.
     """
-    if value.__class__ is dict:
-        cls = record.__class__
-        found = _NOTERS.get(cls)
-        if found is not None:
-            return found(record, value, left)
-        if cls is dict:
-            for key, item in value.items():
-                if left and (item.__class__ is dict or item.__class__ is list):
-                    left = note(record[key], item, left)
-        elif isinstance(record, Record):
-            _NOTERS[cls] = found = _noter(shape_of(cls))
-            return found(record, value, left)
-    elif record.__class__ is list:
-        for one, item in zip(record, value, strict=True):
-            if not left:
-                break
-            found = _NOTERS.get(one.__class__)
-            if found is not None and item.__class__ is dict:
-                left = found(one, item, left)
-            elif item.__class__ is dict or item.__class__ is list:
-                left = note(one, item, left)
+    cls = record.__class__
+    found = _NOTERS.get(cls)
+    if found is not None:
+        return found(record, value, left)
+    if cls is list or cls is dict:
+        for key, item in enumerate(value) if cls is list else value.items():
+            if left and (item.__class__ is dict or item.__class__ is list):
+                left = note(record[key], item, left)
+    elif isinstance(record, Record | Message):
+        _NOTERS[cls] = _noter(cls)
+        return note(record, value, left)
     return left
 
 
 _NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], int], int]]] = {}
 
 
-def _noter(shape: Shape) -> Callable[[Any, dict[str, Any], int], int]:
-    names = frozenset(one.wire for one in shape.fields.values()) | shape.constants.keys()
-    below = tuple((one.wire, one.slot.__get__) for one in shape.fields.values() if _holds_records(one.type))
-    is_free = shape.extra is Any and not (shape.drops or shape.is_unknown or shape.excluded)
+def _noter(cls: Any) -> Callable[[Any, dict[str, Any], int], int]:
+    """What does so with the objects of a class."""
+    notes: Any
+    if issubclass(cls, Message):
+        names, put, notes, reserved, is_free = cls.members_on_wire, _PUT_BESIDE, Beside, _MEMBERS, True
+        below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
+    else:
+        shape, put, notes, reserved = shape_of(cls), keep_notes, Notes, frozenset[str]()
+        names = frozenset(one.wire for one in shape.fields.values()) | shape.constants.keys()
+        is_free = shape.extra is Any and not (shape.drops or shape.is_unknown or shape.excluded)
+        fields = [(one, type_of(one.type).reached()) for one in shape.fields.values()]
+        below = tuple(
+            (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)
+        )
+    holds = names.issuperset
 
     def keep(record: Any, value: dict[str, Any], left: int) -> int:
-        if not value.keys() <= names:
-            if not is_free:
+        if not holds(value):
+            unknown: dict[str, Any] = {}
+            for key in value:  # which is faster than a comprehension
+                if key not in names:
+                    unknown[key] = value[key]
+            if not is_free or not reserved.isdisjoint(unknown):
                 raise Mismatch
-            unknown = {key: item for key, item in value.items() if key not in names}
-            keep_notes(record, Notes(unknown))
+            put(record, notes(unknown))
             left -= colons_of(unknown)
             if not left:
                 return 0
@@ -328,20 +297,5 @@ def _noter(shape: Shape) -> Callable[[Any, dict[str, Any], int], int]:
     return keep
 
 
-def _holds_records(annotation: Any) -> bool:
-    """Whether records stand at any depth below a type; what refers to itself may have some."""
-    if isinstance(annotation, Alias):
-        if annotation in _LOOKED_AT:
-            return True
-        _LOOKED_AT.add(annotation)
-        try:
-            return _holds_records(annotation.written.resolved())
-        finally:
-            _LOOKED_AT.discard(annotation)
-    inner, _ = bare(annotation)
-    if isinstance(inner, type) and not get_args(inner):
-        return is_record(inner)
-    return get_origin(inner) is not Literal and any(_holds_records(one) for one in get_args(inner))
-
-
-_LOOKED_AT: Final[set[Alias]] = set()
+_MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
+_PUT_BESIDE: Final[Any] = vars(Message)["_notes"].__set__

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import Any, Final, Literal, TypeAlias
@@ -29,17 +29,8 @@ DEEPEST: Final = 150
 _STEPS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|,|[\[{](?![ \t\r\n]*[\]}])', re.DOTALL)
 """Each string, and each character outside of them that a further value follows."""
 
-# The end of a key: a quote, and a colon after it. Inside a string a quote stands after a backslash; after two it may be a key's.
-_KEY: Final = re.compile(rb'"[ \t\r\n]*:(?:(?<!\\":)|(?<=\\\\":))')
-
-LONG_NUMBER: Final = re.compile(rb"(?<![0-9])(?=[0-9.]{16})[0-9]++[.eE]|[\s:]-?[0-9.]++[eE]-[0-9]{3}")
-"""How a number begins that a binary number may not hold: of many digits, or very small, and not written as an integer."""
-
-
 BACKSLASH: Final = ord("\\")
 """An integer is found faster than bytes."""
-
-_ABSENT: Final = object()
 
 FAILURES: Final = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
 """What msgspec raises for a value that it does not write, or text that it does not read."""
@@ -77,28 +68,26 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
         text = line.encode() if isinstance(line, str) else bytes(line)  # bytes stay what they are
         if len(text) > values and _holds_more(text, values):
             raise TooManyValues(values)
-        value = _quickly(text)
-        if value is not _ABSENT:
-            return value, ()
-        value = jiter.from_json(text, allow_inf_nan=False)
+        try:
+            value, lost = read_and_count(text, untyped, _write)
+            if not lost:
+                return value, ()
+        except (Mismatch, *FAILURES):
+            pass
+        jiter.from_json(text, allow_inf_nan=False)  # which is stricter, and says what is wrong
     except DecodeError:
         raise
     except (ValueError, UnicodeError) as error:
         raise not_json(str(error)) from None
-    count, has_whole = _counted(value)
-    if has_whole and LONG_NUMBER.search(text):
-        value = _exact(text)
-    # Each key takes a colon, so that few colons, or few that end a key, show that none was lost.
-    if text.count(b":") == count or len(_KEY.findall(text)) == count:
-        return value, ()
-    return value, limited(_duplicates(text))
+    return _exactly(text)
 
 
 def is_plain(value: Any) -> bool:
     """Whether a value is what a parser gives. One that is nested too deep is not, nor one that holds itself."""
     try:
-        text = msgspec.json.encode(value)
-        refuse_deep(text, text.count(b":"))
+        text = _write(value)
+        if len(text) > _FLAT:
+            refuse_deep(text, len(text) // 5)  # to count what has few levels takes as long as to write it
     except FAILURES:
         return False
     return True
@@ -123,18 +112,18 @@ def colons_of(value: Any) -> int:
     return _write(value).count(b":")
 
 
-def _quickly(text: bytes) -> Any:
-    """The value of text that msgspec reads whole: its keys, which take a colon each, are all there. For other text `_ABSENT`."""
-    try:
-        value = untyped(text)
-        colons = text.count(b":")
-        if len(text) > DEEPEST:
-            refuse_deep(text, colons)
-        if colons_of(value) == colons and (BACKSLASH not in text or not has_written_colon(text)):
-            return value
-    except (msgspec.MsgspecError, Mismatch, ValueError, OverflowError, RecursionError):
-        pass
-    return _ABSENT
+def read_and_count(text: bytes, decode: Callable[[bytes], Any], encode: Callable[[Any], bytes]) -> tuple[Any, int]:
+    """What a decoder reads of JSON text, and how many keys it lost: each takes a colon, which is missing in what is written of it.
+
+    Raises `Mismatch` where they cannot be counted so, and `ValueError` for text that is nested too deep.
+    """
+    value = decode(text)
+    colons = text.count(b":")
+    if len(text) > DEEPEST:
+        refuse_deep(text, colons)
+    if BACKSLASH in text and (text.find(b"\\u003a") >= 0 or text.find(b"\\u003A") >= 0):
+        raise Mismatch
+    return value, colons - encode(value).count(b":")
 
 
 def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
@@ -158,14 +147,9 @@ def _count(line: bytes, one: bytes) -> int:
     return len(line) - len(line.replace(one, b""))
 
 
-def has_written_colon(line: bytes) -> bool:
-    """Whether a colon may stand in a line as an escape."""
-    return line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0
-
-
-def refuse_deep(line: bytes, colons: int) -> None:
-    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
-    if colons + _count(line, b"[") <= DEEPEST or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
+def refuse_deep(line: bytes, keys: int) -> None:
+    """Raise `ValueError` for a line that is nested deeper than the other parser goes. It has no more `keys` within one another."""
+    if keys + _count(line, b"[") <= DEEPEST or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
         return
     if BACKSLASH not in line:
         brackets = b"".join(line.translate(None, _TEXT).replace(b'""', b"").split(b'"')[::2])
@@ -178,6 +162,8 @@ def refuse_deep(line: bytes, colons: int) -> None:
 
 _TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
 _LEVELS: Final = 12
+_FLAT: Final = 2 * DEEPEST
+"""So long a text cannot be deeper."""
 
 
 def _holds_more(text: bytes, most: int) -> bool:
@@ -192,37 +178,28 @@ def _holds_more(text: bytes, most: int) -> bool:
     return False
 
 
-def _counted(value: Any) -> tuple[int, bool]:
-    """How many keys the objects below a value have, and whether a binary number is an integer. Raises `DecodeError` for a number that
-    overflowed.
+def _exactly(text: bytes) -> tuple[Any, tuple[Problem, ...]]:
+    """The value of JSON text with the integers that its numbers denote, and a problem for each key that an object gives twice.
+
+    Raises `DecodeError` for a number that overflows, and for an id whose fraction is lost.
     """
-    count, has_whole, items = 0, False, [value]
-    for item in items:  # which grows
-        kind = item.__class__
-        if kind is str:  # most are
-            continue
-        if kind is dict:
-            count += len(item)
-            items += item.values()
-        elif kind is list:
-            items += item
-        elif kind is float:
-            if isinf(item):
-                raise not_json("a number is too large")
-            has_whole = has_whole or item.is_integer()
-    return count, has_whole
-
-
-def _exact(text: bytes | bytearray) -> Any:
-    """The value of JSON text, with the integers that its numbers denote. Raises `DecodeError` for an id whose fraction is lost."""
     lost: list[float] = []
-    value = json.loads(text, parse_int=_integer, parse_float=meant(lost.append))
+    twice: dict[int, tuple[dict[str, Any], list[str]]] = {}
+
+    def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            times = Counter(key for key, _ in pairs)
+            twice[id(value)] = value, [key for key in times if times[key] > 1]
+        return value
+
+    value = json.loads(text, object_pairs_hook=keep, parse_int=_integer, parse_float=meant(lost.append))
     rounded = set(map(id, lost))
     for path, message in [((index,), item) for index, item in enumerate(value)] if is_array(value) else [((), value)]:
         if is_object(message) and id(message.get("id")) in rounded:
             problem = Problem(json_pointer((*path, "id")), "", _LOST)
             raise DecodeError(INVALID_REQUEST, (problem,), method=_envelope(message, set())["method"])
-    return value
+    return value, limited(_duplicates(value, twice)) if twice else ()
 
 
 def _integer(written: str) -> Any:
@@ -237,6 +214,8 @@ def meant(on_loss: Callable[[float], object] | None = None) -> Callable[[str], i
 
     def read(written: str) -> int | float:
         number = float(written)
+        if isinf(number):
+            raise not_json("a number is too large")
         if not number.is_integer():
             return number
         try:
@@ -252,22 +231,12 @@ def meant(on_loss: Callable[[float], object] | None = None) -> Callable[[str], i
     return read
 
 
-def _duplicates(text: bytes | bytearray) -> Iterator[Problem]:
+def _duplicates(whole: Any, twice: Mapping[int, tuple[Any, list[str]]]) -> Iterator[Problem]:
     """A problem for each key that an object gives twice, of the objects that the value holds where the last counts."""
-    found: dict[int, tuple[dict[str, Any], list[str]]] = {}
-
-    def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) != len(pairs):
-            times = Counter(key for key, _ in pairs)
-            found[id(value)] = value, [key for key in times if times[key] > 1]
-        return value
-
-    whole = json.loads(text, object_pairs_hook=keep, parse_int=str, parse_float=str)
-    waiting: list[tuple[Any, tuple[str | int, ...]]] = [(whole, ())] if found else []
+    waiting: list[tuple[Any, tuple[str | int, ...]]] = [(whole, ())]
     while waiting:
         value, path = waiting.pop()
-        for key in found[id(value)][1] if id(value) in found else ():
+        for key in twice[id(value)][1] if id(value) in twice else ():
             sentence = (
                 f"the key {shown(key)} occurs more than once in one object, and readers differ in which value they take"
             )

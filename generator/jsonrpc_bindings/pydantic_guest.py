@@ -10,25 +10,25 @@ from typing import Any, Final, get_args
 
 from pydantic_core import PydanticCustomError, core_schema
 
-from .choices import Alias, bare, members
 from .documentation import documentation_of
 from .errors import DecodeError, EncodeError
 from .json_types import Mismatch, is_array, is_object
 from .pointers import referred
-from .readers import is_judged, is_record, reader
-from .receiving import Receiving, accepts, bounds, explained_value, receiving_of
-from .records import Record, shape_of
+from .readers import reader
+from .receiving import Receiving, accepts, bounds, explained_value, module_of, receiving_of
+from .records import Record, is_record, shape_of
+from .types import type_of
 from .writers import DEEP, plain
 
 
 def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
     """How pydantic reads and writes the values of a class of records, or of a marked union."""
-    read = reader(type_)
+    read = reader(type_of(type_))
 
     def validate(value: Any) -> Any:
         try:
             found = read(value if isinstance(value, Record) else _as_json(value))
-            if is_judged(type_) and not accepts(type_, value):
+            if type_of(type_).leads_to_judged and not accepts(type_, value):
                 raise Mismatch
             return found
         except (Mismatch, RecursionError):
@@ -46,7 +46,7 @@ def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
 
 def number(type_: Any) -> core_schema.CoreSchema:
     """What pydantic makes of any number of JSON."""
-    read = reader(type_)
+    read = reader(type_of(type_))
 
     def check(value: Any) -> Any:
         try:
@@ -63,17 +63,18 @@ def number(type_: Any) -> core_schema.CoreSchema:
 def limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
     """What pydantic makes of a type, within limits."""
     inner, *_, meta = get_args(type_)
-    read = reader(type_)
+    words = bounds(meta, type_of(inner))
+    read = reader(type_of(type_))
 
     def check(value: Any) -> Any:
         try:
             return read(value)
         except Mismatch:
-            limits = ", ".join(f"{name}: {limit!r}" for name, limit in bounds(meta, inner).items())
+            limits = ", ".join(f"{name}: {limit!r}" for name, limit in words.items())
             raise PydanticCustomError("limits", "the value is not within {limits}", {"limits": limits}) from None
 
     def function(schema: Any, describe: Any) -> dict[str, Any]:
-        return {**describe(schema), **bounds(meta, inner)}
+        return {**describe(schema), **words}
 
     metadata = {"pydantic_js_functions": [function]}
     return core_schema.no_info_after_validator_function(check, handler(inner), metadata=metadata)
@@ -107,7 +108,7 @@ def _written(value: Any) -> Any:
 
 def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
     """The JSON Schema of a type, as it is published, in the references of pydantic."""
-    receiving = receiving_of(_module_of(type_))
+    receiving = receiving_of(module_of(type_))
     name = str(receiving.place(type_)[1])
     writing = _WRITING.get()
     if type_ in writing:
@@ -181,12 +182,6 @@ class _Writer:
 def _ref(type_: Any) -> str:
     if is_record(type_):
         return f"{type_.__module__}.{type_.__qualname__}:{id(type_)}"
-    module = _module_of(type_)
-    name = receiving_of(module).home.name_of(type_) or getattr(getattr(type_, "written", None), "text", "Union")
+    module = module_of(type_)
+    name = receiving_of(module).home.name_of(type_) or getattr(type_, "text", "Union")
     return f"{module}.{name}:{hash(type_)}"
-
-
-def _module_of(type_: Any) -> str:
-    if isinstance(type_, type):
-        return type_.__module__
-    return type_.written.module if isinstance(type_, Alias) else _module_of(members(bare(type_)[0])[0])

@@ -10,20 +10,19 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from threading import RLock
-from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
-from .choices import Alias, Keyed, Meta, Number, Shapes, Tagged, bare, marker_of, members, resolve
+from .choices import Alias, Meta, Tagged, resolve
 from .contract import Path
 from .engine import Engine
 from .errors import Dropped, EncodeError, Problem, limited
 from .homes import Home, home_of
 from .json_types import is_array, is_object
 from .patterns import in_engine
-from .pointers import json_pointer, reference, referred
-from .readers import constants_of, is_fallback, is_object_type, is_record, positions, told_by_tags
-from .records import shape_of
+from .pointers import json_pointer, reference, referred, schema_pointer, steps
+from .records import is_record, shape_of
 from .texts import is_texts
+from .types import Type, type_of
 
 if TYPE_CHECKING:
     from .explain import Said
@@ -43,9 +42,7 @@ class Receiving:
         self.home: Final = home
         self._schema: dict[str, Any] | None = None
         self._places: dict[str, tuple[Any, Path]] = {}
-        self._rewritten: dict[str, tuple[str, int]] = {}
         self._lock: Final = RLock()
-        self._is_ready = False
         self._engine: Final = Engine(
             lambda: {**self.schema, "$defs": dict(self.schema["$defs"])}, lambda: home.patterns
         )
@@ -65,25 +62,11 @@ class Receiving:
     @property
     def schema(self) -> dict[str, Any]:
         """The schema that receivers judge by."""
-        if not self._is_ready:
-            with self._lock:
-                return self._complete_schema()
-        found: Any = self._schema
-        return found  # type: ignore[no-any-return]
-
-    def _complete_schema(self) -> dict[str, Any]:
         if self._schema is None:
-            definitions = dict(self.home.definitions)
-            self._schema = {**self.home.schema, "$defs": definitions}
-            opened = [name for name, one in definitions.items() if is_object(one) and one.get("x-unknown") == "keep"]
-            if opened:
-                exact = _Exact(self.home.definitions)
-                definitions |= {name: exact.outside(one) for name, one in definitions.items()} | exact.definitions
-            for name in opened:
-                definitions[name] = self._with_fallback(name, definitions[name])
-            if opened:
-                definitions |= {name: self._told_apart(name, one) for name, one in definitions.items()}
-            self._is_ready = True
+            with self._lock:
+                if self._schema is None:
+                    definitions = {**self.home.definitions, **self.home.receiving}
+                    self._schema = {**self.home.schema, "$defs": definitions}
         return self._schema
 
     def published(self, name: str) -> Any:
@@ -98,19 +81,25 @@ class Receiving:
         with self._lock:  # a place that is being described is of nobody else
             known = self._places.get(key)
             if known is None:
-                name = self.home.name_of(type_)
+                name = self.home.name_of(type_) or self.home.fallback_of(type_)
                 if name is None:
                     name = self._described(resolve(type_, self.module))
                 known = self._places[key] = type_, ("$defs", name)
             return known[1]
 
-    def takes_more(self, cls: Any) -> bool:
-        """Whether the schema itself speaks of fields of a class beyond the declared ones."""
+    def takes_more(self, cls: Any, name: str) -> bool:
+        """Whether the schema itself speaks of a field of a class beyond the declared ones."""
         for base in cls.__mro__:
-            name = self.home.name_of(base) if is_record(base) else None
-            if name is not None:
-                definition = self.schema["$defs"][name]
-                return any(definition.get(keyword) not in (None, False) for keyword in _OF_MORE)
+            definition = self.home.name_of(base) if is_record(base) else None
+            if definition is not None:
+                place = "$defs", definition
+                schema, known = self.schema["$defs"][definition], self._engine.explainer.at(place)
+                patterns: Any = [each.get("patternProperties", ()) for each in (schema, known)]
+                is_unsure = len(patterns[0]) > len(patterns[1])  # the engine cannot have each pattern
+                if is_unsure or any(schema.get(keyword) not in (None, False) for keyword in _OF_MORE):
+                    return True
+                if next(self._engine.explainer.matching(place, known, name), None) is not None:
+                    return True
         return False
 
     def class_of(self, name: str) -> Any:
@@ -130,72 +119,60 @@ class Receiving:
             base += "'"
         definitions[base] = {}
         self._places[repr(type_)] = type_, ("$defs", base)
-        definitions[base] = self._variant(type_) if is_record(type_) else self.described(type_)
+        definitions[base] = self._record(type_) if is_record(type_) else self.described(type_)
         self._engine.forget()
         return base
 
     def described(self, type_: Any) -> Any:
         """The schema of an annotation."""
-        inner, markers = bare(type_)
-        if is_record(inner):
-            return {"$ref": reference(self.place(inner))}
         if isinstance(type_, Alias):
             name = self.home.name_of(type_)
             if name is not None:
                 return {"$ref": reference(("$defs", name))}
             if type_ in _OPEN:
                 return {"$ref": reference(self.place(type_))}
-        found = self._bare(inner, marker_of(markers), type_)
-        for one in markers:
-            if isinstance(one, Meta):
-                found = {**found, **bounds(one, inner)}
-        return found
-
-    def _bare(self, inner: Any, marker: Any, type_: Any) -> dict[str, Any]:
-        if inner is Any or inner is object:
-            return {}
-        if is_texts(inner):
-            return {"$ref": reference(self.place(inner))}
-        if inner is Never:
-            return {"not": {}}
-        simple = _TYPES.get(inner)
-        if simple is not None:
-            return {"type": simple}
-        origin = get_origin(inner)
-        if origin is Literal:
-            values = list(get_args(inner))
-            return {"const": values[0]} if len(values) == 1 else {"enum": values}
-        if origin is list or inner is list:
-            return {"type": "array", "items": self.described(get_args(inner)[0]) if origin is list else True}
-        if origin is dict or inner is dict:
-            more = self.described(get_args(inner)[1]) if origin is dict else True
-            return {"type": "object", "additionalProperties": more}
-        if origin is tuple:
-            first, after = positions(get_args(inner))
-            each = [self.described(one) for one in first]
-            return {"type": "array", "prefixItems": each, "minItems": len(each), "items": self.described(after)}
-        if members(inner) == (inner,):
-            raise TypeError(f"{inner!r} is no type of JSON")
-        exclusive = isinstance(marker, Tagged | Shapes) and marker.exclusive
-        if isinstance(type_, Alias):
-            _OPEN.add(type_)
+        meant = type_of(type_)
+        _OPEN.add(type_)
         try:
-            branches = [self.described(one) for one in members(inner)]
+            found = self._meant(meant)
         finally:
             _OPEN.discard(type_)
-        if isinstance(marker, Keyed):
-            branches = [
-                {"allOf": [one], "required": [key]} if key is not None else one
-                for key, one in zip(marker.keys, branches, strict=True)
-            ]
-        if isinstance(marker, Tagged):
-            branches = [
-                one
-                if is_fallback(branch, marker.field) or constants_of(branch, marker.field)
-                else _default(one, marker)
-                for one, branch in zip(branches, members(inner), strict=True)
-            ]
-        return {"oneOf" if exclusive else "anyOf": branches}
+        for one in meant.limits:
+            found = {**found, **bounds(one, meant)}
+        return found
+
+    def _meant(self, type_: Type) -> dict[str, Any]:
+        inside = [self.described(one.annotation) for one in type_.children] if type_.kind in _OF_OTHERS else []
+        match type_.kind:
+            case "any":
+                return {}
+            case "never":
+                return {"not": {}}
+            case "record" | "texts":
+                return {"$ref": reference(self.place(type_.cls))}
+            case "constants":
+                values = list(type_.values)
+                named = {"const": values[0]} if len(values) == 1 else {"enum": values}
+                return {"anyOf": [named, {"type": "string"}]} if type_.is_open else named
+            case "array":
+                return {"type": "array", "items": inside[0]}
+            case "map":
+                return {"type": "object", "additionalProperties": inside[0]}
+            case "tuple":
+                *each, more = inside
+                return {"type": "array", "prefixItems": each, "minItems": len(each), "items": more}
+            case "union" | "optional":
+                return {
+                    "oneOf" if type_.is_exclusive else "anyOf": [self._branch(type_, one) for one in type_.branches]
+                }
+            case kind:
+                return {"type": kind}
+
+    def _branch(self, type_: Type, branch: Type) -> Any:
+        found, marker = self.described(branch.annotation), type_.marker
+        if isinstance(marker, Tagged) and not (branch.keeps_unknown(marker.field) or branch.constants(marker.field)):
+            return _default(found, marker)
+        return found
 
     def _record(self, cls: Any) -> dict[str, Any]:
         shape = shape_of(cls)
@@ -219,64 +196,6 @@ class Receiving:
             ]
         return found
 
-    def _told_apart(self, name: str, definition: Any) -> Any:
-        """A union whose branches keep to their tags, though what they refer to keeps what is unknown where it stands alone."""
-        keyword = next((one for one in ("oneOf", "anyOf") if is_object(definition) and one in definition), None)
-        type_ = self.home.types.get(name)
-        if keyword is None or type_ is None:
-            return definition
-        inner, markers = bare(resolve(type_, self.module))
-        marker = marker_of(markers) or told_by_tags(members(inner))
-        if not isinstance(marker, Tagged):
-            return definition
-        branches = list(definition[keyword])
-        for index, branch in enumerate(branches):
-            named = str(referred(branch["$ref"])[1]) if is_object(branch) and branch.keys() == {"$ref"} else ""
-            tags = _tags_of(self.home.type_of(named), marker.field) if named in self.home.types else None
-            if tags:
-                branches[index] = {**branch, "properties": {marker.field: {"enum": list(tags)}}}
-        return {**definition, keyword: branches}
-
-    def _variant(self, cls: Any) -> dict[str, Any]:
-        """The schema of a class; of one that keeps unknown variants with what the branches of its union declare of its fields."""
-        found = self._record(cls)
-        for name, definition in self.home.definitions.items() if shape_of(cls).is_unknown else ():
-            keyword = next((one for one in ("oneOf", "anyOf") if is_object(definition) and one in definition), None)
-            type_ = self.home.types.get(name)
-            if keyword is not None and type_ is not None and cls in members(bare(resolve(type_, self.module))[0]):
-                shared = self._shared(definition[keyword])
-                for key in found["properties"].keys() & shared.keys():
-                    found["properties"][key] |= {word: said for word, said in shared[key].items() if word[:2] == "x-"}
-                break
-        return found
-
-    def _with_fallback(self, name: str, definition: Mapping[str, Any]) -> Any:
-        """A definition that keeps what is unknown: with the classes that have it, or with any text."""
-        keyword = next((one for one in ("oneOf", "anyOf") if one in definition), None)
-        branches = list(definition[keyword]) if keyword is not None else [{"enum": definition.get("enum", [])}]
-        rest = {key: value for key, value in definition.items() if key not in ("oneOf", "anyOf", "enum")}
-        type_ = self.home.types.get(name)
-        inner, _ = bare(resolve(type_, self.module)) if type_ is not None else (None, ())
-        unknown = [one for one in members(inner) if is_record(one) and shape_of(one).is_unknown] if inner else []
-        missing = [one for one in unknown if one.__name__ not in self.home.definitions]
-        if (unknown and not missing) or (not unknown and any(map(is_object_type, members(inner) if inner else ()))):
-            return definition
-        self._rewritten[name] = keyword or "enum", len(branches)
-        others = [] if inner is None else [one for one in members(inner) if get_origin(bare(one)[0]) is not Literal]
-        plain = list(map(self.described, others)) if len(others) < len(members(inner)) else [{"type": "string"}]
-        fallbacks: list[Any] = [self._variant(one) for one in missing] if missing else plain
-        return {**rest, "anyOf": [*branches, *fallbacks]}
-
-    def _shared(self, branches: Sequence[Any]) -> Mapping[str, Any]:
-        """The fields that a branch of a union declares, but for constants: what is lenient there is so in a fallback too."""
-        found: dict[str, Any] = {}
-        for branch in branches:
-            schema = self._at(referred(branch["$ref"])) if is_object(branch) and "$ref" in branch else branch
-            for name, sub in schema.get("properties", {}).items() if is_object(schema) else ():
-                if is_object(sub) and "const" not in sub:
-                    found.setdefault(name, sub)
-        return found
-
     # --- judging ---
 
     def accepts(self, type_: Any, value: Any) -> bool:
@@ -293,16 +212,19 @@ class Receiving:
 
     def _published_place(self, place: str) -> str:
         """The place in the schema of the package of one in that of receivers; nothing for what is described by an annotation."""
-        if "/(type) " in place:
-            return ""
-        head, _, rest = place.partition("/anyOf")
-        name = head.removeprefix("#/$defs/")
-        if name not in self._rewritten:
-            return place
-        keyword, count = self._rewritten[name]
-        index, _, below = rest.removeprefix("/").partition("/")
-        is_own = keyword != "enum" and index.isdigit() and int(index) < count
-        return f"{head}/{keyword}" + (f"/{index}" + (f"/{below}" if below else "") if is_own else "")
+        found: list[str] = []
+        node: Any = {"$defs": self.home.definitions}
+        for step in steps(place):
+            if is_object(node) and step == "anyOf" and step not in node:
+                step = "oneOf" if "oneOf" in node else "enum"
+            inner = node[int(step)] if is_array(node) and int(step) < len(node) else None
+            node = node.get(step.removesuffix(" (exact)")) if is_object(node) else inner
+            if node is None:
+                break
+            found.append(step.removesuffix(" (exact)"))
+            if step == "enum":
+                break
+        return schema_pointer(found) if found[1:] else ""
 
     def settle(self, type_: Any, value: Any, at: Path, *, lenient: bool) -> Settled:
         """What is left of a value without what may be dropped, and what is wrong with it where nothing may be."""
@@ -316,7 +238,7 @@ class Receiving:
             left: list[Said] = []
             changes: list[tuple[Path, Any, Problem]] = []
             for said in found:
-                nearest = self._nearest(place, current, said, edits) if lenient else None
+                nearest = self._nearest(current, said, edits) if lenient else None
                 if nearest is None:
                     left.append(said)
                 else:
@@ -337,142 +259,59 @@ class Receiving:
 
     # --- leniency ---
 
-    def _nearest(self, place: Path, value: Any, said: Said, edits: Edits) -> tuple[Path, Any] | None:
+    def _nearest(self, value: Any, said: Said, edits: Edits) -> tuple[Path, Any] | None:
         """The nearest place that is lenient about a problem: what to drop, and what to put there instead (`None`: nothing)."""
-        path = (*said.path, said.missing) if said.rule == "required" else said.path
-        for where in reversed(list(self._fields(place, value, path))):
-            depth = len(where.path)
-            absent = said.rule == "required" and depth == len(path)
-            if where.drops_items and where.is_list and len(path) > depth and not absent:
-                below = path[: depth + 1]
-                if isinstance(below[-1], int):
-                    return below, None
-            is_null = where.reads_null and path == where.path and not absent and _value_at(value, path) is None
-            if not where.drops_error and not is_null:
+        path = (*said.path, said.missing) if said.missing else said.path
+        for depth in range(len(path), 0, -1):
+            where = path[:depth]
+            fields = list(self._fields(said.trail, where))
+            says = {keyword for field in fields for keyword, held in self._engine.explainer.at(field).items() if held}
+            is_absent = bool(said.missing) and where == path
+            types = {name for field in fields for name in self._engine.explainer.types(field)} - {"null"}
+            if (
+                "x-deserialize-skip-invalid-items" in says
+                and types == {"array"}
+                and not is_absent
+                and len(path) > depth
+            ):
+                return path[: depth + 1], None
+            is_null = where == path and not is_absent and _value_at(value, path) is None
+            if "x-deserialize-default-on-error" not in says and not (
+                is_null and "x-deserialize-default-on-null" in says
+            ):
                 continue
-            if where.is_required and where.is_list and edits.original(where.path) not in edits.defaulted:
-                return where.path, []
-            if not where.is_required and not absent:
-                return where.path, None
+            is_required = is_absent or self._is_required(said.trail, where, value)
+            if is_required and types == {"array"} and edits.original(where) not in edits.defaulted:
+                return where, []
+            if not is_required:
+                return where, None
         return None
 
-    def _fields(self, place: Path, value: Any, path: Path) -> Iterator[_FieldPlace]:
-        """The fields on the way to a place in a value, with what the schema says of them."""
-        schemas = list(self._flat(self._at(place), value, frozenset()))
-        for index, step in enumerate(path):
-            below: list[Any] = []
-            is_required = _is_required(step, schemas)
-            inner = value.get(str(step)) if is_object(value) else None
-            if is_array(value) and isinstance(step, int) and step < len(value):
-                inner = value[step]
-            subs: list[Any] = []
-            for schema in schemas:
-                properties = schema.get("properties", {})
-                if isinstance(step, str) and step in properties:
-                    subs.append(properties[step])
-                elif isinstance(step, str) and is_object(schema.get("additionalProperties")):
-                    below += self._flat(schema["additionalProperties"], inner, frozenset())
-                elif isinstance(step, int):
-                    prefix = schema.get("prefixItems", ())
-                    item = prefix[step] if step < len(prefix) else schema.get("items")
-                    if is_object(item):
-                        below += self._flat(item, inner, frozenset())
-            subs = _each_once(subs)
-            for sub in subs:
-                below += self._flat(sub, inner, frozenset())
-            if subs:
-                every = [sub for sub in subs if is_object(sub)]
-                yield _FieldPlace(
-                    path[: index + 1],
-                    is_required,
-                    self._is_list(every),
-                    any(sub.get("x-deserialize-default-on-error") for sub in every),
-                    any(sub.get("x-deserialize-skip-invalid-items") for sub in every),
-                    any(sub.get("x-deserialize-default-on-null") for sub in every),
-                )
-            schemas, value = _each_once(below), inner  # branches of a union may lead to the same
+    def _fields(self, trail: Sequence[tuple[Path, Path]], where: Path) -> Iterator[Path]:
+        """The places of the schema that declare the field at a path, on the way to a problem or beside that."""
+        waiting, seen = [place for place, there in trail if there == where[:-1]], set[Path]()
+        while waiting:
+            place = waiting.pop()
+            schema = self._engine.explainer.at(place)
+            if place in seen or not is_object(schema):
+                continue
+            seen.add(place)
+            if is_object(schema.get("properties", {}).get(where[-1])):
+                yield (*place, "properties", where[-1])
+            waiting += [referred(schema["$ref"])] if "$ref" in schema else []
+            waiting += [(*place, "allOf", index) for index in range(len(schema.get("allOf", ())))]
 
-    def _is_list(self, schemas: Sequence[Any]) -> bool:
-        """Whether what schemas take is an array, or null."""
-        flat = (one for schema in schemas for one in self._flat(schema, [], frozenset()))
-        return {type_ for one in flat for type_ in _types_of(one)} - {"null"} == {"array"}
-
-    def _flat(self, schema: Any, value: Any, seen: frozenset[str]) -> Iterator[Any]:
-        """A schema with those that it refers to and, of unions, the branches that the value may be meant for."""
-        if not is_object(schema):
-            return
-        yield schema
-        target = schema.get("$ref")
-        if isinstance(target, str) and target not in seen:
-            yield from self._flat(self._at(referred(target)), value, seen | {target})
-        for one in schema.get("allOf", ()):
-            yield from self._flat(one, value, seen)
-        for keyword in ("anyOf", "oneOf"):
-            for one in schema.get(keyword, ()):
-                flat = list(self._flat(one, value, seen))
-                if not is_object(value) or all(_may_be(each, value) for each in flat):
-                    yield from flat
-
-    def _at(self, place: Sequence[str | int]) -> Any:
-        node: Any = self.schema
-        for step in place:
-            node = node[int(step)] if is_array(node) else node[step]
-        return node
+    def _is_required(self, trail: Sequence[tuple[Path, Path]], where: Path, value: Any) -> bool:
+        """Whether a field is missed by the object that it is in, once it is left out there."""
+        owner = next(place for place, there in trail if there == where[:-1])
+        rest = {key: item for key, item in _value_at(value, where[:-1]).items() if key != where[-1]}
+        found = islice(self._engine.problems(owner, rest), MOST)
+        return any(one.missing == where[-1] and not one.path for one in found)
 
 
-def _tags_of(type_: Any, field: str) -> list[Any] | None:
-    """The tags that a branch knows."""
-    inner, _ = bare(type_)
-    found = [constants_of(one, field) for one in members(inner) if not is_fallback(one, field)]
-    return [tag for tags in found for tag in tags or ()] if found and None not in found else None
-
-
-class _Exact:
-    """Holds what a schema excludes to the definitions as they are published: there, what keeps more would refuse more."""
-
-    def __init__(self, definitions: Mapping[str, Any]) -> None:
-        self._published: Final = definitions
-        self.definitions: Final[dict[str, Any]] = {}
-
-    def outside(self, schema: Any) -> Any:
-        """A schema with its exclusions and conditions made exact."""
-        if is_array(schema):
-            return [self.outside(one) for one in schema]
-        if not is_object(schema):
-            return schema
-        return {
-            key: self._inside(one) if key in ("not", "if") else one if key in _VALUES else self.outside(one)
-            for key, one in schema.items()
-        }
-
-    def _inside(self, schema: Any) -> Any:
-        if is_array(schema):
-            return [self._inside(one) for one in schema]
-        if not is_object(schema):
-            return schema
-        found = {key: one if key in _VALUES else self._inside(one) for key, one in schema.items()}
-        target = schema.get("$ref")
-        if isinstance(target, str):
-            name = str(referred(target)[1])
-            exact = f"{name} (exact)"
-            if exact not in self.definitions:
-                self.definitions[exact] = True  # until it is made
-                self.definitions[exact] = self._inside(self._published[name])
-            found["$ref"] = reference(("$defs", exact, *referred(target)[2:]))
-        return found
-
-
-_VALUES: Final = frozenset({"const", "enum", "default", "examples"})
-_OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
+_OF_OTHERS: Final = ("array", "map", "tuple")
+_OF_MORE: Final = ("additionalProperties", "unevaluatedProperties", "propertyNames")
 _OPEN: Final[set[Any]] = set()
-_TYPES: Final[dict[Any, str]] = {
-    str: "string",
-    int: "integer",
-    bool: "boolean",
-    float: "number",
-    Number: "number",
-    NoneType: "null",
-}
 _KNOWN: Final[dict[str, Receiving]] = {}
 
 
@@ -482,44 +321,6 @@ class Settled(NamedTuple):
     value: Any
     drops: tuple[Dropped, ...]
     problems: tuple[Problem, ...]
-
-
-class _FieldPlace(NamedTuple):
-    path: Path
-    is_required: bool
-    is_list: bool
-    drops_error: bool
-    drops_items: bool
-    reads_null: bool
-
-
-def _each_once(schemas: Sequence[Any]) -> list[Any]:
-    return list({id(one): one for one in schemas}.values())
-
-
-def _is_required(name: str | int, schemas: Sequence[Any]) -> bool:
-    """Whether a field may not be left out by any of the branches that declare it."""
-    declaring = [schema for schema in schemas if name in schema.get("properties", {})]
-    beside = [schema for schema in schemas if name not in schema.get("properties", {})]
-    return all(name in schema.get("required", ()) for schema in declaring) or any(
-        name in schema.get("required", ()) for schema in beside
-    )
-
-
-def _types_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    declared = schema.get("type", ())
-    return (declared,) if isinstance(declared, str) else tuple(declared)
-
-
-def _may_be(schema: Mapping[str, Any], value: Mapping[str, Any]) -> bool:
-    """Whether the constants that a schema binds fields to are those that the value has."""
-    for name, sub in schema.get("properties", {}).items():
-        if is_object(sub) and "const" in sub and name in value and value[name] != sub["const"]:
-            return False
-    return all(
-        name in value or not (is_object(sub := schema.get("properties", {}).get(name)) and "const" in sub)
-        for name in schema.get("required", ())
-    )
 
 
 def _default(branch: Any, marker: Tagged) -> Any:
@@ -533,17 +334,17 @@ def _default(branch: Any, marker: Tagged) -> Any:
     return {"allOf": [branch], "not": stray}
 
 
-def bounds(meta: Meta, inner: Any) -> dict[str, Any]:
+def bounds(meta: Meta, type_: Type) -> dict[str, Any]:
     """Limits of a type in words of JSON Schema."""
-    of_text = inner is str
+    what = {"array": "Items", "tuple": "Items", "map": "Properties"}.get(type_.kind, "Length")
     names = {
         "ge": "minimum",
         "gt": "exclusiveMinimum",
         "le": "maximum",
         "lt": "exclusiveMaximum",
         "multiple_of": "multipleOf",
-        "min_length": "minLength" if of_text else "minItems" if get_origin(inner) in (list, tuple) else "minProperties",
-        "max_length": "maxLength" if of_text else "maxItems" if get_origin(inner) in (list, tuple) else "maxProperties",
+        "min_length": f"min{what}",
+        "max_length": f"max{what}",
     }
     found = {name: limit for key, name in names.items() if (limit := getattr(meta, key)) is not None}
     return found if meta.pattern is None else {**found, "pattern": in_engine(meta.pattern)}
@@ -567,7 +368,7 @@ def accepts(type_: Any, value: Any) -> bool:
     from .writers import readable
 
     try:
-        return receiving_of(_module_of(type_)).accepts(type_, readable(value))
+        return receiving_of(module_of(type_)).accepts(type_, readable(value))
     except EncodeError:
         return False
 
@@ -580,15 +381,16 @@ def explained_value(type_: Any, value: Any) -> list[Problem]:
         written = readable(value)
     except EncodeError as error:
         return [Problem("", "", str(error))]
-    return list(islice(receiving_of(_module_of(type_)).problems(type_, written), 100))
+    return list(islice(receiving_of(module_of(type_)).problems(type_, written), 100))
 
 
-def _module_of(type_: Any) -> str:
+def module_of(type_: Any) -> str:
+    """The module in which a type stands."""
     if isinstance(type_, Alias):
-        return type_.written.module
+        return type_.module
     if is_record(type_) or is_texts(type_):
         return str(type_.__module__)
-    return next((found for one in get_args(type_) if (found := _module_of(one))), __name__)
+    return next((found for one in get_args(type_) if (found := module_of(one))), __name__)
 
 
 class Edits:

@@ -5,8 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import InitVar, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, cast, dataclass_transform
+from dataclasses import InitVar, dataclass, field, replace
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    Never,
+    Self,
+    TypeAlias,
+    cast,
+    dataclass_transform,
+)
 
 import msgspec
 from msgspec import UNSET, Struct, StructMeta, UnsetType
@@ -73,7 +84,6 @@ class Field:
     default: Any = UNSET
     make: Callable[[], Any] | None = None
     slot: Any = None
-    read: Any = None
     _resolved: Any = None
 
     @property
@@ -86,6 +96,23 @@ class Field:
     def fresh(self) -> Any:
         """The value of the field where it is omitted."""
         return self.make() if self.make is not None else self.default
+
+    def __get__(self, record: Any, owner: Any = None) -> Any:
+        """What a record has in the field; where it is omitted, the default, which is made once if it can be changed in place."""
+        if record is None:
+            return self
+        value = self.slot.__get__(record)
+        if value is not UNSET or self.make is None:
+            return self.default if value is UNSET else value
+        notes = notes_for(record)
+        if notes.made is None:
+            notes.made = {}
+        if self.name not in notes.made:
+            notes.made[self.name] = self.make()
+        return notes.made[self.name]
+
+    def __set__(self, record: Any, value: Any) -> None:
+        self.slot.__set__(record, value)
 
 
 @dataclass(slots=True)
@@ -140,59 +167,9 @@ class Shape:
 
     def extra_type(self) -> Any:
         """The type of unnamed fields."""
+        if self.extra is None:
+            return Never
         return resolve(self.extra, self.module) if isinstance(self.extra, str) else self.extra
-
-
-class Reader:
-    """Reads a field."""
-
-    __slots__ = ("slot",)
-
-    def __init__(self, slot: Any) -> None:
-        self.slot = slot
-
-    def __set__(self, record: Any, value: Any) -> None:
-        self.slot.__set__(record, value)
-
-
-class Omitted(Reader):
-    """Reads a field: where it is omitted, its default."""
-
-    __slots__ = ("default",)
-
-    def __init__(self, slot: Any, default: Any) -> None:
-        super().__init__(slot)
-        self.default = default
-
-    def __get__(self, record: Any, owner: type | None = None) -> Any:
-        if record is None:
-            return self
-        value = self.slot.__get__(record)
-        return self.default if value is UNSET else value
-
-
-class Made(Reader):
-    """Reads a field whose default can be changed in place: it is made once for each record, and is written once it was changed."""
-
-    __slots__ = ("make", "name")
-
-    def __init__(self, slot: Any, name: str, make: Callable[[], Any]) -> None:
-        super().__init__(slot)
-        self.name = name
-        self.make = make
-
-    def __get__(self, record: Any, owner: type | None = None) -> Any:
-        if record is None:
-            return self
-        value = self.slot.__get__(record)
-        if value is not UNSET:
-            return value
-        notes = notes_for(record)
-        if notes.made is None:
-            notes.made = {}
-        if self.name not in notes.made:
-            notes.made[self.name] = self.make()
-        return notes.made[self.name]
 
 
 class TagOfUnknown:
@@ -217,8 +194,8 @@ def _words(one: Any) -> str | None:
     return found.get(name)
 
 
-for _reader in (Omitted, Made, TagOfUnknown):
-    cast("Any", _reader).__doc__ = property(_words)
+for _one in (Field, TagOfUnknown):
+    cast("Any", _one).__doc__ = property(_words)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(told,))
@@ -245,50 +222,44 @@ class RecordMeta(_BaseMeta):
         judged: bool | None = None,
         init: bool = True,  # noqa: ARG004 - it tells type checkers that a base has the constructor
     ) -> Any:
-        above: Shape | None = next((cast("Any", base).__shape__ for base in bases if hasattr(base, "__shape__")), None)
+        shapes = (cast("Any", one).__shape__ for one in bases if hasattr(one, "__shape__"))
+        base: Shape = next(shapes, Shape(mcs, "", {}))
         module = namespace.get("__module__", "")
-        if above is not None:
-            tag_field = above.tag_field if tag_field is None else tag_field
-            tag = above.tag if tag is None else tag
-        own, tag_name = _own_fields(namespace, module, tag_field, is_unknown=known is not None or _is_unknown(above))
+        tag_field = base.tag_field if tag_field is None else tag_field
+        tag = base.tag if tag is None else tag
+        is_unknown = known is not None or base.is_unknown  # then the notes have the tag
+        own, tag_name = _own_fields(namespace, module, tag_field, is_unknown=is_unknown)
+        is_odd = base.is_odd or any(_ODD.search(one.wire) for one in own.values())
         config: dict[str, Any] = {}
-        is_unknown = known is not None or _is_unknown(above)  # then the notes have the tag
-        is_odd = (above is not None and above.is_odd) or any(_ODD.search(one.wire) for one in own.values())
         if tag_field is not None and tag is not None and not is_unknown:
             is_odd = is_odd or type(tag) not in (str, int) or _ODD.search(tag_field) is not None
             config = {} if is_odd else {"tag_field": tag_field, "tag": tag}
         if is_odd and not is_unknown:
             namespace.setdefault("__annotations__", {})["_notes"] = "Notes"
             namespace["_notes"] = told(name=NOTES, default_factory=Notes)
-        cls: Any = super().__new__(
-            mcs,
-            name,
-            bases,
-            namespace,
-            kw_only=True,
-            omit_defaults=True,
-            eq=False,
-            **config,
+        options: Any = {"kw_only": True, "omit_defaults": True, "eq": False, **config}
+        cls: Any = super().__new__(mcs, name, bases, namespace, **options)
+        shape = replace(
+            base,
+            cls=cls,
+            module=module,
+            fields=base.fields | own,
+            tag_field=tag_field,
+            tag=tag,
+            tag_name=tag_name or base.tag_name,
+            known=base.known if known is None else frozenset(known),
+            extra=base.extra if extra is _ABSENT else extra,
+            drops=base.drops if drop is None else drop,
+            excluded=base.excluded if excludes is None else excludes,
+            is_judged=base.is_judged if judged is None else judged,
+            is_odd=is_odd,
+            _by_name=None,
         )
-        shape = Shape(cls, module, dict(above.fields) if above is not None else {}, tag_field, tag)
-        if above is not None:
-            shape.tag_name, shape.known, shape.extra = above.tag_name, above.known, above.extra
-            shape.drops, shape.excluded, shape.is_judged = above.drops, above.excluded, above.is_judged
-        shape.fields |= own
-        shape.is_odd = is_odd
-        shape.tag_name = tag_name or shape.tag_name
-        shape.known = frozenset(known) if known is not None else shape.known
-        shape.extra = shape.extra if extra is _ABSENT else extra
-        shape.drops = shape.drops if drop is None else drop
-        shape.excluded = shape.excluded if excludes is None else excludes
-        shape.is_judged = shape.is_judged if judged is None else judged
         type.__setattr__(cls, "__shape__", shape)
         for one in own.values():
-            one.slot = cls.__dict__.get(one.name) or (above.fields[one.name].slot if above is not None else None)
-            if one.make is not None:
-                type.__setattr__(cls, one.name, Made(one.slot, one.name, one.make))
-            elif not one.is_required and one.default is not UNSET:
-                type.__setattr__(cls, one.name, Omitted(one.slot, one.default))
+            one.slot = cls.__dict__.get(one.name) or base.fields[one.name].slot
+            if not one.is_required and (one.make is not None or one.default is not UNSET):
+                type.__setattr__(cls, one.name, one)
         if shape.is_unknown and tag_name is not None:
             type.__setattr__(cls, tag_name, TagOfUnknown(cls, tag_name))
         return cls
@@ -315,10 +286,6 @@ def _documentation(cls: Any) -> dict[str, str]:
 
 
 cast("Any", RecordMeta).__slots__ = property(_documentation)
-
-
-def _is_unknown(above: Shape | None) -> bool:
-    return above is not None and above.is_unknown
 
 
 def _own_fields(
@@ -446,15 +413,7 @@ class Record(_Base, metaclass=RecordMeta):
             return True
         if not isinstance(other, Record) or type(self) is not type(other):
             return NotImplemented
-        mine_too = {one.name: value for one, value in changed(self)}
-        theirs_too = {one.name: value for one, value in changed(other)}
-        for one in type(self).__shape__.fields.values():
-            mine, theirs = held(self, one), held(other, one)
-            if mine_too or theirs_too:
-                mine, theirs = mine_too.get(one.name, mine), theirs_too.get(one.name, theirs)
-            if not _equal(mine, theirs):
-                return False
-        return _equal(_beside(self), _beside(other))
+        return _equal((values_of(self), *_beside(self)), (values_of(other), *_beside(other)))
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -495,11 +454,7 @@ class Record(_Base, metaclass=RecordMeta):
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        shape = type(self).__shape__
-        values = {one.name: value for one in shape.fields.values() if (value := held(self, one)) is not UNSET}
-        values |= {one.name: value for one, value in changed(self)}
-        notes = notes_of(self)
-        return _rebuilt, (type(self), values, (notes.unknown, notes.tag) if notes is not None else None)
+        return made, (type(self), values_of(self), *_beside(self))
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
@@ -559,6 +514,11 @@ def shape_of(cls: Any) -> Shape:
     return found
 
 
+def is_record(annotation: Any) -> bool:
+    """Whether an annotation is a class of records."""
+    return isinstance(annotation, type) and issubclass(annotation, Record)
+
+
 def held(record: Any, one: Field) -> Any:
     """What a record holds in a field; `UNSET` where it is omitted."""
     return one.slot.__get__(record)
@@ -585,6 +545,13 @@ def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = N
     if unknown or shape.is_unknown or shape.is_odd:
         return make(cls, _notes=Notes(unknown, tag, shape.tag_field if tag is not None else None), **values)
     return make(cls, **values)
+
+
+def values_of(record: Any) -> dict[str, Any]:
+    """What is set in a record, by Python names."""
+    fields = shape_of(type(record)).fields.values()
+    found = {one.name: value for one in fields if (value := held(record, one)) is not UNSET}
+    return found | {one.name: value for one, value in changed(record)}
 
 
 def changed(record: Any) -> Iterator[tuple[Field, Any]]:
@@ -616,25 +583,13 @@ def _equal(mine: Any, theirs: Any) -> bool:
     return True
 
 
-def _beside(record: Any) -> tuple[Any, ...]:
-    """What a record holds beside its fields."""
+def _beside(record: Any) -> tuple[dict[str, Any], Any]:
+    """What a record holds beside its fields: unknown fields, and the tag of an unknown variant."""
     notes = notes_of(record)
-    if notes is None:
-        return ({}, None)
-    return (notes.unknown or {}, notes.tag)
+    return ({}, None) if notes is None else (notes.unknown or {}, notes.tag)
 
 
 def _copied(record: Any, copy_of: Callable[[Any], Any]) -> Any:
-    shape = shape_of(type(record))
-    values = {one.name: copy_of(value) for one in shape.fields.values() if (value := held(record, one)) is not UNSET}
-    notes = notes_of(record)
-    copied = made(
-        type(record), values, copy_of(dict(notes.unknown)) if notes and notes.unknown else None, notes and notes.tag
-    )
-    if notes is not None and notes.made:
-        notes_for(copied).made = {name: copy_of(value) for name, value in notes.made.items()}
-    return copied
-
-
-def _rebuilt(cls: Any, values: dict[str, Any], beside: tuple[Any, Any] | None) -> Any:
-    return made(cls, values, *(beside or ()))
+    unknown, tag = _beside(record)
+    values = {name: copy_of(value) for name, value in values_of(record).items()}
+    return made(type(record), values, copy_of(dict(unknown)), tag)

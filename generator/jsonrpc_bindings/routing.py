@@ -50,7 +50,7 @@ class Routing:
         self.rows: Final[Mapping[tuple[str, bool], Method[Any, Any]]] = {
             (row.name, row.kind == "request"): row for row in rows
         }
-        self._is_versioned: Final = is_versioned
+        self.is_versioned: Final = is_versioned
         self._refused_id: Final = refused_id
 
     def ids(self) -> str:
@@ -75,7 +75,7 @@ class Routing:
         return Routed(None, "", None, (*faults, wrong))
 
     def _version(self, value: dict[str, Any], at: Path) -> Iterator[Fault]:
-        if self._is_versioned and value.get("jsonrpc") != "2.0":
+        if self.is_versioned and value.get("jsonrpc") != "2.0":
             stands = f", not {told(value['jsonrpc'])}" if "jsonrpc" in value else ""
             yield Fault((*at, "jsonrpc") if stands else at, f"the field 'jsonrpc' must be \"2.0\"{stands}")
 

@@ -1,9 +1,9 @@
 """The strict judgement: exactly the JSON Schema, yes or no first, then the problems up to a limit. For what one
 sends, for tests and for the monitor.
 
-A message of a known method is judged by one schema of it all; what that refuses, or says nothing of, step by step: the envelope, then the
-params or the result against their definition. The engine is jsonschema-rs. It is imported, and the schema read, when the first message is
-judged.
+Of a message of a known method the members are counted, and its payload is judged. What is not right so is judged step by step: the
+envelope, then the params or the result against their definition. The engine is jsonschema-rs. It is imported, and the schema read, when
+the first message is judged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from .contract import Contract, Method, Path, contract_of
 from .engine import Engine
@@ -31,8 +31,11 @@ from .errors import (
 from .homes import Home, home_of
 from .json_types import is_array, is_object
 from .parse import VALUES, TooManyValues, copied, is_plain, parse_with_duplicates
-from .pointers import json_pointer, reference
+from .pointers import json_pointer
 from .routing import EMPTY, Routing, is_id
+
+_Ordinary: TypeAlias = "tuple[str | None, str, bool, Callable[[Any], bool]]"
+"""What the member `jsonrpc` is, which member is the payload, whether there is an id, and what judges the payload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Strict:
         self.home: Final = home
         self._methods: Final = tuple(methods)
         self._engine: Final = Engine(lambda: home.schema, lambda: home.patterns)
-        self._whole: dict[tuple[str, str, bool, bool], Path | None] = {}
+        self._ordinary: dict[tuple[str, str | None, str | None, int], _Ordinary] = {}
 
     @classmethod
     def of(cls, module: str, methods: Mapping[str, Method[Any, Any]]) -> Strict:
@@ -106,7 +109,9 @@ class Strict:
         value, problems = self.read(message, values=values)
         if _is_unreadable(problems):
             return problems
-        return self._verdict(problems, value, sender, method, None, limit)
+        if not problems and self._is_right(value, sender, method, True):
+            return ()
+        return _first(chain(problems, self._judged(value, sender, method, None)), limit)
 
     def validate_as(
         self, type_: Any, value: Any, *, limit: int | None = LIMIT, values: int = VALUES
@@ -149,22 +154,13 @@ class Strict:
         limit: int | None = LIMIT,
     ) -> tuple[Violation, ...]:
         """What `validate` says, of a value that `read` gave. `pending` finds the method of a response's request by its id."""
+        if self._is_right(value, sender, method, False):
+            return ()
         problems: tuple[Violation, ...] = ()
         if not is_plain(value):
             value, problems = self.read(value)
-        return problems if _is_unreadable(problems) else self._verdict(problems, value, sender, method, pending, limit)
-
-    def _verdict(
-        self,
-        problems: tuple[Violation, ...],
-        value: Any,
-        sender: str,
-        method: str | None,
-        pending: Callable[[Any], str | None] | None,
-        limit: int | None,
-    ) -> tuple[Violation, ...]:
-        if not problems and value.__class__ is dict and self._is_right(value, sender, method):
-            return ()
+            if _is_unreadable(problems):
+                return problems
         return _first(chain(problems, self._judged(value, sender, method, pending)), limit)
 
     def route(self, method: object, *, is_request: bool) -> Method[Any, Any] | None:
@@ -178,38 +174,45 @@ class Strict:
 
     # --- envelopes ---
 
-    def _is_right(self, value: dict[str, Any], sender: str, method: str | None) -> bool:
-        """Whether a schema of the whole message accepts it; `False` says nothing."""
-        is_call, has_id = "method" in value, "id" in value
-        name = value["method"] if is_call else method
-        row = self.route(name, is_request=has_id or not is_call)
-        if row is None or (is_call and value.get("params") is None):  # which may be read as something else
-            return False
-        key = sender, row.name, has_id, is_call
-        if key not in self._whole:
-            whole = self._message_schema(row, sender, has_id=has_id, is_call=is_call)
-            self._whole[key] = None if whole is None else self._engine.add(" ".join(map(str, key)), whole)
-        place = self._whole[key]
-        return place is not None and self._engine.is_valid(place, value)
+    def _is_right(self, value: Any, sender: str, method: str | None, is_read: bool) -> bool:
+        """Whether a message is a call or a result about which nothing is special, and right; `False` says nothing.
 
-    def _message_schema(
-        self, row: Method[Any, Any], sender: str, *, has_id: bool, is_call: bool
-    ) -> Mapping[str, Any] | None:
-        """The schema of a call that `sender` sends, or of the result of one; `None` where more than a schema is needed to judge it."""
-        definition: Any = row.params if is_call else row.result
-        if definition is None or (row.side == sender if is_call else row.side not in (sender, "both", "protocol")):
+        Unless it is read, it may be no JSON.
+        """
+        if value.__class__ is not dict:
+            return False
+        name = value.get("method")
+        if name is not None and name.__class__ is not str:
+            return False
+        key = sender, method, name, len(value)
+        found = self._ordinary.get(key) or self._ordinary_message(*key)
+        if found is None:
+            return False
+        version, member, has_id, accepts = found
+        id_, payload = value.get("id"), value.get(member)
+        return (
+            value.get("jsonrpc") == version
+            and payload is not None  # which may be read as something else
+            and (not has_id or ((id_.__class__ is int or id_.__class__ is str) and self._accepts_id(id_)))
+            and (is_read or is_plain(payload))
+            and accepts(payload)
+        )
+
+    def _ordinary_message(self, sender: str, method: str | None, name: str | None, size: int) -> _Ordinary | None:
+        """What a message of so many members consists of; `None` where more is to be judged."""
+        is_versioned, is_call = self._routing.is_versioned, name is not None
+        has_id = not is_call or size == 3 + is_versioned
+        row = self.route(name if is_call else method, is_request=has_id)
+        definition: Any = row and (row.params if is_call else row.result)
+        if row is None or definition is None or size != 1 + is_call + has_id + is_versioned:
             return None
-        member, other = ("params", "result") if is_call else ("result", "method")
-        known: dict[str, Any] = {member: {"$ref": reference(("$defs", str(definition)))}, "error": False, other: False}
-        required = [member]
-        if self.contract.envelope == "json-rpc":
-            known["jsonrpc"] = {"const": "2.0"}
-            required.append("jsonrpc")
-        if has_id or not is_call:
-            has_definition = "RequestId" in self.home.definitions
-            known["id"] = {"$ref": "#/$defs/RequestId"} if has_definition else {"type": ["integer", "string"]}
-            required.append("id")
-        return {"type": "object", "properties": known, "required": required}
+        is_sent = row.side != sender if is_call else row.side in (sender, "both", "protocol")
+        if not is_sent or (is_call and method not in (None, name)):  # names that no schema has are without end
+            return None
+        accepts = self._engine.validator(("$defs", definition)).is_valid
+        found = "2.0" if is_versioned else None, "params" if is_call else "result", has_id, accepts
+        self._ordinary[sender, method, name, size] = found
+        return found
 
     def _judged(
         self, value: Any, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
@@ -251,6 +254,12 @@ class Strict:
                 yield wrong(f"the params must be an object or an array, not {told(params)}", at)
         elif params is not None or row.omitted != "nothing":
             yield from self._against(definition, row.empty() if params is None else params, at, INVALID_PARAMS)
+
+    @cached_property
+    def _accepts_id(self) -> Callable[[Any], bool]:
+        if "RequestId" not in self.home.definitions:
+            return lambda value: is_id(value, nullable=False)
+        return self._engine.validator(("$defs", "RequestId")).is_valid
 
     def _refused_id(self, value: Any) -> str | None:
         if "RequestId" not in self.home.definitions:

@@ -6,9 +6,8 @@ Names that begin with an underscore are extensions, and free.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal, get_args, get_origin
+from typing import Any, Final
 
-from .choices import bare, members
 from .construct import no_such_field
 from .contract import Path
 from .errors import Problem, shown
@@ -16,7 +15,7 @@ from .json_types import is_object, is_sequence
 from .pointers import json_pointer
 from .receiving import Receiving
 from .records import Record, held, notes_of, shape_of
-from .texts import OpenTexts, is_texts
+from .types import Type, type_of
 
 
 class Switch:
@@ -39,7 +38,7 @@ def encode_strictly(is_on: bool = True) -> None:
     STRICTLY.is_on = is_on
 
 
-def unnamed(receiving: Receiving, value: Any, type_: Any, at: Path = ()) -> Iterator[Problem]:
+def unnamed(receiving: Receiving, value: Any, type_: Type, at: Path = ()) -> Iterator[Problem]:
     """What the schema does not name in a value that was read as a type."""
     if isinstance(value, Record):
         yield from _of_record(receiving, value, at)
@@ -49,10 +48,10 @@ def unnamed(receiving: Receiving, value: Any, type_: Any, at: Path = ()) -> Iter
             yield _problem(at, _not_known(value, known))
     elif is_object(value):
         for key, item in value.items():
-            yield from unnamed(receiving, item, _inside(type_, dict), (*at, key))
+            yield from unnamed(receiving, item, _inside(type_, "map"), (*at, key))
     elif is_sequence(value):
         for index, item in enumerate(value):
-            yield from unnamed(receiving, item, _inside(type_, list), (*at, index))
+            yield from unnamed(receiving, item, _inside(type_, "array"), (*at, index))
 
 
 def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]:
@@ -63,52 +62,25 @@ def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]
             yield _problem((*at, str(shape.tag_field)), _not_known(str(notes.tag), known))
         return
     for one in shape.fields.values():
-        yield from unnamed(receiving, held(record, one), one.type, (*at, one.wire))
-    further = shape.extra_type()
+        yield from unnamed(receiving, held(record, one), type_of(one.type), (*at, one.wire))
+    further = type_of(shape.extra_type())
     for key, item in (notes.unknown if notes is not None and notes.unknown else {}).items():
-        if not key.startswith("_") and further is Any and not receiving.takes_more(type(record)):
+        if not key.startswith("_") and shape.extra is Any and not receiving.takes_more(type(record), key):
             yield _problem((*at, key), no_such_field(key, shape, ""))
         yield from unnamed(receiving, item, further, (*at, key))
 
 
-def _texts(type_: Any) -> frozenset[str] | None:
-    """The texts that a type names; `None` where it takes any."""
-    found: set[str] = set()
-    is_open = False
-    for one in _flat(type_):
-        if is_texts(one):
-            found |= {text.value for text in one}
-            is_open = is_open or issubclass(one, OpenTexts)
-        elif get_origin(one) is Literal:
-            found |= {text for text in get_args(one) if isinstance(text, str)}
-        elif one is str:
-            is_open = True
-        elif one is Any:
-            return None
-    return frozenset(found) if found and is_open else None
+def _texts(type_: Type) -> frozenset[str] | None:
+    """The texts that a type names beside which any other may stand; `None` where it names none."""
+    flat = list(type_.flat())
+    found = frozenset(value for one in flat for value in one.values if isinstance(value, str))
+    is_open = any(one.is_open or one.kind == "string" for one in flat)
+    return found if found and is_open and not any(one.kind == "any" for one in flat) else None
 
 
-def _inside(type_: Any, kind: type) -> Any:
+def _inside(type_: Type, kind: str) -> Type:
     """The type of the items of an array, or of the values of an object."""
-    for one in _flat(type_):
-        if get_origin(one) is kind:
-            return get_args(one)[-1]
-    return Any
-
-
-def _flat(type_: Any) -> Iterator[Any]:
-    inner, _ = bare(type_)
-    for one in members(inner):
-        plain, _ = bare(one)
-        if (
-            plain is inner
-            or plain in (str, int, bool, float, Any)
-            or is_texts(plain)
-            or get_origin(plain) in (Literal, list, dict, tuple)
-        ):
-            yield plain
-        elif not isinstance(plain, type):
-            yield from _flat(plain)
+    return next((one.children[-1] for one in type_.flat() if one.kind == kind), type_of(Any))
 
 
 def _not_known(value: str, known: frozenset[str]) -> str:

@@ -8,13 +8,13 @@ from math import isfinite
 from typing import Any, Final, overload
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from .errors import EncodeError
 from .json_types import is_mapping
 from .jsonrpc import Message
 from .parse import FAILURES, refuse_deep
-from .records import NOTES, Notes, Record, changed, held, notes_of, shape_of
+from .records import NOTES, Notes, Record, changed, notes_of, shape_of
 
 DEEP: Final = "this is nested too deep to be written as JSON"
 """Why a value is not written that a parser would not read, or that holds itself."""
@@ -147,65 +147,32 @@ def readable(value: Any) -> Any:
     """A value as plain JSON that a parser reads: it is nested no deeper. Raises `EncodeError`."""
     try:
         written = plain(value)
-        text = written_text(written)
-        refuse_deep(text, text.count(b":"))
-    except EncodeError:
-        raise
-    except (ValueError, RecursionError):
+        written_text(written)
+    except RecursionError:
         raise EncodeError(DEEP) from None
     return written
 
 
-def text_of(value: Any) -> bytes:
-    """A value as JSON text. Raises `EncodeError` for what JSON cannot hold."""
-    try:
-        text = encode_native(value)
-    except FAILURES:  # with notes, among others
-        return written_text(plain(value))
-    if text.find(b"null") >= 0:  # what msgspec writes for a number that is not finite
-        refuse_not_finite(value)
-    return text
-
-
 def written_text(value: Any) -> bytes:
-    """Plain JSON as text."""
+    """Plain JSON as text that a parser reads. Raises `EncodeError`."""
     try:
-        return msgspec.json.encode(value)
+        text = msgspec.json.encode(value)
     except FAILURES:
-        pass
+        try:
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise EncodeError(f"this cannot be written as JSON: {error}") from None
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise EncodeError(f"this cannot be written as JSON: {error}") from None
+        refuse_deep(text, text.count(b":"))
+    except ValueError:
+        raise EncodeError(DEEP) from None
+    return text
 
 
 _NOT_FINITE: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
 """How MessagePack begins a number that is not finite. Few other values hold these bytes, and no text does."""
 
 
-def refuse_not_finite(value: Any) -> None:
-    """Raise `EncodeError` for a number that is not finite, at any depth."""
-    try:
-        if _NOT_FINITE.search(_packed(value)) is None:
-            return
-    except FAILURES:
-        pass
-    waiting = [value]
-    for item in waiting:  # which grows
-        kind = item.__class__
-        if kind is str or item is None:
-            continue
-        if kind is dict:
-            waiting += item.values()
-        elif kind is list or kind is tuple:
-            waiting += item
-        elif kind is float:
-            if not isfinite(item):
-                raise EncodeError("a number that is not finite cannot be written as JSON")
-        elif isinstance(item, Record):
-            waiting += [held(item, one) for one in shape_of(type(item)).fields.values()]
-            waiting.append(notes_of(item))
-        elif isinstance(item, Notes):
-            waiting += [*(item.unknown or {}).values(), *(item.made or {}).values()]
-        elif isinstance(item, Struct):
-            waiting += [getattr(item, name, None) for name in item.__struct_fields__]
+def may_be_not_finite(value: Any) -> bool:
+    """Whether a value may hold a number that is not finite. Raises one of `FAILURES` where it cannot be told."""
+    return _NOT_FINITE.search(_packed(value)) is not None

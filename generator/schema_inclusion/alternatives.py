@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from schema_inclusion.constants import Constants, listed_in, order_of, value_of
+from schema_inclusion.constants import Constants, Scalars, listed_in, order_of, scalars_of, value_of
+from schema_inclusion.forms import Forms
 from schema_inclusion.formula import (
     All,
     Bound,
@@ -21,11 +21,8 @@ from schema_inclusion.formula import (
     Items,
     Kind,
     Kinds,
-    Lacks,
-    Length,
     Matches,
     Member,
-    MemberCount,
     Members,
     Multiple,
     Numbers,
@@ -37,9 +34,6 @@ from schema_inclusion.formula import (
     Unique,
 )
 from schema_inclusion.meaning import holds
-
-if TYPE_CHECKING:
-    from schema_inclusion.forms import Forms
 
 MOST_UNTAGGED: Final = 6
 """Branches without a tag up to which they are written into every case of a switch."""
@@ -65,34 +59,11 @@ def _few_pairs(flat: Mapping[Formula, None]) -> list[tuple[Formula, Formula]]:
 # Finite sets of scalars.
 
 
-@dataclass(frozen=True, slots=True)
-class Scalars:
-    """A set of scalars: kinds, and which strings and numbers of them; `None` is all."""
-
-    kinds: Kinds
-    strings: frozenset[str] | None
-    numbers: frozenset[Fraction] | None
-
-
-def scalars_of(forms: Forms, formula: Formula) -> Scalars | None:
-    """The formula as such a set, if it is one."""
-    if isinstance(formula, Types):
-        return Scalars(formula.kinds, None, None)
-    if not isinstance(formula, All):
-        return None
-    if not all(
-        isinstance(part, Types) or (isinstance(part, (Strings, Numbers)) and part.within) for part in formula.parts
-    ):
-        return None
-    constraints = forms.constraints(formula)
-    return Scalars(constraints.kinds, constraints.strings, constraints.numbers)
-
-
 def _finite_joined(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
     total: Scalars | None = None
     rest: list[Formula] = []
     for part in parts:
-        found = scalars_of(forms, part)
+        found = scalars_of(part, forms.constraints)
         union = found if total is None or found is None else _union(total, found)
         if found is None or union is None:
             rest.append(part)
@@ -128,13 +99,15 @@ def _union(one: Scalars, other: Scalars) -> Scalars | None:
 
 def guarded_kinds(formula: Formula) -> Kinds:
     """The kinds that a constraint speaks of: it holds of all others. Everything, if it is no such constraint."""
-    if isinstance(formula, (Strings, Length, Matches)):
+    if isinstance(formula, (Strings, Matches)):
         return Kind.STRING
+    if isinstance(formula, Size):
+        return formula.kind
     if isinstance(formula, (Numbers, Bound, Multiple)):
         return Kind.NUMBER
-    if isinstance(formula, (Size, Item, Items, Count, Unique)):
+    if isinstance(formula, (Item, Items, Count, Unique)):
         return Kind.ARRAY
-    if isinstance(formula, (Has, Lacks, Member, Members, SomeMember, MemberCount)):
+    if isinstance(formula, (Has, Member, Members, SomeMember)):
         return Kind.OBJECT
     return Kind.ANY
 
@@ -227,27 +200,11 @@ def assumed(forms: Forms, formula: Formula, tag: str, constant: Constant) -> For
             return assumed(forms, dict(cases).get(constant, otherwise), tag, constant)
         case Has(name) if name == tag:
             return forms.top
-        case Lacks(name) if name == tag:
-            return forms.bottom
         case Member(name, form) if name == tag:
             state = holds(forms, form, value_of(constant))
             return formula if state is None else forms.top if state else forms.bottom
         case _:
             return formula if guarded_kinds(formula) & Kind.OBJECT else forms.top
-
-
-def switched(forms: Forms, tag: str, cases: Mapping[Constant, Formula], otherwise: Formula) -> Formula:
-    """A switch without the cases that say what `otherwise` says."""
-    left = {constant: form for constant, form in cases.items() if form is not otherwise}
-    if not left:
-        return otherwise
-    bodies = set(left.values())
-    if bodies == {forms.bottom}:
-        return forms.all_of(otherwise, forms.member(tag, forms.negate(forms.among(left))))
-    if len(bodies) == 1 and otherwise is forms.bottom:
-        marked = forms.member(tag, forms.among(left))
-        return forms.all_of(forms.types(Kind.OBJECT), forms.has(tag), marked, next(iter(left.values())))
-    return forms.kept_switch(tag, left, otherwise)
 
 
 # Exactly one.

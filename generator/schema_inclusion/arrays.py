@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schema_inclusion.conjunction import item_form
 from schema_inclusion.constraints import Constraints
-from schema_inclusion.formula import Formula
-from schema_inclusion.objects import parts
+from schema_inclusion.formula import Formula, Kind
+from schema_inclusion.objects import Decider, parts
 from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.values import Json, same
-
-if TYPE_CHECKING:
-    from schema_inclusion.inclusion import Prover
 
 LONGEST: Final = 2_000
 MOST_DISTINCT: Final = 60
@@ -26,19 +23,20 @@ MOST_COUNTS: Final = 4
 MOST_COUNTED: Final = 64
 
 
-def array(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+def array(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """An array that satisfies the constraints."""
     shorter = _limited(prover, constraints)
     if shorter is not None:
-        return prover.decide(prover.forms.all_of(formula, prover.forms.size(0, shorter)))
+        return prover.decide(prover.forms.all_of(formula, prover.forms.size(Kind.ARRAY, 0, shorter)))
     counts = [key for key, limits in constraints.counts.items() if limits != (0, None)]
     if counts:
         return _counted(prover, formula, constraints)
-    if constraints.size[0] > LONGEST:
+    least, _ = constraints.sizes[Kind.ARRAY]
+    if least > LONGEST:
         return _long(prover, constraints)
     if constraints.unique is False:
         return _with_repeat(prover, constraints)
-    outcomes = [prover.inner(item_form(prover.forms, constraints, index)) for index in range(constraints.size[0])]
+    outcomes = [prover.inner(item_form(prover.forms, constraints, index)) for index in range(least)]
     if constraints.unique:
         return _distinct(prover, constraints, outcomes)
     return _joined(outcomes)
@@ -50,9 +48,9 @@ def _uniform_from(constraints: Constraints) -> int:
     return max([0, *(index + 1 for index in constraints.item), *constraints.items, *starts])
 
 
-def _limited(prover: Prover, constraints: Constraints) -> int | None:
+def _limited(prover: Decider, constraints: Constraints) -> int | None:
     """The number of items that the array cannot exceed because the next one is impossible, where that is news."""
-    high = constraints.size[1]
+    _, high = constraints.sizes[Kind.ARRAY]
     for index in range(_uniform_from(constraints) + 1):
         if high is not None and index >= high:
             return None
@@ -77,7 +75,7 @@ def _joined(outcomes: list[Outcome]) -> Outcome:
     return Unknown(doubt.reason, (values,) if len(values) == len(outcomes) else ())
 
 
-def _long(prover: Prover, constraints: Constraints) -> Outcome:
+def _long(prover: Decider, constraints: Constraints) -> Outcome:
     uniform = _uniform_from(constraints)
     if uniform < LONGEST and constraints.unique is None:
         first = _joined([prover.inner(item_form(prover.forms, constraints, index)) for index in range(uniform + 1)])
@@ -89,10 +87,10 @@ def _long(prover: Prover, constraints: Constraints) -> Outcome:
 # Items that differ, or repeat.
 
 
-def _with_repeat(prover: Prover, constraints: Constraints) -> Outcome:
+def _with_repeat(prover: Decider, constraints: Constraints) -> Outcome:
     """An array in which two items are equal: some pair of places can hold the same value."""
     forms = prover.forms
-    low, high = constraints.size
+    low, high = constraints.sizes[Kind.ARRAY]
     uniform = _uniform_from(constraints)
     doubt: Unknown | None = None
     if uniform > MOST_DISTINCT:
@@ -117,7 +115,7 @@ def _with_repeat(prover: Prover, constraints: Constraints) -> Outcome:
     return doubt or EMPTY
 
 
-def _distinct(prover: Prover, constraints: Constraints, outcomes: list[Outcome]) -> Outcome:
+def _distinct(prover: Decider, constraints: Constraints, outcomes: list[Outcome]) -> Outcome:
     """An array of different items, one at each place."""
     joined = _joined(outcomes)
     if not isinstance(joined, Satisfied):
@@ -142,13 +140,13 @@ def _distinct(prover: Prover, constraints: Constraints, outcomes: list[Outcome])
     return _matched(prover, constraints, choices)
 
 
-def _another(prover: Prover, form: Formula, taken: list[Json]) -> Outcome:
+def _another(prover: Decider, form: Formula, taken: list[Json]) -> Outcome:
     """A value of the form that is not among those taken."""
     forms = prover.forms
     return prover.inner(forms.all_of(form, *(forms.negate(forms.constant(value)) for value in taken)))
 
 
-def _domain(prover: Prover, form: Formula, amount: int) -> list[Json] | Unknown | None:
+def _domain(prover: Decider, form: Formula, amount: int) -> list[Json] | Unknown | None:
     """All values of the form if they are fewer than `amount`; `None` if there are as many."""
     values: list[Json] = []
     while len(values) < amount:
@@ -161,7 +159,7 @@ def _domain(prover: Prover, form: Formula, amount: int) -> list[Json] | Unknown 
     return None
 
 
-def _matched(prover: Prover, constraints: Constraints, choices: list[list[Json] | None]) -> Outcome:
+def _matched(prover: Decider, constraints: Constraints, choices: list[list[Json] | None]) -> Outcome:
     """One value for each place, all different: places with few values are matched, the others take what is left."""
     owner: list[tuple[Json, int]] = []
 
@@ -195,13 +193,13 @@ def _matched(prover: Prover, constraints: Constraints, choices: list[list[Json] 
 # Counting.
 
 
-def _counted(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+def _counted(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """Goes along the array: what each next item is, or that there is none, until nothing is left to count."""
     forms = prover.forms
     counts = [(start, form, limits) for (start, form), limits in constraints.counts.items() if limits != (0, None)]
     if (
         len(counts) > MOST_COUNTS
-        or constraints.size[0] > MOST_COUNTED
+        or constraints.sizes[Kind.ARRAY][0] > MOST_COUNTED
         or any(low > MOST_COUNTED for _, _, (low, _) in counts)
     ):
         return Unknown("too much of an array is counted at once")
@@ -219,12 +217,12 @@ def _counted(prover: Prover, formula: Formula, constraints: Constraints) -> Outc
     return doubt or EMPTY
 
 
-def _count_parts(prover: Prover, constraints: Constraints) -> set[Formula]:
+def _count_parts(prover: Decider, constraints: Constraints) -> set[Formula]:
     return {prover.forms.amount(start, form, *limits) for (start, form), limits in constraints.counts.items()}
 
 
 def _next_item(
-    prover: Prover, constraints: Constraints, counts: list[tuple[int, Formula, tuple[int, int | None]]], position: int
+    prover: Decider, constraints: Constraints, counts: list[tuple[int, Formula, tuple[int, int | None]]], position: int
 ) -> Iterator[Formula]:
     """What may be at `position`, as formulas that count on from the next place.
 
@@ -232,10 +230,10 @@ def _next_item(
     only fill the array up to its least size.
     """
     forms = prover.forms
-    low, high = constraints.size
+    low, high = constraints.sizes[Kind.ARRAY]
     needed = any(least > 0 for _, _, (least, _) in counts)
     if position >= low and not needed:
-        yield forms.size(0, position)
+        yield forms.size(Kind.ARRAY, 0, position)
     if high is not None and position >= high:
         return
     here = [count for count in counts if count[0] == position]
@@ -246,10 +244,10 @@ def _next_item(
         if alike and not useful and (needed or position >= low):
             continue
         counted = (_counted_on(prover, count, label=label) for count, label in zip(here, labels, strict=True))
-        yield forms.all_of(forms.size(position + 1, None), *later, *counted)
+        yield forms.all_of(forms.size(Kind.ARRAY, position + 1, None), *later, *counted)
 
 
-def _counted_on(prover: Prover, count: tuple[int, Formula, tuple[int, int | None]], *, label: bool) -> Formula:
+def _counted_on(prover: Decider, count: tuple[int, Formula, tuple[int, int | None]], *, label: bool) -> Formula:
     """The count from the next place on, given whether the item here counts. Without an upper limit it may go uncounted."""
     forms = prover.forms
     position, form, (least, most) = count

@@ -41,9 +41,9 @@ class Budget:
     _weight: int = 0
     _searches: int = MOST_SEARCHES
 
-    def renew(self, steps: int, *, searches: int = MOST_SEARCHES) -> None:
+    def renew(self, steps: int) -> None:
         """Starts a new question."""
-        self.left, self.beside, self._weight, self._searches = steps, 0, 0, searches
+        self.left, self.beside, self._weight, self._searches = steps, 0, 0, MOST_SEARCHES
 
     def may_search_at_length(self) -> bool:
         """Takes one of the long searches away, if there is one left."""

@@ -28,6 +28,7 @@ from schema_inclusion.syntax import (
     Ranges,
     Repeat,
     Sequence,
+    mapped,
     repeat,
     union,
     walk,
@@ -61,21 +62,7 @@ def by_characters(node: Node) -> Node:
 
 def of_characters(node: Node) -> Node:
     """The pattern as it matches the texts that hold no character of two code units."""
-    match node:
-        case Chars(ranges):
-            return Chars(_without_halves(ranges))
-        case Sequence(parts):
-            return Sequence(tuple(map(of_characters, parts)))
-        case Choice(parts):
-            return Choice(tuple(map(of_characters, parts)))
-        case Repeat(part, low, high, lazy):
-            return repeat(of_characters(part), low, high, lazy=lazy)
-        case Group(part, number):
-            return Group(of_characters(part), number)
-        case Ahead(part, positive) | Behind(part, positive):
-            return type(node)(of_characters(part), positive)
-        case _:
-            return node
+    return Chars(_without_halves(node.ranges)) if isinstance(node, Chars) else mapped(node, of_characters)
 
 
 @dataclass(frozen=True, slots=True)

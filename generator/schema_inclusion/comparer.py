@@ -6,38 +6,47 @@ ECMA-262's patterns do not contradict; everything else is "undecided". `format` 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Final, TypedDict, Unpack
 
 from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
-from schema_inclusion.budget import MOST_SEARCHES, Allowance, Budget, OverBudget
+from schema_inclusion.budget import Allowance, Budget, OverBudget
 from schema_inclusion.document import (
     Dialect,
     SchemaDocument,
+    Target,
     UnknownDialect,
+    definitions_used,
     dialect_of,
     every_schema,
     opened,
+    shared,
     unplaced,
 )
 from schema_inclusion.formats import chosen
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
+from schema_inclusion.logic import Logic
 from schema_inclusion.normal import Normaliser
 from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
-from schema_inclusion.validation import is_schema, place_of_fault, reference_validator
+from schema_inclusion.places import Culprit, Part, formula_at
+from schema_inclusion.validation import ReferenceValidator, is_schema, place_of_fault, reference_validator
 from schema_inclusion.values import Json, as_json, same
-from schema_inclusion.witness import FEWEST_CANDIDATES, MOST_CANDIDATES, Checker, searched, shown, with_fractions
+from schema_inclusion.witness import Checker, shown, with_fractions
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
 STEPS_A_SCHEMA: Final = 10
 MOST_STEPS: Final = 250_000
 """What a question gets at most for large schemas: so one that cannot be decided leaves enough to the others, and ends in seconds."""
-STEPS_OF_SEARCH: Final = 10_000
-"""Steps that the search for a witness may take when the proof has failed."""
+STEPS_OF_CHECK: Final = 10_000
+"""Steps that checking the values may take which the proof has found or guessed."""
+
+MOST_JOINED: Final = 400
+"""Pairs of the schemas that two others join, up to which these are compared at sight."""
 
 NOTHING: Final[Json] = {"not": {}}
 """What no value is valid under, in every draft: draft-04 has no `false`."""
@@ -46,6 +55,7 @@ SPENT: Final = "Budget: the steps of all questions together are spent."
 """Why a question was not asked to its end."""
 
 EQUAL: Final = Relation(Verdict.YES, "The schemas are equal.")
+JOINED: Final = Relation(Verdict.YES, "The one schema joins the other with more.")
 PROVEN: Final = Relation(Verdict.YES, "Proven: no value is valid under the one schema and not under the other.")
 
 
@@ -55,8 +65,28 @@ def refuted(witness: Witness) -> Relation:
     return Relation(Verdict.NO, "The witness is valid under the one schema and not under the other.", witness)
 
 
+def _joined(schema: Json) -> list[Json]:
+    """The schemas that one joins; it alone if it does more."""
+    pending, found = [schema], list[Json]()
+    for each in pending:  # which grows
+        inner = each["allOf"] if isinstance(each, dict) and each.keys() == {"allOf"} else None
+        if isinstance(inner, list):
+            pending += inner
+        else:
+            found.append(each)
+    return found
+
+
+def _read(reader: Normaliser, side: _Side) -> Formula:
+    return reader.whole(side.schema, side.document.scope)
+
+
 def _undecided(reason: str) -> Relation:
     return Relation(Verdict.UNDECIDED, reason)
+
+
+class _Unusable(ValueError):
+    """A question cannot be asked; the text says why."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +95,21 @@ class _Side:
 
     document: SchemaDocument
     schema: Json
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Question:
+    """Whether all that `ours` accepts is accepted by `theirs`: all in which there is, where the steps lead, what `refused` refuses."""
+
+    ours: _Side
+    theirs: _Side
+    at: tuple[str | int | Part | _Side, ...] = ()
+    refused: _Side | None = None
+
+    def formulas(self, forms: Forms, read: Callable[[_Side], Formula], *, every: bool) -> tuple[Formula, Formula]:
+        """What the values in question satisfy, and what the other schema says of them; `every` is that of `formula_at`."""
+        inner = forms.top if self.refused is None else forms.negate(read(self.refused))
+        return forms.all_of(read(self.ours), formula_at(forms, self.at, inner, read, every=every)), read(self.theirs)
 
 
 class Comparer:
@@ -94,13 +139,17 @@ class Comparer:
         schemas = tuple(every_schema(old)), tuple(every_schema(new))
         self._steps = max(steps, min(steps + STEPS_A_SCHEMA * sum(map(len, schemas)), MOST_STEPS))
         self._budget = Budget(0)
-        self._normal = Normaliser(Forms(self._budget), formats=self._formats)
+        self._normal = Normaliser(Logic(self._budget), formats=self._formats)
         self._prover = Prover(self._normal.forms)
         self._kept: list[Json] = []
+        self._shared: Collection[str] = ()
         self._too_large: set[int] = set()
         self._old = self._opened(old, "old", dialect, schemas[0])
         self._new = self._opened(new, "new", dialect, schemas[1])
         self._equal_roots = same(old, new)
+        if self._old is not None and self._new is not None and not self._equal_roots:
+            self._shared = shared(self._old, self._new)
+            self._normal.twins |= {id(new): Target(old, self._old.scope) for old, new in self._shared.values()}
 
     def _as_json(self, schema: Json, side: str) -> Json:
         try:
@@ -131,56 +180,70 @@ class Comparer:
 
     def compare(self, old: Json | None = None, new: Json | None = None) -> Comparison:
         """Both directions of two schemas, whose references are those of the two documents; `None` is the whole document."""
-        sides = self._sides(old, new)
-        if isinstance(sides, str):
-            return Comparison(_undecided(sides), _undecided(sides), same=False)
-        ours, theirs = sides
-        if self._plainly_equal(ours, theirs):
-            return Comparison(EQUAL, EQUAL, same=True)
-        backward, forward = self._include(ours, theirs), self._include(theirs, ours)
-        return Comparison(backward, forward, same=self._equal_forms(ours, theirs))
-
-    def include(self, old: Json | None = None, new: Json | None = None) -> Relation:
-        """Whether everything valid under the old schema is valid under the new one."""
-        sides = self._sides(old, new)
-        if isinstance(sides, str):
-            return _undecided(sides)
-        return EQUAL if self._plainly_equal(*sides) else self._include(*sides)
-
-    def include_back(self, new: Json | None = None, old: Json | None = None) -> Relation:
-        """Whether everything valid under the new schema is valid under the old one."""
-        sides = self._sides(old, new)
-        if isinstance(sides, str):
-            return _undecided(sides)
-        return EQUAL if self._plainly_equal(*sides) else self._include(sides[1], sides[0])
-
-    def _sides(self, old: Json | None, new: Json | None) -> tuple[_Side, _Side] | str:
-        if self._old is None or self._new is None:
-            return self._fault
         try:
-            pair = (
-                _Side(self._old, self._old.root if old is None else as_json(old)),
-                _Side(self._new, self._new.root if new is None else as_json(new)),
+            ours, theirs = self._sides(old, new)
+        except _Unusable as fault:
+            return Comparison(_undecided(str(fault)), _undecided(str(fault)), same=False)
+        backward, forward = self._include(_Question(ours, theirs)), self._include(_Question(theirs, ours))
+        return Comparison(backward, forward, same=backward is forward is EQUAL or self._equal_forms(ours, theirs))
+
+    def include(self, old: Json | None = None, new: Json | None = None, *, culprit: Culprit | None = None) -> Relation:
+        """Whether everything valid under the old schema is valid under the new one: every value that holds the culprit, if there is one."""
+        return self._related(old, new, culprit)
+
+    def include_back(
+        self, new: Json | None = None, old: Json | None = None, *, culprit: Culprit | None = None
+    ) -> Relation:
+        """Whether everything valid under the new schema is valid under the old one: every value that holds the culprit, if there is one."""
+        return self._related(old, new, culprit, back=True)
+
+    def _related(self, old: Json | None, new: Json | None, culprit: Culprit | None, *, back: bool = False) -> Relation:
+        try:
+            ours, theirs = self._sides(old, new)[:: -1 if back else 1]
+            if culprit is None:
+                return self._include(_Question(ours, theirs))
+            steps = (
+                self._side(ours.document, each, "culprit's") if isinstance(each, dict) else each for each in culprit.at
             )
+            accepted = self._side(ours.document, culprit.accepted, "culprit's")
+            refused = self._side(theirs.document, culprit.refused, "culprit's")
+            return self._include(_Question(ours, theirs, (*steps, accepted), refused))
+        except _Unusable as fault:
+            return _undecided(str(fault))
+
+    def _sides(self, old: Json | None, new: Json | None) -> tuple[_Side, _Side]:
+        if self._old is None or self._new is None:
+            raise _Unusable(self._fault)
+        return self._side(self._old, old, "old"), self._side(self._new, new, "new")
+
+    def _side(self, document: SchemaDocument, schema: Json | None, name: str) -> _Side:
+        if schema is None or schema is document.root:
+            return _Side(document, document.root)
+        try:
+            side = _Side(document, as_json(schema))
         except ValueError as fault:
-            return f"A schema is not JSON: {fault}."
-        for side, name in zip(pair, ("old", "new"), strict=True):
-            if side.schema is not side.document.root:
-                self._kept.append(side.schema)
-                if not is_schema(side.document.dialect, side.schema):
-                    return f"The {name} schema is not what its meta-schema allows."
-        return pair
+            raise _Unusable(f"A schema is not JSON: {fault}.") from None
+        self._kept.append(side.schema)
+        if not is_schema(document.dialect, side.schema):
+            raise _Unusable(f"The {name} schema is not what its meta-schema allows.")
+        return side
 
-    def _plainly_equal(self, ours: _Side, theirs: _Side) -> bool:
-        return (
-            self._equal_roots and ours.document.dialect is theirs.document.dialect and same(ours.schema, theirs.schema)
-        )
+    def _at_sight(self, ours: _Side, theirs: _Side) -> Relation | None:
+        """A yes where the schemas are equal, or the first joins all that the other does, in words that mean the same in both documents."""
+        if ours.document.dialect is not theirs.document.dialect:
+            return None
+        known, parts = _joined(ours.schema), _joined(theirs.schema)
+        if len(known) * len(parts) > MOST_JOINED or not all(any(same(each, part) for each in known) for part in parts):
+            return None
+        if not self._equal_roots and any(each not in self._shared for part in parts for each in definitions_used(part)):
+            return None
+        return EQUAL if len(known) == len(parts) else JOINED
 
-    def _renew(self, steps: int, *, searches: int = MOST_SEARCHES) -> None:
+    def _renew(self, steps: int) -> None:
         """Starts a part of a question with so many steps, or with what the allowance has left."""
         self._settle()
         self._granted = steps if self._allowance is None else min(steps, self._allowance.left)
-        self._budget.renew(self._granted, searches=searches)
+        self._budget.renew(self._granted)
 
     def _settle(self) -> None:
         """Takes from the allowance what was used since the steps were renewed."""
@@ -202,7 +265,7 @@ class Comparer:
         if id(side.schema) in self._too_large:
             raise OverBudget
         try:
-            return self._normal.whole(side.schema, side.document.scope)
+            return _read(self._normal, side)
         except OverBudget:
             self._too_large.add(id(side.schema))
             raise
@@ -211,13 +274,16 @@ class Comparer:
         self._normal.reset()
         self._prover.reset()
 
-    def _decided(self, ours: _Side, theirs: _Side) -> Outcome:
+    def _decided(self, question: _Question) -> Outcome:
         """What the prover finds of values that are valid here and not there."""
         self._renew(self._steps)
         self._too_large.clear()
         forms = self._normal.forms
         try:
-            return self._prover.decide(forms.all_of(self._form(ours), forms.negate(self._form(theirs))))
+            ours, theirs = question.formulas(forms, self._form, every=True)
+            if any(isinstance(step, Part) for step in question.at) and isinstance(self._prover.decide(ours), Empty):
+                ours, theirs = question.formulas(forms, self._form, every=False)
+            return self._prover.decide(forms.all_of(ours, forms.negate(theirs)))
         except OverBudget:
             self._reset()
             return Unknown("the comparison went over its budget of steps")
@@ -225,8 +291,11 @@ class Comparer:
             self._reset()
             return Unknown("the schemas are nested too deeply")
 
-    def _include(self, ours: _Side, theirs: _Side) -> Relation:
-        found = _undecided(SPENT) if self._is_spent else self._answered(ours, theirs)
+    def _include(self, question: _Question) -> Relation:
+        at_sight = self._at_sight(question.ours, question.theirs)
+        if at_sight is not None:
+            return at_sight
+        found = _undecided(SPENT) if self._is_spent else self._answered(question)
         self._settle()
         return _undecided(SPENT) if found.verdict is Verdict.UNDECIDED and self._is_spent else found
 
@@ -234,20 +303,16 @@ class Comparer:
     def _is_spent(self) -> bool:
         return self._allowance is not None and self._allowance.is_spent
 
-    def _answered(self, ours: _Side, theirs: _Side) -> Relation:
-        outcome = self._decided(ours, theirs)
+    def _answered(self, question: _Question) -> Relation:
+        outcome = self._decided(question)
         if isinstance(outcome, Empty):
             return PROVEN
-        self._renew(STEPS_OF_SEARCH, searches=0)
-        accepts, refuses = self._checker(ours), self._checker(theirs)
+        self._renew(STEPS_OF_CHECK)
+        accepts, refuses = self._checkers(question)
         witness = shown(outcome, accepts, refuses)
         if witness is not None:
             return refuted(witness)
-        witness = self._spelled(ours, theirs, accepts, refuses)
-        if witness is not None:
-            return refuted(witness)
-        self._renew(STEPS_OF_SEARCH, searches=0)
-        witness = searched(self._prover, accepts, refuses, FEWEST_CANDIDATES if self._too_large else MOST_CANDIDATES)
+        witness = self._spelled(question, accepts, refuses)
         if witness is not None:
             return refuted(witness)
         if isinstance(outcome, Satisfied):
@@ -256,36 +321,44 @@ class Comparer:
             )
         return _undecided(f"No proof and no witness: {outcome.reason}.")
 
-    def _spelled(self, ours: _Side, theirs: _Side, accepts: Checker, refuses: Checker) -> Witness | None:
+    def _spelled(self, question: _Question, accepts: Checker, refuses: Checker) -> Witness | None:
         """A witness in which every integer is written with a fraction, or none is: to draft-04 that makes a difference."""
         if not self._normal.asks_for_spelling:
             return None
         for has_fractions in (True, False):
-            forms = Forms(self._budget)
+            forms = Logic(self._budget)
             reader, prover = Normaliser(forms, formats=self._formats), Prover(forms)
             reader.written_as_integer = forms.bottom if has_fractions else forms.top
             self._renew(self._steps)
             try:
-                formulas = [reader.whole(side.schema, side.document.scope) for side in (ours, theirs)]
-                outcome = prover.decide(forms.all_of(formulas[0], forms.negate(formulas[1])))
+                ours, theirs = question.formulas(forms, partial(_read, reader), every=True)
+                outcome = prover.decide(forms.all_of(ours, forms.negate(theirs)))
             except (OverBudget, RecursionError):
                 continue
             if isinstance(outcome, Satisfied):
-                self._renew(STEPS_OF_SEARCH, searches=0)
+                self._renew(STEPS_OF_CHECK)
                 found = with_fractions(outcome.value) if has_fractions else outcome.value
                 witness = shown(Satisfied(found), accepts, refuses)
                 if witness is not None:
                     return witness
         return None
 
-    def _checker(self, side: _Side) -> Checker:
-        formula = self._form_or_doubt(side)
-        return Checker(
-            reference_validator(
-                side.document, side.schema, apart=self._normal.tangled, allowance=self._allowance, formats=self._formats
-            ),
-            self._normal.forms,
-            formula,
+    def _checkers(self, question: _Question) -> tuple[Checker, Checker]:
+        forms = self._normal.forms
+        try:
+            ours, theirs = question.formulas(forms, self._form_or_doubt, every=False)
+        except (OverBudget, RecursionError):
+            self._reset()
+            ours = theirs = forms.opaque("the question is too large")
+        steps = [self._validator(step) if isinstance(step, _Side) else step for step in question.at]
+        refused = None if question.refused is None else self._validator(question.refused)
+        return Checker(self._validator(question.ours), forms, ours, (*steps,), refused), Checker(
+            self._validator(question.theirs), forms, theirs
+        )
+
+    def _validator(self, side: _Side) -> ReferenceValidator:
+        return reference_validator(
+            side.document, side.schema, apart=self._normal.tangled, allowance=self._allowance, formats=self._formats
         )
 
     def _form_or_doubt(self, side: _Side) -> Formula:
@@ -296,42 +369,28 @@ class Comparer:
             return self._normal.forms.opaque("the schema is too large")
 
 
-def compare(
-    old: Json,
-    new: Json,
-    *,
-    steps: int = STEPS,
-    allowance: Allowance | None = None,
-    formats: Collection[str] = (),
-    dialect: Dialect | None = None,
-) -> Comparison:
+class Options(TypedDict, total=False):
+    """What a `Comparer` takes beside its documents."""
+
+    steps: int
+    allowance: Allowance | None
+    formats: Collection[str]
+    dialect: Dialect | None
+
+
+def compare(old: Json, new: Json, **options: Unpack[Options]) -> Comparison:
     """Both directions of two whole schema documents. The options are those of `Comparer`."""
-    return Comparer(old, new, steps=steps, allowance=allowance, formats=formats, dialect=dialect).compare()
+    return Comparer(old, new, **options).compare()
 
 
-def include(
-    old: Json,
-    new: Json,
-    *,
-    steps: int = STEPS,
-    allowance: Allowance | None = None,
-    formats: Collection[str] = (),
-    dialect: Dialect | None = None,
-) -> Relation:
+def include(old: Json, new: Json, **options: Unpack[Options]) -> Relation:
     """Whether everything valid under the old schema document is valid under the new one. The options are those of `Comparer`."""
-    return Comparer(old, new, steps=steps, allowance=allowance, formats=formats, dialect=dialect).include()
+    return Comparer(old, new, **options).include()
 
 
-def is_satisfiable(
-    schema: Json,
-    *,
-    steps: int = STEPS,
-    allowance: Allowance | None = None,
-    formats: Collection[str] = (),
-    dialect: Dialect | None = None,
-) -> Satisfiability:
+def is_satisfiable(schema: Json, **options: Unpack[Options]) -> Satisfiability:
     """Whether any value is valid under a schema document: it is not if that under which nothing is valid includes it."""
-    relation = include(schema, NOTHING, steps=steps, allowance=allowance, formats=formats, dialect=dialect)
+    relation = include(schema, NOTHING, **options)
     match relation.verdict:
         case Verdict.YES:
             return Satisfiability(Verdict.NO, "Proven: no value is valid under the schema.")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import Any, Final, TypeAlias, assert_never
 
 from schema_inclusion.constants import allowed_by, listed_in
 from schema_inclusion.constraints import Constraints, narrowed, void
+from schema_inclusion.forms import Forms
 from schema_inclusion.formula import (
     All,
     Bound,
@@ -20,11 +21,8 @@ from schema_inclusion.formula import (
     Items,
     Kind,
     Kinds,
-    Lacks,
-    Length,
     Matches,
     Member,
-    MemberCount,
     Members,
     Multiple,
     Numbers,
@@ -39,9 +37,6 @@ from schema_inclusion.formula import (
 )
 from schema_inclusion.meaning import holds, number_obeys, string_fits
 from schema_inclusion.patterns import matches
-
-if TYPE_CHECKING:
-    from schema_inclusion.forms import Forms
 
 
 def settled(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
@@ -89,7 +84,7 @@ def parts_of(forms: Forms, constraints: Constraints) -> tuple[Formula, ...]:
 def _string_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
     parts = [] if constraints.strings is None else [forms.strings(constraints.strings, within=True)]
     parts.append(forms.strings(constraints.not_strings, within=False))
-    parts.append(forms.length(*constraints.length))
+    parts.append(forms.size(Kind.STRING, *constraints.sizes[Kind.STRING]))
     return parts + [forms.matches(pattern, holds=wanted) for pattern, wanted in constraints.patterns.items()]
 
 
@@ -104,7 +99,7 @@ def _number_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
 
 
 def _array_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
-    parts = [forms.size(*constraints.size)]
+    parts = [forms.size(Kind.ARRAY, *constraints.sizes[Kind.ARRAY])]
     parts += [forms.item(index, form) for index, form in constraints.item.items()]
     parts += [forms.items(start, form) for start, form in constraints.items.items()]
     parts += [forms.amount(start, form, *limits) for (start, form), limits in constraints.counts.items()]
@@ -112,12 +107,12 @@ def _array_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
 
 
 def _object_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
-    low, high = constraints.count
-    parts = [forms.has(name) for name in constraints.has] + [forms.lacks(name) for name in constraints.lacks]
+    low, high = constraints.sizes[Kind.OBJECT]
+    parts = [forms.has(name) for name in constraints.has]
     parts += [forms.member(name, form) for name, form in constraints.member.items()]
     parts += [forms.members(names, form) for names, form in constraints.members.items()]
     parts += list(constraints.some)
-    return [*parts, forms.member_count(low if low > len(constraints.has) else 0, high)]
+    return [*parts, forms.size(Kind.OBJECT, low if low > len(constraints.has) else 0, high)]
 
 
 # Absorbing one formula.
@@ -130,13 +125,15 @@ def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
                 _absorb(forms, constraints, part)
         case Types(kinds):
             constraints.kinds &= kinds
-        case Strings() | Length() | Matches():
+        case Size(kind, low, high):
+            constraints.sizes[kind] = narrowed(constraints.sizes[kind], (low, high))
+        case Strings() | Matches():
             _absorb_string(constraints, formula)
         case Numbers() | Bound() | Multiple():
             _absorb_number(constraints, formula)
-        case Size() | Item() | Items() | Count() | Unique():
+        case Item() | Items() | Count() | Unique():
             _absorb_array(forms, constraints, formula)
-        case Has() | Lacks() | Member() | Members() | SomeMember() | MemberCount():
+        case Has() | Member() | Members() | SomeMember():
             _absorb_object(forms, constraints, formula)
         case Either():
             constraints.clauses[formula] = None
@@ -154,14 +151,12 @@ def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
             assert_never(formula)
 
 
-def _absorb_string(constraints: Constraints, formula: Strings | Length | Matches) -> None:
+def _absorb_string(constraints: Constraints, formula: Strings | Matches) -> None:
     match formula:
         case Strings(values, True):
             constraints.strings = values if constraints.strings is None else constraints.strings & values
         case Strings(values, _):
             constraints.not_strings |= values
-        case Length(low, high):
-            constraints.length = narrowed(constraints.length, (low, high))
         case Matches(pattern, wanted):
             if constraints.patterns.setdefault(pattern, wanted) != wanted:
                 constraints.kinds &= ~Kind.STRING
@@ -188,10 +183,8 @@ def _absorb_number(constraints: Constraints, formula: Numbers | Bound | Multiple
             assert_never(formula)
 
 
-def _absorb_array(forms: Forms, constraints: Constraints, formula: Size | Item | Items | Count | Unique) -> None:
+def _absorb_array(forms: Forms, constraints: Constraints, formula: Item | Items | Count | Unique) -> None:
     match formula:
-        case Size(low, high):
-            constraints.size = narrowed(constraints.size, (low, high))
         case Item(index, form):
             constraints.item[index] = forms.all_of(constraints.item.get(index, forms.top), form)
         case Items(start, form):
@@ -206,22 +199,16 @@ def _absorb_array(forms: Forms, constraints: Constraints, formula: Size | Item |
             assert_never(formula)
 
 
-def _absorb_object(
-    forms: Forms, constraints: Constraints, formula: Has | Lacks | Member | Members | SomeMember | MemberCount
-) -> None:
+def _absorb_object(forms: Forms, constraints: Constraints, formula: Has | Member | Members | SomeMember) -> None:
     match formula:
         case Has(name):
             constraints.has[name] = None
-        case Lacks(name):
-            constraints.lacks[name] = None
         case Member(name, form):
             constraints.member[name] = forms.all_of(constraints.member.get(name, forms.top), form)
         case Members(names, form):
             constraints.members[names] = forms.all_of(constraints.members.get(names, forms.top), form)
         case SomeMember():
             constraints.some[formula] = None
-        case MemberCount(low, high):
-            constraints.count = narrowed(constraints.count, (low, high))
         case _:
             assert_never(formula)
 
@@ -245,26 +232,15 @@ def _absorb_switch(forms: Forms, constraints: Constraints, switch: Switch) -> No
 
 
 def _settle(forms: Forms, constraints: Constraints) -> None:
-    if constraints.kinds & Kind.STRING:
-        _settle_strings(constraints)
-    if not constraints.kinds & Kind.STRING:
-        constraints.drop_strings()
-    if constraints.kinds & Kind.NUMBER:
-        _settle_numbers(constraints)
-    if not constraints.kinds & Kind.NUMBER:
-        constraints.drop_numbers()
-    if constraints.kinds & Kind.ARRAY:
-        _settle_arrays(forms, constraints)
-    if not constraints.kinds & Kind.ARRAY:
-        constraints.drop_arrays()
-    if constraints.kinds & Kind.OBJECT:
-        _settle_objects(forms, constraints)
-    if not constraints.kinds & Kind.OBJECT:
-        constraints.drop_objects()
+    for kind, settle in _SETTLE.items():
+        if constraints.kinds & kind:
+            settle(forms, constraints)
+        if not constraints.kinds & kind:
+            constraints.drop(kind)
 
 
-def _settle_strings(constraints: Constraints) -> None:
-    low, high = constraints.length
+def _settle_strings(_forms: Forms, constraints: Constraints) -> None:
+    low, high = constraints.sizes[Kind.STRING]
 
     def refused(text: str) -> bool:
         return not (low <= len(text) and (high is None or len(text) <= high)) or any(
@@ -272,11 +248,12 @@ def _settle_strings(constraints: Constraints) -> None:
         )
 
     constraints.not_strings = frozenset(text for text in constraints.not_strings if not refused(text))
-    if void(constraints.length):
+    if void((low, high)):
         constraints.kinds &= ~Kind.STRING
     elif constraints.strings is not None:
         left = frozenset(text for text in constraints.strings - constraints.not_strings if not refused(text))
-        constraints.strings, constraints.not_strings, constraints.length = left, frozenset(), (0, None)
+        constraints.strings, constraints.not_strings = left, frozenset()
+        constraints.sizes[Kind.STRING] = (0, None)
         for pattern in list(constraints.patterns):
             if all(matches(pattern, text) is not None for text in left):
                 del constraints.patterns[pattern]
@@ -286,26 +263,18 @@ def _settle_strings(constraints: Constraints) -> None:
 
 def number_fits(constraints: Constraints, number: Fraction) -> bool:
     """Whether the number satisfies everything that the constraints say of numbers."""
-    kind = Kind.INTEGER if number.denominator == 1 else Kind.FRACTION
+    lower, upper = constraints.lower, constraints.upper
     return (
-        bool(constraints.kinds & kind)
+        bool(constraints.kinds & (Kind.INTEGER if number.denominator == 1 else Kind.FRACTION))
         and (constraints.numbers is None or number in constraints.numbers)
         and number not in constraints.not_numbers
-        and (
-            constraints.lower is None
-            or number > constraints.lower[0]
-            or (number == constraints.lower[0] and not constraints.lower[1])
-        )
-        and (
-            constraints.upper is None
-            or number < constraints.upper[0]
-            or (number == constraints.upper[0] and not constraints.upper[1])
-        )
+        and (lower is None or number > lower[0] or (number == lower[0] and not lower[1]))
+        and (upper is None or number < upper[0] or (number == upper[0] and not upper[1]))
         and all(((number / of).denominator == 1) == wanted for of, wanted in constraints.multiples.items())
     )
 
 
-def _settle_numbers(constraints: Constraints) -> None:
+def _settle_numbers(_forms: Forms, constraints: Constraints) -> None:
     if constraints.kinds & Kind.NUMBER == Kind.INTEGER:
         _settle_integers(constraints)
     for of, wanted in constraints.multiples.items():
@@ -328,7 +297,7 @@ def _settle_numbers(constraints: Constraints) -> None:
             constraints.numbers = frozenset({low})
     if constraints.numbers is not None:
         left = frozenset(number for number in constraints.numbers if number_fits(constraints, number))
-        constraints.drop_numbers()
+        constraints.drop(Kind.NUMBER)
         constraints.numbers = left
         if not any(number.denominator == 1 for number in left):
             constraints.kinds &= ~Kind.INTEGER
@@ -369,17 +338,13 @@ def item_form(forms: Forms, constraints: Constraints, index: int) -> Formula:
 
 
 def _settle_arrays(forms: Forms, constraints: Constraints) -> None:
-    low, high = constraints.size
-    for index, form in list(constraints.item.items()):
-        if form is forms.bottom:
-            high = index if high is None else min(high, index)
-        if form is forms.bottom or form is forms.top:
-            del constraints.item[index]
-    for start, form in list(constraints.items.items()):
-        if form is forms.bottom:
-            high = start if high is None else min(high, start)
-        if form is forms.bottom or form is forms.top:
-            del constraints.items[start]
+    low, high = constraints.sizes[Kind.ARRAY]
+    for table in (constraints.item, constraints.items):
+        for place, form in list(table.items()):
+            if form is forms.bottom:
+                high = place if high is None else min(high, place)
+            if form is forms.bottom or form is forms.top:
+                del table[place]
     for (start, form), (least, most) in list(constraints.counts.items()):
         if void((least, most)):
             constraints.kinds &= ~Kind.ARRAY
@@ -396,13 +361,13 @@ def _settle_arrays(forms: Forms, constraints: Constraints) -> None:
         for table in (constraints.item, constraints.items):
             for place in [place for place in table if place >= high]:
                 del table[place]
-    constraints.size = (low, high)
-    if void(constraints.size) or _items_contradict(forms, constraints):
+    constraints.sizes[Kind.ARRAY] = (low, high)
+    if void((low, high)) or _items_contradict(forms, constraints):
         constraints.kinds &= ~Kind.ARRAY
 
 
 def _items_contradict(forms: Forms, constraints: Constraints) -> bool:
-    low = constraints.size[0]
+    low, _ = constraints.sizes[Kind.ARRAY]
     if any(
         index < low and item_form(forms, constraints, index) is forms.bottom
         for index in (*constraints.item, *constraints.items)
@@ -418,9 +383,9 @@ def _items_contradict(forms: Forms, constraints: Constraints) -> bool:
 
 def member_form(forms: Forms, constraints: Constraints, name: str) -> Formula:
     """What the constraints say of the member `name`, if it is there."""
-    if name in constraints.lacks:
-        return forms.bottom
     parts = [constraints.member.get(name, forms.top)]
+    if parts[0] is forms.bottom:
+        return forms.bottom
     for names, form in constraints.members.items():
         fits = holds(forms, names, name)
         if fits is None:
@@ -431,26 +396,26 @@ def member_form(forms: Forms, constraints: Constraints, name: str) -> Formula:
 
 
 def _settle_objects(forms: Forms, constraints: Constraints) -> None:
-    for name, form in list(constraints.member.items()):
-        if form is forms.bottom:
-            constraints.lacks[name] = None
-        if form is forms.top or name in constraints.lacks:
-            del constraints.member[name]
-    for names, form in list(constraints.members.items()):
-        if form is forms.top:
-            del constraints.members[names]
-    for name in list(constraints.member):
-        if name in constraints.lacks:
-            del constraints.member[name]
-    low, high = max(constraints.count[0], len(constraints.has), 1 if constraints.some else 0), constraints.count[1]
-    constraints.count = (low, high)
+    tables: Any = (constraints.member, constraints.members)
+    for table in tables:
+        for key in [key for key, form in table.items() if form is forms.top]:
+            del table[key]
+    low, high = constraints.sizes[Kind.OBJECT]
+    constraints.sizes[Kind.OBJECT] = low, high = max(low, len(constraints.has), 1 if constraints.some else 0), high
     if (
-        void(constraints.count)
-        or any(name in constraints.lacks for name in constraints.has)
+        void((low, high))
         or any(member_form(forms, constraints, name) is forms.bottom for name in constraints.has)
         or any(_need_contradicts(forms, constraints, need) for need in constraints.some)
     ):
         constraints.kinds &= ~Kind.OBJECT
+
+
+_SETTLE: Final[dict[Kinds, Callable[[Forms, Constraints], None]]] = {
+    Kind.STRING: _settle_strings,
+    Kind.NUMBER: _settle_numbers,
+    Kind.ARRAY: _settle_arrays,
+    Kind.OBJECT: _settle_objects,
+}
 
 
 def _need_contradicts(forms: Forms, constraints: Constraints, need: SomeMember) -> bool:
@@ -487,7 +452,7 @@ def _denied(forms: Forms, constraints: Constraints, formula: Formula) -> bool:
 
 
 def _chosen(forms: Forms, constraints: Constraints, switch: Switch) -> Formula:
-    if not constraints.kinds & Kind.OBJECT or switch.tag in constraints.lacks:
+    if not constraints.kinds & Kind.OBJECT or constraints.member.get(switch.tag) is forms.bottom:
         return switch.otherwise
     if switch.tag not in constraints.member and not constraints.members:
         return switch
@@ -516,12 +481,10 @@ def joint_inner(forms: Forms, constraints: Constraints, branch: Constraints) -> 
         for name in branch.has:
             yield forms.all_of(member_form(forms, constraints, name), member_form(forms, branch, name))
         for name in constraints.has:
-            if name in branch.lacks:
-                yield forms.bottom
-            elif name in branch.member and name not in branch.has:
+            if name in branch.member and name not in branch.has:
                 yield forms.all_of(member_form(forms, constraints, name), branch.member[name])
     elif kinds == Kind.ARRAY:
-        low, high = narrowed(constraints.size, branch.size)
+        low, high = narrowed(constraints.sizes[Kind.ARRAY], branch.sizes[Kind.ARRAY])
         if high is not None and low > high:
             yield forms.bottom
         for index in dict.fromkeys((*branch.item, *branch.items)):
@@ -566,13 +529,15 @@ def _found_status(forms: Forms, constraints: Constraints, formula: Formula, know
             return False if any(other in constraints.refs for other in forms.contraries(formula)) else None
         case Opaque():
             return True if formula in constraints.opaque else None
-        case Strings() | Length() | Matches():
+        case Strings() | Matches() | Size(Kind.STRING):
             return _guarded(constraints, Kind.STRING, lambda: _string_status(constraints, formula))
         case Numbers() | Bound() | Multiple():
             return _guarded(constraints, Kind.NUMBER, lambda: _number_status(constraints, formula))
-        case Size() | Item() | Items() | Count() | Unique():
+        case Size(kind, low, high):
+            return _guarded(constraints, kind, lambda: _range_status(constraints.sizes[kind], (low, high)))
+        case Item() | Items() | Count() | Unique():
             return _guarded(constraints, Kind.ARRAY, lambda: _array_status(forms, constraints, formula))
-        case Has() | Lacks() | Member() | Members() | SomeMember() | MemberCount():
+        case Has() | Member() | Members() | SomeMember():
             return _guarded(constraints, Kind.OBJECT, lambda: _object_status(forms, constraints, formula))
         case _:
             assert_never(formula)
@@ -597,14 +562,14 @@ def _range_status(known: tuple[int, int | None], wanted: tuple[int, int | None])
     return True if both == known else False if void(both) else None
 
 
-def _string_status(constraints: Constraints, formula: Strings | Length | Matches) -> bool | None:
+def _string_status(constraints: Constraints, formula: Strings | Matches | Size) -> bool | None:
     if constraints.strings is not None:
         return _agreed(string_fits(formula, text) for text in constraints.strings)
     match formula:
         case Strings(values, within):
             return not within if values <= constraints.not_strings else None
-        case Length(low, high):
-            return _range_status(constraints.length, (low, high))
+        case Size(_, low, high):
+            return _range_status(constraints.sizes[Kind.STRING], (low, high))
         case Matches(pattern, wanted):
             known = constraints.patterns.get(pattern)
             return None if known is None else known == wanted
@@ -643,11 +608,9 @@ def _bound_status(constraints: Constraints, limit: Fraction, upper: bool, strict
     return None
 
 
-def _array_status(forms: Forms, constraints: Constraints, formula: Size | Item | Items | Count | Unique) -> bool | None:
-    low, high = constraints.size
+def _array_status(forms: Forms, constraints: Constraints, formula: Item | Items | Count | Unique) -> bool | None:
+    low, high = constraints.sizes[Kind.ARRAY]
     match formula:
-        case Size(least, most):
-            return _range_status(constraints.size, (least, most))
         case Item(index, form):
             if high is not None and high <= index:
                 return True
@@ -685,15 +648,12 @@ def _places(forms: Forms, constraints: Constraints, start: int, form: Formula) -
     return [(index, there, forms.all_of(there, form)) for index, there in known]
 
 
-def _object_status(
-    forms: Forms, constraints: Constraints, formula: Has | Lacks | Member | Members | SomeMember | MemberCount
-) -> bool | None:
+def _object_status(forms: Forms, constraints: Constraints, formula: Has | Member | Members | SomeMember) -> bool | None:
     match formula:
-        case Has(name) | Lacks(name):
-            wanted = isinstance(formula, Has)
+        case Has(name):
             if name in constraints.has:
-                return wanted
-            return not wanted if member_form(forms, constraints, name) is forms.bottom else None
+                return True
+            return False if member_form(forms, constraints, name) is forms.bottom else None
         case Member(name, form):
             known = member_form(forms, constraints, name)
             joint = forms.all_of(known, form)
@@ -715,7 +675,5 @@ def _object_status(
                 if _need_contradicts(forms, constraints, formula)
                 else None
             )
-        case MemberCount(low, high):
-            return _range_status(constraints.count, (low, high))
         case _:
             assert_never(formula)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from schema_inclusion.constraints import Constraints
-from schema_inclusion.formula import Constant, Kind, Kinds
-from schema_inclusion.values import Json, exact, spelled
+from schema_inclusion.formula import All, Constant, Formula, Kind, Kinds, Numbers, Strings, Types
+from schema_inclusion.values import Json, number_of, spelled
 
 Constants: TypeAlias = frozenset[Constant]
 
@@ -21,7 +22,7 @@ def constant_of(value: Json) -> Constant | None:
         return (Kind.NULL, "")
     if isinstance(value, bool):
         return (Kind.TRUE if value else Kind.FALSE, "")
-    number = exact(value) if isinstance(value, (int, float)) else None
+    number = number_of(value)
     return None if number is None else (Kind.NUMBER, number)
 
 
@@ -69,3 +70,24 @@ def _allowed(constraints: Constraints, constant: Constant) -> bool:
     if kind == Kind.STRING:
         return value not in constraints.not_strings and (constraints.strings is None or value in constraints.strings)
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """A set of scalars: kinds, and which strings and numbers of them; `None` is all."""
+
+    kinds: Kinds
+    strings: frozenset[str] | None
+    numbers: frozenset[Fraction] | None
+
+
+def scalars_of(formula: Formula, facts: Callable[[Formula], Constraints]) -> Scalars | None:
+    """The formula as such a set, if it is one; `facts` take it apart."""
+    if isinstance(formula, Types):
+        return Scalars(formula.kinds, None, None)
+    if not isinstance(formula, All) or not all(
+        isinstance(part, Types) or (isinstance(part, (Strings, Numbers)) and part.within) for part in formula.parts
+    ):
+        return None
+    constraints = facts(formula)
+    return Scalars(constraints.kinds, constraints.strings, constraints.numbers)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import attrgetter
+from typing import Any, Final
 
 from schema_inclusion.formula import Either, Formula, Kind, Kinds, Opaque, Ref, SomeMember, Switch
 
@@ -17,16 +19,15 @@ class Constraints:
     """
 
     kinds: Kinds = Kind.ANY
+    sizes: dict[Kinds, tuple[int, int | None]] = field(default_factory=lambda: dict(_ANY_SIZE))
     strings: frozenset[str] | None = None
     not_strings: frozenset[str] = frozenset()
-    length: tuple[int, int | None] = (0, None)
     patterns: dict[str, bool] = field(default_factory=dict[str, bool])
     numbers: frozenset[Fraction] | None = None
     not_numbers: frozenset[Fraction] = frozenset()
     lower: tuple[Fraction, bool] | None = None
     upper: tuple[Fraction, bool] | None = None
     multiples: dict[Fraction, bool] = field(default_factory=dict[Fraction, bool])
-    size: tuple[int, int | None] = (0, None)
     item: dict[int, Formula] = field(default_factory=dict[int, Formula])
     items: dict[int, Formula] = field(default_factory=dict[int, Formula])
     counts: dict[tuple[int, Formula], tuple[int, int | None]] = field(
@@ -34,47 +35,34 @@ class Constraints:
     )
     unique: bool | None = None
     has: dict[str, None] = field(default_factory=dict[str, None])
-    lacks: dict[str, None] = field(default_factory=dict[str, None])
     member: dict[str, Formula] = field(default_factory=dict[str, Formula])
     members: dict[Formula, Formula] = field(default_factory=dict[Formula, Formula])
     some: dict[SomeMember, None] = field(default_factory=dict[SomeMember, None])
-    count: tuple[int, int | None] = (0, None)
     refs: dict[Ref, None] = field(default_factory=dict[Ref, None])
     clauses: dict[Either | Switch, None] = field(default_factory=dict["Either | Switch", None])
     opaque: dict[Opaque, None] = field(default_factory=dict[Opaque, None])
 
     def copy(self) -> Constraints:
         """The same constraints, to be added to."""
-        return Constraints(
-            *(self.kinds, self.strings, self.not_strings, self.length, self.patterns.copy()),
-            *(self.numbers, self.not_numbers, self.lower, self.upper, self.multiples.copy()),
-            *(self.size, self.item.copy(), self.items.copy(), self.counts.copy(), self.unique),
-            *(self.has.copy(), self.lacks.copy(), self.member.copy(), self.members.copy(), self.some.copy()),
-            *(self.count, self.refs.copy(), self.clauses.copy(), self.opaque.copy()),
-        )
+        known: Any = attrgetter(*self.__slots__)(self)
+        copied: list[Any] = [each.copy() if each.__class__ is dict else each for each in known]
+        return Constraints(*copied)
 
-    def drop_strings(self) -> None:
-        """Forgets what is said of strings."""
-        self.strings, self.not_strings, self.length = None, frozenset(), (0, None)
-        self.patterns.clear()
+    def drop(self, kind: Kinds) -> None:
+        """Forgets what is said of a kind: strings, numbers, arrays or objects."""
+        self.sizes[kind] = (0, None)
+        for name, plain in _SUBJECTS[kind].items():
+            setattr(self, name, {} if plain is dict else plain)
 
-    def drop_numbers(self) -> None:
-        """Forgets what is said of numbers."""
-        self.numbers, self.not_numbers, self.lower, self.upper = None, frozenset(), None, None
-        self.multiples.clear()
 
-    def drop_arrays(self) -> None:
-        """Forgets what is said of arrays."""
-        self.size, self.unique = (0, None), None
-        self.item.clear()
-        self.items.clear()
-        self.counts.clear()
-
-    def drop_objects(self) -> None:
-        """Forgets what is said of objects."""
-        self.count = (0, None)
-        for table in (self.has, self.lacks, self.member, self.members, self.some):
-            table.clear()
+_SUBJECTS: Final[dict[Kinds, dict[str, object]]] = {
+    Kind.STRING: {"strings": None, "not_strings": frozenset(), "patterns": dict},
+    Kind.NUMBER: {"numbers": None, "not_numbers": frozenset(), "lower": None, "upper": None, "multiples": dict},
+    Kind.ARRAY: {"item": dict, "items": dict, "counts": dict, "unique": None},
+    Kind.OBJECT: {"has": dict, "member": dict, "members": dict, "some": dict},
+}
+"""What is said of each kind but its size, and what it is where nothing is said; `dict` for a new one."""
+_ANY_SIZE: Final[dict[Kinds, tuple[int, int | None]]] = dict.fromkeys(_SUBJECTS, (0, None))
 
 
 def narrowed(one: tuple[int, int | None], other: tuple[int, int | None]) -> tuple[int, int | None]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, Final, Protocol, TypeAlias, cast
 from urllib.parse import unquote
 
@@ -124,11 +124,13 @@ def _every_object(root: Json) -> Iterator[dict[str, Json]]:
 
 def _leads_elsewhere(schema: dict[str, Json]) -> bool:
     """Whether a reference of the schema has a JSON Pointer through anything but keywords that have schemas."""
-    for keyword in _REFERENCES:
-        fragment = str(schema.get(keyword, "")).partition("#")[2]
-        if fragment.startswith(("/", "%")) and not _is_place_of_schema(unquote(fragment).split("/")[1:]):
-            return True
-    return False
+    return any(keyword in schema and _is_elsewhere(str(schema[keyword])) for keyword in _REFERENCES)
+
+
+@lru_cache(maxsize=4096)
+def _is_elsewhere(reference: str) -> bool:
+    fragment = reference.partition("#")[2]
+    return fragment.startswith(("/", "%")) and not _is_place_of_schema(unquote(fragment).split("/")[1:])
 
 
 def _is_place_of_schema(steps: list[str]) -> bool:
@@ -327,7 +329,7 @@ def _anchors(root: Json, dialect: Dialect, schemas: tuple[dict[str, Json], ...])
         Counter(str(each["$dynamicAnchor"]) for each in schemas if "$dynamicAnchor" in each),
         sum(each.get("$recursiveAnchor") is True for each in schemas),
         frozenset((id(root), *map(id, schemas))),
-        all(_leads_to(dialect.value, each) for each in _every_object(root)),
+        all(_leads_to(dialect.value, each) for each in schemas),
     )
 
 
@@ -355,11 +357,58 @@ def resolved(scope: Scope, reference: str) -> Target | None:
     return Target(cast("Json", found.contents), Scope(found.resolver, id(resource), scope.dialect, scope.anchors))
 
 
+def definitions_used(schema: Json) -> Iterator[str]:
+    """The references of a schema and of all schemas in it, with nothing quoted: those into a definition as those to it."""
+    for each in placed_schemas(schema):
+        for keyword in _REFERENCES:
+            if keyword in each:
+                yield "/".join(unquote(str(each[keyword])).split("/", 3)[:3])
+
+
+def shared(one: SchemaDocument, other: SchemaDocument) -> dict[str, tuple[Json, Json]]:
+    """The definitions that two documents write alike, with all that these refer to: both texts, by the references that lead there.
+
+    What refers to anything but definitions is left out, and all of it where there are identifiers or anchors inside, or two dialects.
+    """
+    within = (each for document in (one, other) for each in document.schemas if each is not document.root)
+    if one.dialect is not other.dialect or any(not _NAMING.isdisjoint(each) for each in within):
+        return {}
+    found = {place: pair for place, pair in _defined(one, other) if is_written_alike(*pair)}
+    users: dict[str, list[str]] = {}
+    for place, (schema, _) in found.items():
+        for reference in definitions_used(schema):
+            users.setdefault(reference, []).append(place)
+    pending = [reference for reference in users if reference not in found]
+    for reference in pending:  # which grows
+        gone = [place for place in users.get(reference, ()) if found.pop(place, None) is not None]
+        pending += gone
+    return found
+
+
+def _defined(one: SchemaDocument, other: SchemaDocument) -> Iterator[tuple[str, tuple[Json, Json]]]:
+    """The definitions of the same name in two documents, by the references to them."""
+    if isinstance(one.root, dict) and isinstance(other.root, dict):
+        for keyword in _DEFINITIONS:
+            ours, theirs = one.root.get(keyword), other.root.get(keyword)
+            if isinstance(ours, dict) and isinstance(theirs, dict):
+                for name in ours.keys() & theirs.keys():
+                    place = name.replace("~", "~0").replace("/", "~1")
+                    yield f"#/{keyword}/{place}", (ours[name], theirs[name])
+
+
+def is_written_alike(one: Json, other: Json) -> bool:
+    """Whether two JSON values are equal and have their members in the same order; a quick test that finds less equal than there is."""
+    try:
+        return one == other and repr(one) == repr(other)
+    except RecursionError:
+        return False
+
+
 def unplaced(document: SchemaDocument) -> Iterator[Json]:
     """What references lead to where no keyword has a schema: the meta-schema says nothing of it when it judges the document."""
-    placed = set(map(id, placed_schemas(document.root)))
-    if len(placed) == len(document.schemas):
+    if not any(map(_leads_elsewhere, document.schemas)):
         return
+    placed = set(map(id, placed_schemas(document.root)))
     pending: list[tuple[Json, Scope]] = [(document.root, document.scope)]
     seen: set[int] = set()
     while pending:
@@ -405,13 +454,16 @@ def outermost_published(scope: Scope, keyword: str, name: Json) -> Target | None
 
 def _leads_to(meta_schema: str, schema: dict[str, Json]) -> bool:
     """Whether a schema has no anchor of the meta-schemas, and names no place of them but inside this one."""
-    named = [str(schema[keyword]) for keyword in _REFERENCES if keyword in schema]
     return (
         schema.get("$dynamicAnchor") != "meta"
         and schema.get("$recursiveAnchor") is not True
         and "json-schema.org" not in str(schema.get("$id"))
-        and all(each.partition("#")[0] == meta_schema for each in named if "json-schema.org" in each)
+        and not any(keyword in schema and _is_foreign(str(schema[keyword]), meta_schema) for keyword in _REFERENCES)
     )
+
+
+def _is_foreign(reference: str, meta_schema: str) -> bool:
+    return "json-schema.org" in reference and reference.partition("#")[0] != meta_schema
 
 
 @cache

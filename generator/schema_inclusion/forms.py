@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar, assert_never, cast
 
-from schema_inclusion import alternatives, conjunction
 from schema_inclusion.budget import Budget
-from schema_inclusion.constants import order_of, value_of
+from schema_inclusion.constants import Scalars, order_of, scalars_of, value_of
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import (
     All,
@@ -23,11 +22,8 @@ from schema_inclusion.formula import (
     Items,
     Kind,
     Kinds,
-    Lacks,
-    Length,
     Matches,
     Member,
-    MemberCount,
     Members,
     Multiple,
     Numbers,
@@ -40,33 +36,9 @@ from schema_inclusion.formula import (
     Types,
     Unique,
 )
-from schema_inclusion.values import Json, exact
+from schema_inclusion.values import Json, exact, number_of
 
-_F = TypeVar(
-    "_F",
-    Types,
-    Strings,
-    Numbers,
-    Bound,
-    Multiple,
-    Length,
-    Matches,
-    Size,
-    Item,
-    Items,
-    Count,
-    Unique,
-    Has,
-    Lacks,
-    Member,
-    Members,
-    SomeMember,
-    MemberCount,
-    All,
-    Either,
-    Switch,
-    Ref,
-)
+_F = TypeVar("_F", bound=Formula)
 
 LARGEST_CONSTANT = 5_000
 """Values inside one constant beyond which it is not taken apart."""
@@ -78,7 +50,7 @@ def _nowhere(place: int) -> Formula:
 
 @dataclass(slots=True)
 class Forms:
-    """The maker of formulas of one comparison; formulas of two makers must not be mixed.
+    """The maker of formulas of one comparison but for its rules; formulas of two makers must not be mixed.
 
     `unfold` says what stands at a place that a `Ref` names; whoever makes references sets it.
     """
@@ -135,12 +107,6 @@ class Forms:
             return self.types(Kind.ANY & ~(Kind.FRACTION if holds else Kind.INTEGER))
         return self._keep((of, holds), Multiple(of, holds))
 
-    def length(self, low: int, high: int | None) -> Formula:
-        """A string has between `low` and `high` characters."""
-        if high is not None and low > high:
-            return self.types(Kind.ANY & ~Kind.STRING)
-        return self.top if low <= 0 and high is None else self._keep((low, high), Length(max(low, 0), high))
-
     def matches(self, pattern: str, *, holds: bool = True) -> Formula:
         """A string is, or is not, matched by the pattern."""
         if pattern in {"", "^", "$", ".*", "^.*"}:
@@ -148,23 +114,23 @@ class Forms:
             return self.top if holds else self.types(Kind.ANY & ~Kind.STRING)
         return self._keep((pattern, holds), Matches(pattern, holds))
 
-    def size(self, low: int, high: int | None) -> Formula:
-        """An array has between `low` and `high` items."""
+    def size(self, kind: Kinds, low: int, high: int | None) -> Formula:
+        """A string, an array or an object has between `low` and `high` characters, items or members."""
         if high is not None and low > high:
-            return self.types(Kind.ANY & ~Kind.ARRAY)
-        return self.top if low <= 0 and high is None else self._keep((low, high), Size(max(low, 0), high))
+            return self.types(Kind.ANY & ~kind)
+        return self.top if low <= 0 and high is None else self._keep((kind, low, high), Size(kind, max(low, 0), high))
 
     def item(self, index: int, form: Formula) -> Formula:
         """An item at `index` is what `form` says, if there is one."""
         if form is self.top:
             return self.top
-        return self.size(0, index) if form is self.bottom else self._keep((index, form), Item(index, form))
+        return self.size(Kind.ARRAY, 0, index) if form is self.bottom else self._keep((index, form), Item(index, form))
 
     def items(self, start: int, form: Formula) -> Formula:
         """Every item from `start` on is what `form` says."""
         if form is self.top:
             return self.top
-        return self.size(0, start) if form is self.bottom else self._keep((start, form), Items(start, form))
+        return self.size(Kind.ARRAY, 0, start) if form is self.bottom else self._keep((start, form), Items(start, form))
 
     def amount(self, start: int, form: Formula, low: int, high: int | None) -> Formula:
         """Between `low` and `high` items from `start` on are what `form` says."""
@@ -174,7 +140,7 @@ class Forms:
         if low == 0 and high is None:
             return self.top
         if form is self.top:
-            return self.size(start + low if low else 0, None if high is None else start + high)
+            return self.size(Kind.ARRAY, start + low if low else 0, None if high is None else start + high)
         if form is self.bottom:
             return self.top if low == 0 else self.types(Kind.ANY & ~Kind.ARRAY)
         if high == 0:
@@ -191,13 +157,11 @@ class Forms:
 
     def lacks(self, name: str) -> Formula:
         """An object does not have the member."""
-        return self._keep((name,), Lacks(name))
+        return self.member(name, self.bottom)
 
     def member(self, name: str, form: Formula) -> Formula:
         """The member is what `form` says, if it is there."""
-        if form is self.top:
-            return self.top
-        return self.lacks(name) if form is self.bottom else self._keep((name, form), Member(name, form))
+        return self.top if form is self.top else self._keep((name, form), Member(name, form))
 
     def members(self, names: Formula, form: Formula) -> Formula:
         """Every member with such a name is what `form` says."""
@@ -208,7 +172,7 @@ class Forms:
         if listed is not None and names is self._listed(listed):
             return self.all_of(*(self.member(name, form) for name in sorted(listed)))
         if form is self.bottom and names is self.types(Kind.STRING):
-            return self.member_count(0, 0)
+            return self.size(Kind.OBJECT, 0, 0)
         return self._keep((names, form), Members(names, form))
 
     def some_member(self, names: Formula, form: Formula) -> Formula:
@@ -220,17 +184,11 @@ class Forms:
         if listed is not None and names is self._listed(listed):
             return self.any_of(*(self.all_of(self.has(name), self.member(name, form)) for name in sorted(listed)))
         if form is self.top and names is self.types(Kind.STRING):
-            return self.member_count(1, None)
+            return self.size(Kind.OBJECT, 1, None)
         return self._keep((names, form), SomeMember(names, form))
 
     def _listed(self, values: frozenset[str]) -> Formula:
         return self.all_of(self.types(Kind.STRING), self.strings(values, within=True))
-
-    def member_count(self, low: int, high: int | None) -> Formula:
-        """An object has between `low` and `high` members."""
-        if high is not None and low > high:
-            return self.types(Kind.ANY & ~Kind.OBJECT)
-        return self.top if low <= 0 and high is None else self._keep((low, high), MemberCount(max(low, 0), high))
 
     # What holds places, and what cannot be expressed.
 
@@ -249,7 +207,19 @@ class Forms:
             self._doubts[key] = Opaque("a pattern for names is outside what can be compared")
         return self._doubts[key]
 
-    # Connectives.
+    # Connectives, and the rules that whoever makes formulas adds.
+
+    def settled(self, parts: Iterable[Formula]) -> Constraints | None:
+        """The parts taken apart together; `None` if nothing can satisfy them, as far as is plain."""
+        raise NotImplementedError
+
+    def parts_of(self, constraints: Constraints) -> tuple[Formula, ...]:
+        """The formulas that make up settled constraints."""
+        raise NotImplementedError
+
+    def joined(self, parts: tuple[Formula, ...]) -> Formula:
+        """The alternative of at least two different parts."""
+        raise NotImplementedError
 
     def all_of(self, *parts: Formula) -> Formula:
         """All parts hold."""
@@ -272,10 +242,10 @@ class Forms:
         chosen = set(parts)
         if any(self._negations.get(part) in chosen for part in parts):
             return self.bottom
-        constraints = conjunction.settled(self, parts)
+        constraints = self.settled(parts)
         if constraints is None:
             return self.bottom
-        result = self._whole(conjunction.parts_of(self, constraints))
+        result = self._whole(self.parts_of(constraints))
         if result not in self._facts:
             self._facts[result] = constraints
         return result
@@ -298,34 +268,35 @@ class Forms:
         known = self._disjunctions.get(key)
         if known is None:
             self.budget.spend()
-            known = alternatives.joined(self, tuple(chosen))
+            known = self.joined(tuple(chosen))
             self._disjunctions[key] = known
         return known
 
     def either(self, parts: tuple[Formula, ...]) -> Formula:
-        """The alternative of parts that `alternatives` has already simplified."""
+        """The alternative of parts that are simplified already."""
         if len(parts) < 2:
             return parts[0] if parts else self.bottom
         return self._keep(frozenset(parts), Either(parts))
 
-    def one_of(self, *parts: Formula) -> Formula:
-        """Exactly one part holds."""
-        return alternatives.exclusive(self, parts)
-
     def switch(self, tag: str, cases: Mapping[Constant, Formula], otherwise: Formula) -> Formula:
-        """The case of the tag's constant, or `otherwise`."""
-        return alternatives.switched(self, tag, cases, otherwise)
-
-    def kept_switch(self, tag: str, cases: Mapping[Constant, Formula], otherwise: Formula) -> Switch:
-        """The switch as it is, its cases in the order of their constants."""
-        ordered = tuple(sorted(cases.items(), key=lambda case: order_of(case[0])))
+        """The case of the tag's constant, or `otherwise`: a switch without the cases that say what `otherwise` says."""
+        left = {constant: form for constant, form in cases.items() if form is not otherwise}
+        if not left:
+            return otherwise
+        bodies = set(left.values())
+        if bodies == {self.bottom}:
+            return self.all_of(otherwise, self.member(tag, self.negate(self.among(left))))
+        if len(bodies) == 1 and otherwise is self.bottom:
+            marked = self.member(tag, self.among(left))
+            return self._of(Kind.OBJECT, self.has(tag), marked, next(iter(left.values())))
+        ordered = tuple(sorted(left.items(), key=lambda case: order_of(case[0])))
         return self._keep((tag, ordered, otherwise), Switch(tag, ordered, otherwise))
 
     def constraints(self, formula: Formula) -> Constraints:
         """The formula taken apart."""
         known = self._facts.get(formula)
         if known is None:
-            settled = conjunction.settled(self, (formula,))
+            settled = self.settled((formula,))
             known = Constraints(kinds=Kind.NONE) if settled is None else settled
             self._facts[formula] = known
         return known
@@ -370,14 +341,14 @@ class Forms:
                 return self._of(Kind.NUMBER, self.bound(limit, upper=not upper, strict=not strict))
             case Multiple(of, holds):
                 return self._of(Kind.NUMBER, self.multiple(of, holds=not holds))
-            case Length(low, high):
-                return self._of(Kind.STRING, self._outside(self.length, low, high))
             case Matches(pattern, holds):
                 return self._of(Kind.STRING, self.matches(pattern, holds=not holds))
-            case Size(low, high):
-                return self._of(Kind.ARRAY, self._outside(self.size, low, high))
+            case Size(kind, low, high):
+                less = self.size(kind, 0, low - 1) if low else self.bottom
+                more = self.bottom if high is None else self.size(kind, high + 1, None)
+                return self._of(kind, self.any_of(less, more))
             case Item(index, form):
-                return self._of(Kind.ARRAY, self.size(index + 1, None), self.item(index, self.negate(form)))
+                return self._of(Kind.ARRAY, self.size(Kind.ARRAY, index + 1, None), self.item(index, self.negate(form)))
             case Items(start, form):
                 return self._of(Kind.ARRAY, self.amount(start, self.negate(form), 1, None))
             case Count(start, form, low, high):
@@ -388,18 +359,14 @@ class Forms:
                 return self._of(Kind.ARRAY, self.unique(holds=not holds))
             case Has(name):
                 return self._of(Kind.OBJECT, self.lacks(name))
-            case Lacks(name):
-                return self._of(Kind.OBJECT, self.has(name))
             case Member(name, form):
                 return self._of(Kind.OBJECT, self.has(name), self.member(name, self.negate(form)))
             case Members(names, form):
                 return self._of(Kind.OBJECT, self.some_member(names, self.negate(form)))
             case SomeMember(names, form):
                 return self._of(Kind.OBJECT, self.members(names, self.negate(form)))
-            case MemberCount(low, high):
-                return self._of(Kind.OBJECT, self._outside(self.member_count, low, high))
             case All(parts):
-                finite = alternatives.scalars_of(self, formula)
+                finite = scalars_of(formula, self.constraints)
                 if finite is not None:
                     return self._beyond(finite)
                 return self.any_of(*(self.negate(part) for part in parts))
@@ -415,7 +382,7 @@ class Forms:
             case _:
                 assert_never(formula)
 
-    def _beyond(self, finite: alternatives.Scalars) -> Formula:
+    def _beyond(self, finite: Scalars) -> Formula:
         """Everything outside a set of scalars."""
         gone = finite.kinds
         if finite.strings is not None:
@@ -430,10 +397,6 @@ class Forms:
 
     def _of(self, kinds: Kinds, *parts: Formula) -> Formula:
         return self.all_of(self.types(kinds), *parts)
-
-    def _outside(self, make: Callable[[int, int | None], Formula], low: int, high: int | None) -> Formula:
-        less = make(0, low - 1) if low else self.bottom
-        return self.any_of(less, self.bottom if high is None else make(high + 1, None))
 
     # Constants.
 
@@ -460,9 +423,9 @@ class Forms:
                 return self._of(Kind.NUMBER, self.numbers([number], within=True))
             case list():
                 places = [self.item(i, self._constant(each, room, depth + 1)) for i, each in enumerate(value)]
-                return self._of(Kind.ARRAY, self.size(len(value), len(value)), *places)
+                return self._of(Kind.ARRAY, self.size(Kind.ARRAY, len(value), len(value)), *places)
             case dict():
-                wanted: list[Formula] = [self.member_count(len(value), len(value))]
+                wanted: list[Formula] = [self.size(Kind.OBJECT, len(value), len(value))]
                 for name, each in value.items():
                     wanted += [self.has(name), self.member(name, self._constant(each, room, depth + 1))]
                 return self._of(Kind.OBJECT, *wanted)
@@ -478,7 +441,7 @@ class Forms:
         numbers: set[Fraction] = set()
         others: list[Formula] = []
         for value in values:
-            number = exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+            number = number_of(value)
             if isinstance(value, str):
                 texts.add(value)
                 kinds |= Kind.STRING

@@ -77,14 +77,6 @@ class Multiple:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Length:
-    """A string has between `low` and `high` characters; `high` `None` is no limit."""
-
-    low: int
-    high: int | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Matches:
     """A string is, or is not, matched somewhere by an ECMA-262 pattern."""
 
@@ -94,8 +86,9 @@ class Matches:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Size:
-    """An array has between `low` and `high` items."""
+    """A string, an array or an object (`kind`) has between `low` and `high` characters, items or members; `high` `None` is no limit."""
 
+    kind: Kinds
     low: int
     high: int | None
 
@@ -141,13 +134,6 @@ class Has:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lacks:
-    """An object does not have the member."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Member:
     """An object that has the member has there what `form` says."""
 
@@ -169,14 +155,6 @@ class SomeMember:
 
     names: Formula
     form: Formula
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MemberCount:
-    """An object has between `low` and `high` members."""
-
-    low: int
-    high: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,7 +201,6 @@ Formula: TypeAlias = (
     | Numbers
     | Bound
     | Multiple
-    | Length
     | Matches
     | Size
     | Item
@@ -231,11 +208,9 @@ Formula: TypeAlias = (
     | Count
     | Unique
     | Has
-    | Lacks
     | Member
     | Members
     | SomeMember
-    | MemberCount
     | All
     | Either
     | Switch

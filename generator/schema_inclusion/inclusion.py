@@ -1,7 +1,7 @@
 """The prover: finds a value that satisfies a formula, or proves that there is none.
 
-One schema includes another exactly if nothing satisfies the second and the contrary of the first. Alternatives are split,
-branches that contradict what is known first; members and items are decided on their own. A question met again inside
+One schema includes another exactly if nothing satisfies the second and the contrary of the first. Alternatives are split;
+members and items are decided on their own. A question met again inside
 itself is answered "nothing" there: values are finite, so a smallest one does not contain another of its own kind. Such
 answers are remembered for good only once the outer question has been answered the same way.
 """
@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from schema_inclusion import arrays, objects, scalars
-from schema_inclusion.conjunction import joint_inner
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Either, Formula, Kind, Switch
@@ -175,27 +174,21 @@ class Prover:
 
     def _split(self, formula: Formula) -> Outcome:
         """Decides a formula of one kind of value by splitting its alternatives."""
-        while formula is not self.forms.bottom:
-            constraints = self.forms.constraints(formula)
-            if constraints.refs:
-                return self.decide(formula)
-            if not constraints.clauses:
-                return self._leaf(formula, constraints)
-            atoms = self._without(formula, *constraints.clauses)
-            base = self.decide(atoms)
-            if isinstance(base, Empty):
-                return EMPTY
-            hit = self._hit(formula, base)
-            if hit is not None:
-                return hit
-            switch = next((clause for clause in constraints.clauses if isinstance(clause, Switch)), None)
-            if switch is not None:
-                return self._by_tag(formula, switch)
-            shorter = self._without_dead(formula, constraints)
-            if shorter is formula:
-                return self._by_trial(formula, constraints, atoms)
-            formula = shorter
-        return EMPTY
+        if formula is self.forms.bottom:
+            return EMPTY
+        constraints = self.forms.constraints(formula)
+        if constraints.refs:
+            return self.decide(formula)
+        if not constraints.clauses:
+            return self._leaf(formula, constraints)
+        base = self.decide(self._without(formula, *constraints.clauses))
+        if isinstance(base, Empty):
+            return EMPTY
+        hit = self._hit(formula, base)
+        if hit is not None:
+            return hit
+        switch = next((clause for clause in constraints.clauses if isinstance(clause, Switch)), None)
+        return self._by_branch(formula, constraints) if switch is None else self._by_tag(formula, switch)
 
     def _hit(self, formula: Formula, outcome: Outcome) -> Satisfied | None:
         """The value found, or guessed, for a weaker formula, if it satisfies this one too."""
@@ -221,65 +214,6 @@ class Prover:
             doubt = _worse(doubt, outcome)
         others = forms.member(switch.tag, forms.negate(forms.among(constant for constant, _ in switch.cases)))
         return _worst(doubt, self.decide(forms.all_of(rest, others, switch.otherwise)))
-
-    def _without_dead(self, formula: Formula, constraints: Constraints) -> Formula:
-        """The formula without branches that some member or item of its own makes impossible."""
-        forms = self.forms
-        shorter: list[tuple[Either, Formula]] = []
-        for clause in constraints.clauses:
-            if isinstance(clause, Either):
-                live = [branch for branch in clause.parts if not self._dead(constraints, branch)]
-                if len(live) < len(clause.parts):
-                    shorter.append((clause, forms.any_of(*live)))
-        if not shorter:
-            return formula
-        return forms.all_of(self._without(formula, *(clause for clause, _ in shorter)), *(left for _, left in shorter))
-
-    def _dead(self, constraints: Constraints, branch: Formula) -> bool:
-        inner = joint_inner(self.forms, constraints, self.forms.constraints(branch))
-        return any(isinstance(self.inner(each), Empty) for each in inner)
-
-    def _by_trial(self, formula: Formula, constraints: Constraints, atoms: Formula) -> Outcome:
-        """Decides by trying branches out: all clauses at once, then each branch with what is certain, then one by one."""
-        if len(constraints.clauses) > 1:
-            leapt = self._leapt(formula, constraints, atoms)
-            if leapt is not None:
-                return leapt
-            found, shorter = self._looked_ahead(formula, atoms, constraints)
-            if found is not None:
-                return found
-            if shorter is not formula:
-                return self._split(shorter)
-        return self._by_branch(formula, constraints)
-
-    def _looked_ahead(
-        self, formula: Formula, atoms: Formula, constraints: Constraints
-    ) -> tuple[Satisfied | None, Formula]:
-        """Drops branches that contradict what is certain; a value that happens to satisfy everything ends it."""
-        for clause in constraints.clauses:
-            if isinstance(clause, Switch):
-                continue
-            live: list[Formula] = []
-            for branch in clause.parts:
-                outcome = self.decide(self.forms.all_of(atoms, branch))
-                hit = self._hit(formula, outcome)
-                if hit is not None:
-                    return hit, formula
-                if not isinstance(outcome, Empty):
-                    live.append(branch)
-            if len(live) < len(clause.parts):
-                return None, self.forms.all_of(self._without(formula, clause), self.forms.any_of(*live))
-        return None, formula
-
-    def _leapt(self, formula: Formula, constraints: Constraints, atoms: Formula) -> Satisfied | None:
-        """A value that takes the first, or the last, branch of every clause at once, if there is one."""
-        clauses = [clause for clause in constraints.clauses if isinstance(clause, Either)]
-        for end in (0, -1):
-            outcome = self.decide(self.forms.all_of(atoms, *(clause.parts[end] for clause in clauses)))
-            hit = self._hit(formula, outcome)
-            if hit is not None:
-                return hit
-        return None
 
     def _by_branch(self, formula: Formula, constraints: Constraints) -> Outcome:
         clauses = [clause for clause in constraints.clauses if isinstance(clause, Either)]

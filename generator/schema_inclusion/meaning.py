@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from schema_inclusion.constants import constant_of
+from schema_inclusion.forms import Forms
 from schema_inclusion.formula import (
     All,
     Bound,
@@ -18,11 +19,8 @@ from schema_inclusion.formula import (
     Items,
     Kind,
     Kinds,
-    Lacks,
-    Length,
     Matches,
     Member,
-    MemberCount,
     Members,
     Multiple,
     Numbers,
@@ -36,10 +34,7 @@ from schema_inclusion.formula import (
     Unique,
 )
 from schema_inclusion.patterns import matches
-from schema_inclusion.values import Json, all_distinct, exact
-
-if TYPE_CHECKING:
-    from schema_inclusion.forms import Forms
+from schema_inclusion.values import Json, all_distinct, exact, number_of
 
 
 def kind_of(value: Json) -> Kinds:
@@ -62,12 +57,12 @@ def kind_of(value: Json) -> Kinds:
             return Kind.OBJECT
 
 
-def string_fits(formula: Strings | Length | Matches, text: str) -> bool | None:
+def string_fits(formula: Strings | Size | Matches, text: str) -> bool | None:
     """Whether a string satisfies a constraint on strings; `None` if a pattern cannot be read."""
     match formula:
         case Strings(values, within):
             return (text in values) == within
-        case Length(low, high):
+        case Size(_, low, high):
             return _inside(len(text), low, high)
         case Matches(pattern, wanted):
             state = matches(pattern, text)
@@ -144,27 +139,25 @@ def _found(forms: Forms, formula: Formula, value: Json, known: _Known) -> bool |
             return state if wanted else _contrary(state)
         case Opaque():
             return None
-        case Strings() | Length() | Matches():
+        case Size(kind, low, high):
+            if not isinstance(value, (str, list, dict)) or kind_of(value) != kind:
+                return True
+            return _inside(len(value), low, high)
+        case Strings() | Matches():
             return string_fits(formula, value) if isinstance(value, str) else True
         case Numbers() | Bound() | Multiple():
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                return True
-            number = exact(value)
-            return None if number is None else number_obeys(formula, number)
-        case Size() | Item() | Items() | Count() | Unique():
+            number = number_of(value)
+            return True if number is None else number_obeys(formula, number)
+        case Item() | Items() | Count() | Unique():
             return _array_holds(forms, formula, value, known) if isinstance(value, list) else True
-        case Has() | Lacks() | Member() | Members() | SomeMember() | MemberCount():
+        case Has() | Member() | Members() | SomeMember():
             return _object_holds(forms, formula, value, known) if isinstance(value, dict) else True
         case _:
             assert_never(formula)
 
 
-def _array_holds(
-    forms: Forms, formula: Size | Item | Items | Count | Unique, value: list[Json], known: _Known
-) -> bool | None:
+def _array_holds(forms: Forms, formula: Item | Items | Count | Unique, value: list[Json], known: _Known) -> bool | None:
     match formula:
-        case Size(low, high):
-            return _inside(len(value), low, high)
         case Item(index, form):
             return _holds(forms, form, value[index], known) if index < len(value) else True
         case Items(start, form):
@@ -183,15 +176,13 @@ def _array_holds(
 
 def _object_holds(
     forms: Forms,
-    formula: Has | Lacks | Member | Members | SomeMember | MemberCount,
+    formula: Has | Member | Members | SomeMember,
     value: dict[str, Json],
     known: _Known,
 ) -> bool | None:
     match formula:
         case Has(name):
             return name in value
-        case Lacks(name):
-            return name not in value
         case Member(name, form):
             return _holds(forms, form, value[name], known) if name in value else True
         case Members(names, form):
@@ -206,7 +197,5 @@ def _object_holds(
                     for name, each in value.items()
                 )
             )
-        case MemberCount(low, high):
-            return _inside(len(value), low, high)
         case _:
             assert_never(formula)

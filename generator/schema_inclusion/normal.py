@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final, TypeAlias
 
 from schema_inclusion import unevaluated
+from schema_inclusion.alternatives import exclusive
 from schema_inclusion.document import (
     Dialect,
     Scope,
@@ -28,8 +30,8 @@ from schema_inclusion.document import (
 )
 from schema_inclusion.formats import FORMATS, WIDER
 from schema_inclusion.forms import Forms
-from schema_inclusion.formula import Formula, Kind, Types
-from schema_inclusion.values import Json, exact
+from schema_inclusion.formula import Formula, Kind, Kinds, Types
+from schema_inclusion.values import Json, number_of
 
 DEEPEST_AT_ONCE: Final = 24
 """Schemas nested deeper than this are left as references and unfolded when they are needed."""
@@ -55,8 +57,9 @@ class Malformed(ValueError):
 class Normaliser:
     """Turns schemas into formulas and remembers what it has done. Schemas must outlive it unchanged.
 
-    `formats` are those that it reads as assertions. `tangled` says that some schema was nested very deeply, or a reference led back to
-    itself without a step into the value, `asks_for_spelling` that some schema takes `1` and not `1.0`: `written_as_integer`.
+    `twins` are what to read in the place of schemas, by their identities; `formats` are those that it reads as assertions. `tangled` says
+    that some schema was nested very deeply, or a reference led back to itself without a step into the value, `asks_for_spelling` that some
+    schema takes `1` and not `1.0`: `written_as_integer`.
     """
 
     forms: Forms
@@ -71,6 +74,7 @@ class Normaliser:
     _steps: int = 0
     tangled: bool = False
     formats: frozenset[str] = frozenset()
+    twins: dict[int, Target] = field(default_factory=dict[int, Target])
     asks_for_spelling: bool = False
     _doubts: dict[str, Formula] = field(default_factory=dict[str, Formula])
     written_as_integer: Formula = field(init=False)
@@ -164,7 +168,8 @@ class Normaliser:
             return None
         key = (scope.key, reference)
         if key not in self._targets:
-            self._targets[key] = resolved(scope, reference)
+            found = resolved(scope, reference)
+            self._targets[key] = found and self.twins.get(id(found.schema), found)
         return self._targets[key]
 
     def meant(self, keyword: str, reference: Json, scope: Scope) -> Target | str:
@@ -224,9 +229,16 @@ _Read: TypeAlias = Callable[[Normaliser, Json, dict[str, Json], Scope], Formula]
 # Values of keywords.
 
 
+def _number(value: Json) -> Fraction:
+    number = number_of(value)
+    if number is None:
+        raise Malformed
+    return number
+
+
 def _whole(value: Json) -> int:
-    number = exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-    if number is None or number.denominator != 1 or number < 0:
+    number = _number(value)
+    if number.denominator != 1 or number < 0:
         raise Malformed
     return number.numerator
 
@@ -312,33 +324,29 @@ def _const(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Sc
 
 def _limit(*, upper: bool, strict: bool) -> _Read:
     def read(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-        number = exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-        if number is None:
-            raise Malformed
         sharp = strict
         if scope.dialect is Dialect.DRAFT_04:
             sharp = schema.get("exclusiveMaximum" if upper else "exclusiveMinimum") is True
-        return reader.forms.bound(number, upper=upper, strict=sharp)
+        return reader.forms.bound(_number(value), upper=upper, strict=sharp)
 
     return read
 
 
 def _multiple_of(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    number = exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-    if number is None or number <= 0:
+    if _number(value) <= 0:
         raise Malformed
-    return reader.forms.multiple(number)
+    return reader.forms.multiple(_number(value))
 
 
 # Sizes of strings, arrays and objects.
 
 
-def _at_least(make: Callable[[Forms], Callable[[int, int | None], Formula]]) -> _Read:
-    return lambda reader, value, _schema, _scope: make(reader.forms)(_whole(value), None)
+def _size(kind: Kinds, *, upper: bool) -> _Read:
+    def read(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
+        limit = _whole(value)
+        return reader.forms.size(kind, 0, limit) if upper else reader.forms.size(kind, limit, None)
 
-
-def _at_most(make: Callable[[Forms], Callable[[int, int | None], Formula]]) -> _Read:
-    return lambda reader, value, _schema, _scope: make(reader.forms)(0, _whole(value))
+    return read
 
 
 def _pattern(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
@@ -459,7 +467,7 @@ def _any_of(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Sc
 
 
 def _one_of(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    return reader.forms.one_of(*(reader.formula(each, scope) for each in listed(value)))
+    return exclusive(reader.forms, tuple(reader.formula(each, scope) for each in listed(value)))
 
 
 def _not(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
@@ -488,12 +496,12 @@ _OLDEST: Final[dict[str, _Read]] = {
     "minimum": _limit(upper=False, strict=False),
     "maximum": _limit(upper=True, strict=False),
     "multipleOf": _multiple_of,
-    "minLength": _at_least(lambda forms: forms.length),
-    "maxLength": _at_most(lambda forms: forms.length),
+    "minLength": _size(Kind.STRING, upper=False),
+    "maxLength": _size(Kind.STRING, upper=True),
     "pattern": _pattern,
     "format": _format,
-    "minItems": _at_least(lambda forms: forms.size),
-    "maxItems": _at_most(lambda forms: forms.size),
+    "minItems": _size(Kind.ARRAY, upper=False),
+    "maxItems": _size(Kind.ARRAY, upper=True),
     "items": _older_items,
     "additionalItems": _additional_items,
     "uniqueItems": _unique_items,
@@ -501,8 +509,8 @@ _OLDEST: Final[dict[str, _Read]] = {
     "properties": _properties,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
-    "minProperties": _at_least(lambda forms: forms.member_count),
-    "maxProperties": _at_most(lambda forms: forms.member_count),
+    "minProperties": _size(Kind.OBJECT, upper=False),
+    "maxProperties": _size(Kind.OBJECT, upper=True),
     "allOf": _all_of,
     "anyOf": _any_of,
     "oneOf": _one_of,

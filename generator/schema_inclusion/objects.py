@@ -9,17 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from schema_inclusion.conjunction import member_form
 from schema_inclusion.constraints import Constraints
+from schema_inclusion.forms import Forms
 from schema_inclusion.formula import All, Formula, Kind
 from schema_inclusion.meaning import holds
 from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.values import Json
 
-if TYPE_CHECKING:
-    from schema_inclusion.inclusion import Prover
+
+class Decider(Protocol):
+    """What the leaves ask of the prover: about the same value, and about one inside it."""
+
+    @property
+    def forms(self) -> Forms: ...
+
+    def decide(self, formula: Formula) -> Outcome: ...
+
+    def inner(self, formula: Formula) -> Outcome: ...
+
 
 MOST_ADDED: Final = 100
 MOST_REGIONS: Final = 8
@@ -30,7 +40,7 @@ def parts(formula: Formula) -> tuple[Formula, ...]:
     return formula.parts if isinstance(formula, All) else (formula,)
 
 
-def member_object(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+def member_object(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """An object that satisfies the constraints."""
     members: dict[str, Json] = {}
     doubt: Unknown | None = None
@@ -46,7 +56,7 @@ def member_object(prover: Prover, formula: Formula, constraints: Constraints) ->
             members[name] = outcome.value
     if constraints.some:
         return _with_needs(prover, formula, constraints)
-    if constraints.count[0] > len(constraints.has):
+    if constraints.sizes[Kind.OBJECT][0] > len(constraints.has):
         return _with_more(prover, formula, constraints)
     if doubt is not None:
         return Unknown(doubt.reason, (members,) if len(members) == len(constraints.has) else ())
@@ -61,7 +71,7 @@ class _Place:
     sure: bool
 
 
-def _with_needs(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+def _with_needs(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """Gives the first demand for some member each of the names it may have, one after the other."""
     forms = prover.forms
     need = next(iter(constraints.some))
@@ -80,12 +90,13 @@ def _with_needs(prover: Prover, formula: Formula, constraints: Constraints) -> O
     return doubt or EMPTY
 
 
-def _with_more(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+def _with_more(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """Adds members, whichever: they do not get in one another's way."""
     forms = prover.forms
-    if constraints.count[0] - len(constraints.has) > MOST_ADDED:
+    least, _ = constraints.sizes[Kind.OBJECT]
+    if least - len(constraints.has) > MOST_ADDED:
         return Unknown("an object would need too many members to write down")
-    while len(constraints.has) < constraints.count[0]:
+    while len(constraints.has) < least:
         doubt: Unknown | None = None
         for place in _places(prover, constraints, forms.types(Kind.STRING), forms.top, new=True):
             if isinstance(place, _Place) and place.sure:
@@ -101,13 +112,13 @@ def _with_more(prover: Prover, formula: Formula, constraints: Constraints) -> Ou
 
 
 def _places(
-    prover: Prover, constraints: Constraints, names: Formula, form: Formula, *, new: bool = False
+    prover: Decider, constraints: Constraints, names: Formula, form: Formula, *, new: bool = False
 ) -> Iterator[_Place | Unknown]:
     """The names, one of each class, that a member with such a name and value may have; `new` leaves out those in use."""
     forms = prover.forms
     mentioned = dict.fromkeys([*constraints.has, *constraints.member])
     for name in mentioned:
-        if name in constraints.lacks or (new and name in constraints.has):
+        if new and name in constraints.has:
             continue
         fits = holds(forms, names, name)
         if fits is not False:
@@ -118,7 +129,7 @@ def _places(
                 yield Unknown("a pattern for names is outside what can be compared")
             else:
                 yield _Place(name, isinstance(outcome, Satisfied))
-    fresh = forms.all_of(forms.types(Kind.STRING), forms.strings([*mentioned, *constraints.lacks], within=False), names)
+    fresh = forms.all_of(forms.types(Kind.STRING), forms.strings(mentioned, within=False), names)
     regions = [
         *constraints.members.items(),
         *((need.names, forms.top) for need in constraints.some if need.names is not names),
@@ -130,7 +141,7 @@ def _places(
 
 
 def _fresh(
-    prover: Prover, names: Formula, form: Formula, regions: list[tuple[Formula, Formula]]
+    prover: Decider, names: Formula, form: Formula, regions: list[tuple[Formula, Formula]]
 ) -> Iterator[_Place | Unknown]:
     """A name of each class that the regions cut the names into, where its value can be as all of them demand."""
     forms = prover.forms

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from schema_inclusion.automaton import MATCHED, Machine, States, begin, ends, found, machine, size, step
 from schema_inclusion.syntax import Ranges, UnsupportedPattern
@@ -69,14 +69,25 @@ def matches(pattern: str, text: str) -> bool | None:
 @lru_cache(maxsize=4096)
 def example(wanted: Wanted) -> Answer | TooLong:
     """A shortest text as wanted, or that there is none."""
-    if set(wanted.matching) & set(wanted.failing):
-        return NoText()
+    return NoText() if set(wanted.matching) & set(wanted.failing) else _answered(wanted, STEPS, TooLong())
+
+
+@lru_cache(maxsize=256)
+def example_at_length(wanted: Wanted) -> Answer:
+    """The same search with more steps."""
+    return _answered(wanted, MOST_STEPS, TooHard("comparing patterns went over its budget"))
+
+
+_T = TypeVar("_T", TooHard, TooLong)
+
+
+def _answered(wanted: Wanted, steps: int, over: _T) -> Answer | _T:
     try:
-        return _search(wanted, STEPS)
+        return _search(wanted, steps)
     except UnsupportedPattern as fault:
         return TooHard(f"a pattern is outside what can be compared: {fault}")
     except _OutOfSteps:
-        return TooLong()
+        return over
 
 
 class _OutOfSteps(Exception):
@@ -169,14 +180,3 @@ def _search(wanted: Wanted, steps: int) -> Example | NoText:
                 texts[successor] = longer
                 queue.append(successor)
     return NoText()
-
-
-@lru_cache(maxsize=256)
-def example_at_length(wanted: Wanted) -> Answer:
-    """The same search with more steps."""
-    try:
-        return _search(wanted, MOST_STEPS)
-    except UnsupportedPattern as fault:
-        return TooHard(f"a pattern is outside what can be compared: {fault}")
-    except _OutOfSteps:
-        return TooHard("comparing patterns went over its budget")

@@ -17,13 +17,13 @@ from schema_inclusion.syntax import (
     Boundary,
     Chars,
     Choice,
-    Edge,
     Group,
     Node,
     Ranges,
     Repeat,
     Sequence,
     UnsupportedPattern,
+    mapped,
     union,
 )
 
@@ -50,18 +50,10 @@ def _regular(node: Node) -> Node:
             if properties:
                 raise UnsupportedPattern("it asks for the properties of characters")
             return node
-        case Edge():
-            return node
         case Boundary(present):
             return _boundary(present=present)
-        case Ahead(part, positive):
-            return Ahead(_regular(part), positive)
         case Behind(part, positive):
             return Behind(Chars(_one_character(_regular(part))), positive)
-        case Sequence(parts):
-            return Sequence(tuple(map(_regular, parts)))
-        case Choice(parts):
-            return Choice(tuple(map(_regular, parts)))
         case Repeat(part, low, high):
             if max(low, high or 0) > _MOST_TIMES:
                 raise UnsupportedPattern("the pattern is too large")
@@ -70,6 +62,8 @@ def _regular(node: Node) -> Node:
             return _regular(part)
         case BackReference():
             raise UnsupportedPattern("it refers back to what a group matched")
+        case _:
+            return mapped(node, _regular)
 
 
 def _one_character(node: Node) -> Ranges:

@@ -17,6 +17,8 @@ from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted,
 from schema_inclusion.values import spelled
 
 MOST_TRIED: Final = 2_000
+_EXACT: Final = 2**53
+"""Up to here every whole number is a double."""
 LONGEST_TEXT: Final = 20_000
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -69,7 +71,12 @@ def _bounded(constraints: Constraints) -> bool:
 
 
 def _candidates(constraints: Constraints) -> Iterator[Fraction]:
-    """Numbers within the limits: every one on the grid, nearest to zero first; without a grid, finer and finer ones."""
+    """Numbers within the limits: every one on the grid, nearest to zero first; without a grid, finer and finer ones. Beyond a limit that
+    a double may only be near to, a number comes first that is far from it: validators compare doubles.
+    """
+    for limit in (constraints.lower, constraints.upper):
+        if limit is not None and abs(limit[0]) > _EXACT:
+            yield Fraction(2 * int(limit[0]))
     grid = _grid(constraints)
     if grid is not None:
         yield from _on_grid(constraints, grid)
@@ -118,7 +125,7 @@ def string(constraints: Constraints, budget: Budget) -> Outcome:
     """A string that satisfies the constraints, a short one."""
     if constraints.strings is not None:
         return _listed(constraints)
-    low, high = constraints.length
+    low, high = constraints.sizes[Kind.STRING]
     if low > LONGEST_TEXT:
         return Unknown("a string would have to be too long to write down")
     if not constraints.patterns:
@@ -163,7 +170,7 @@ def _states(constraints: Constraints, text: str) -> list[tuple[bool | None, bool
 
 
 def _plain(constraints: Constraints) -> Outcome:
-    low, high = constraints.length
+    low, high = constraints.sizes[Kind.STRING]
     for length in range(low, low + 2 + len(constraints.not_strings)):
         if high is not None and length > high:
             break

@@ -7,7 +7,7 @@ and the rest of Annex B, over UTF-16 code units. No flag `i`, `m` or `s` is set:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, TypeAlias, cast
@@ -657,8 +657,6 @@ class _Resolver:
         match node:
             case _Reference():
                 return self.reference(node)
-            case Sequence(parts):
-                return Sequence(tuple(map(self.node, parts)))
             case Choice(parts):
                 before, ends, found = self.surely, list[set[int]](), list[Node]()
                 for part in parts:
@@ -692,7 +690,7 @@ class _Resolver:
                     self.maybe = around
                 return type(node)(inner, positive)
             case _:
-                return cast("Node", node)
+                return mapped(node, self.node)
 
     def reference(self, reference: _Reference) -> Node:
         to = reference.to
@@ -720,3 +718,18 @@ def walk(node: Node) -> Iterable[Node]:
             case _:
                 pass
     return pending
+
+
+def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The node with something else for each of its direct parts."""
+    match node:
+        case Sequence(parts) | Choice(parts):
+            return type(node)(tuple(map(change, parts)))
+        case Repeat(part, low, high, lazy):
+            return repeat(change(part), low, high, lazy=lazy)
+        case Group(part, number):
+            return Group(change(part), number)
+        case Ahead(part, positive) | Behind(part, positive):
+            return type(node)(change(part), positive)
+        case _:
+            return node

@@ -8,15 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
-from schema_inclusion.document import Dialect, Scope
+from schema_inclusion.document import Dialect, Scope, Target
+from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula, Kind
-
-if TYPE_CHECKING:
-    from schema_inclusion.forms import Forms
-    from schema_inclusion.normal import Normaliser
 from schema_inclusion.values import Json
+
+
+class Reader(Protocol):
+    """What reads schemas: in place, of a value inside, and what a reference means or why that cannot be said."""
+
+    @property
+    def forms(self) -> Forms: ...
+
+    def formula(self, schema: Json, scope: Scope) -> Formula: ...
+
+    def inner(self, schema: Json, scope: Scope) -> Formula: ...
+
+    def meant(self, keyword: str, reference: Json, scope: Scope) -> Target | str: ...
+
 
 MOST_CHOICES: Final = 128
 DEEPEST: Final = 12
@@ -39,7 +50,7 @@ _Seen: TypeAlias = set[tuple[int, Formula]]
 
 
 def _applied(
-    reader: Normaliser, schema: Json, scope: Scope, condition: Formula, depth: int, seen: _Seen
+    reader: Reader, schema: Json, scope: Scope, condition: Formula, depth: int, seen: _Seen
 ) -> Iterator[Applied]:
     """The schema and all that apply in place beside it, each once under a condition."""
     if not isinstance(schema, dict) or (id(schema), condition) in seen:
@@ -101,7 +112,7 @@ def _over_choices(forms: Forms, applied: list[Applied], make: _Made) -> Formula:
     return forms.any_of(*(forms.all_of(condition, make(members)) for condition, members in chosen))
 
 
-def properties(reader: Normaliser, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
+def properties(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
     """What `unevaluatedProperties: demand` says beside the other keywords of `schema`."""
     forms = reader.forms
 
@@ -123,7 +134,7 @@ def properties(reader: Normaliser, demand: Formula, schema: dict[str, Json], sco
     return _guarded(reader, schema, scope, rest, "properties")
 
 
-def items(reader: Normaliser, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
+def items(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
     """What `unevaluatedItems: demand` says beside the other keywords of `schema`."""
     forms = reader.forms
     older = scope.dialect is Dialect.DRAFT_2019_09
@@ -154,7 +165,7 @@ def items(reader: Normaliser, demand: Formula, schema: dict[str, Json], scope: S
     return _guarded(reader, schema, scope, rest, "items")
 
 
-def _guarded(reader: Normaliser, schema: dict[str, Json], scope: Scope, rest: _Made, what: str) -> Formula:
+def _guarded(reader: Reader, schema: dict[str, Json], scope: Scope, rest: _Made, what: str) -> Formula:
     try:
         return _over_choices(reader.forms, list(_applied(reader, schema, scope, reader.forms.top, 0, set())), rest)
     except TooTangled:

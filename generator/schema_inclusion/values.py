@@ -240,6 +240,11 @@ def exact(value: int | float) -> Fraction | None:
     return Fraction(repr(value)) if isinstance(value, ExactNumber) or math.isfinite(value) else None
 
 
+def number_of(value: Json) -> Fraction | None:
+    """The number that a JSON value is; `None` for what is none."""
+    return exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
 def spelled(number: Fraction) -> int | float | None:
     """The Python number whose JSON text denotes `number`; `None` if no decimal does, and for numbers of too many digits."""
     if number.denominator == 1:

@@ -30,7 +30,7 @@ SECONDS: Final = 30
 BYTES: Final = 1 << 30
 SLOW, MUCH = 10, 512
 LOADED: Final = ("adopt", "compat.command", "compat.compare", "generate", "judge", "lint", "project", "targets")
-TARGETS: Final = ("bundle", "docs", "ir", "python", "vectors")
+TARGETS: Final = ("bundle", "docs", "ir", "python", "typescript", "vectors")
 MESSAGE: Final = {"jsonrpc": "2.0", "id": 1, "method": "go", "params": {"x": "a" * 5_000 + "!"}}
 
 

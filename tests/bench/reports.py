@@ -52,14 +52,15 @@ def _revision(file: Path) -> str:
 
 def measured() -> dict[str, Any]:
     """By pair: the counts of findings, and lines and characters of each format."""
+    from acpgen.compat.check_report import check_report
     from acpgen.compat.compare import compare
     from acpgen.compat.findings import counts
-    from acpgen.compat.report import written
+    from acpgen.diagnostics import written
 
     found: dict[str, Any] = {}
     for name, old, new in pairs():
         report = compare(old, new)
-        texts = {each: written(report, each) for each in (*FORMATS, "json")}
+        texts = {each: written(check_report(report), each) for each in (*FORMATS, "json")}
         sizes = {each: [text.count("\n"), len(text)] for each, text in texts.items()}
         found[name] = {"findings": dict(counts(report)), "sizes": sizes}
     return found

@@ -1,4 +1,4 @@
-"""Bindings are generated once a process and shared."""
+"""What tests of bindings make up ends with their module."""
 
 from __future__ import annotations
 
@@ -7,12 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from bindings.subjects import Subjects
-
-
-@pytest.fixture(scope="session")
-def subjects(tmp_path_factory: pytest.TempPathFactory) -> Subjects:
-    """The bindings under test, by name."""
-    return Subjects(tmp_path_factory.mktemp("subjects"))
 
 
 @pytest.fixture(scope="module", autouse=True)

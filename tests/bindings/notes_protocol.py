@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from jsonrpc_bindings.choices import Choice, Keyed, Number, Shapes, Tagged
+from jsonrpc_bindings.choices import Choice, Number, Shapes, Tagged
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.homes import Home
@@ -105,7 +105,7 @@ class Bytes(Record):
 
 
 Content: TypeAlias = Annotated["Words | Bytes", Shapes(exclusive=True)]
-Keys: TypeAlias = Annotated["Words | Bytes | str", Keyed(("words", "bytes", None))]
+Keys: TypeAlias = Annotated["Words | Bytes | str", Shapes()]
 
 
 class Tree(Record):

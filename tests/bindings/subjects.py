@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import gc
 import json
 import sys
 from collections.abc import Iterable, Mapping
@@ -62,7 +61,7 @@ SOURCES: Final = {
     "own_roots": Source(ROOT / "schema" / "mcp" / "2025-06-18", "mcp/2025-06-18"),
 }
 OWN: Final = tuple(name for name in SOURCES if name.startswith("own"))
-USUAL: Final = frozenset({"own_v1", "own_v2", "own_roots", "acp_v1", "acp_v1_keep", "mcp_november"})
+USUAL: Final = frozenset({"own_v1", "own_v2", "own_roots", "acp_v1_keep", "mcp_november"})
 """The sources that tests of every source take by default: each that is generated stays in memory."""
 
 
@@ -179,7 +178,6 @@ class Subjects:
         for top in self.made - {f"subject_{name}" for name in self.known}:
             forget(top)
             self.made.remove(top)
-        gc.collect()
 
     def small(self, name: str, definitions: Mapping[str, Any], *, shared: str = "", **options: Any) -> Subject:
         """The bindings of a schema that a test makes up."""

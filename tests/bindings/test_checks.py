@@ -65,19 +65,19 @@ REFUSED: Final[Mapping[str, tuple[str, Any, list[tuple[str, str, str]]]]] = {
         "Range",
         {"unit": "m", "high": 2, "x": 3},
         [
-            ("", "#/$defs/Range/dependentRequired", "the field 'low' is required"),
+            ("", "#/$defs/Range/dependentRequired", "the field 'low' is required beside 'unit'"),
             ("", "#/$defs/Range/maxProperties", "the object may have 2 fields at most"),
         ],
     ),
     "in a field": (
         "Shelf",
         {"range": {"unit": "m"}},
-        [("/range", "#/$defs/Range/dependentRequired", "the field 'low' is required")],
+        [("/range", "#/$defs/Range/dependentRequired", "the field 'low' is required beside 'unit'")],
     ),
     "in an item": (
         "Shelf",
         {"ranges": [{}, {"unit": "m"}]},
-        [("/ranges/1", "#/$defs/Range/dependentRequired", "the field 'low' is required")],
+        [("/ranges/1", "#/$defs/Range/dependentRequired", "the field 'low' is required beside 'unit'")],
     ),
     "below itself": (
         "Named",
@@ -159,7 +159,7 @@ def test_a_value_goes_through_a_check_unchanged(shelf: Subject) -> None:
 
 def test_a_constructor_judges_the_record_and_an_assignment_its_field(shelf: Subject) -> None:
     refused = shelf.runtime.DecodeError
-    with pytest.raises(refused, match="the field 'low' is required"):
+    with pytest.raises(refused, match="the field 'low' is required beside 'unit'"):
         shelf.module.Range(unit="m")
     made = shelf.module.Range(unit="m", low=1)
     made.high = 2  # one too many: fields are set one after the other

@@ -295,7 +295,7 @@ NUMBERS_OF_PACKAGES: Final = itertools.count(1)
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
 def test_what_a_drawn_schema_accepts_is_decoded_and_the_rest_refused_or_noted(subjects: Subjects, whole: bool) -> None:
     @settings(
-        max_examples=120 if whole else 16,
+        max_examples=120 if whole else 8,
         deadline=None,
         derandomize=True,
         phases=(Phase.generate,),

@@ -279,17 +279,6 @@ def test_a_number_without_a_fraction_is_the_integer_of_its_text(value: float, wh
 
 
 @pytest.mark.parametrize(
-    ("value", "step", "is_held"),
-    [
-        *(({"a": None}, "a", True), ({"a": 1}, "b", False), ([0], 0, True), ([0], 1, False), ([0], -1, False)),
-        *(([0], "0", False), ("a", 0, False), (None, "a", False), ({"0": 1}, 0, False)),
-    ],
-)
-def test_what_an_object_or_an_array_holds(value: Any, step: str | int, is_held: bool) -> None:
-    assert json_types.holds(value, step) is is_held
-
-
-@pytest.mark.parametrize(
     ("value", "kinds"),
     [
         *(({}, (True, False)), ([], (False, True)), ((), (False, False)), ("", (False, False)), (None, (False, False))),

@@ -12,6 +12,7 @@ from acp_bindings import DecodeError, v1, v2
 from acp_bindings.unstable import v1 as unstable_v1
 from acp_bindings.unstable import v2 as unstable_v2
 
+import tiers
 from conformance.vectors import rows_of_methods
 from jsonrpc_bindings.parse import parse
 
@@ -37,7 +38,7 @@ def outcome(module: Any, line: bytes, *, generally: bool = False, **options: Any
     return message, json.loads(module.encode(message)), drops
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", tiers.sample(MODULES, 2))
 def test_vectors(name: str) -> None:
     messages = [row for row in rows_of_methods(f"acp/{name}") if "message" in row]
     assert messages
@@ -87,7 +88,7 @@ LINES: Final = (
 
 
 @pytest.mark.parametrize("compact", [True, False])
-@pytest.mark.parametrize("index", range(len(LINES)))
+@pytest.mark.parametrize("index", tiers.sample(range(len(LINES)), 5))
 @pytest.mark.parametrize("module", [v1, v2], ids=["v1", "v2"])
 def test_lines_that_begin_alike(module: Any, index: int, compact: bool) -> None:
     message = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", **LINES[index]}}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from acpgen.schema.tolerance import of_receivers
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.errors import DecodeError, Dropped
@@ -40,38 +41,50 @@ class Params(Record):
 
 class Unique(Record, judged=True):
     items: list[int]
+
+class Named(Record, judged=True):
+    id: str
 """
-SCHEMA: dict[str, Any] = {
-    "$defs": {
-        "Text": {
-            "type": "object",
-            "properties": {"type": {"type": "string", "const": "text"}, "text": {"type": "string"}},
-            "required": ["type", "text"],
-        },
-        "Block": {"oneOf": [{"$ref": "#/$defs/Text"}], "x-unknown": "keep"},
-        "Kind": {"enum": ["a", "b"], "x-unknown": "keep"},
-        "Params": {
-            "type": "object",
-            "properties": {
-                "blocks": {
-                    "type": "array",
-                    "items": {"$ref": "#/$defs/Block"},
-                    "x-deserialize-skip-invalid-items": True,
-                },
-                "note": {"type": ["string", "null"], "x-deserialize-default-on-error": True},
-                "must": {"type": "array", "items": {"type": "string"}, "x-deserialize-default-on-error": True},
-                "env": {"type": "array", "items": {"type": "string"}, "x-deserialize-default-on-null": True},
-                "kind": {"$ref": "#/$defs/Kind"},
+DEFINITIONS: dict[str, Any] = {
+    "Named": {
+        "type": "object",
+        "properties": {"id": {"type": "string"}},
+        "required": ["id"],
+        "patternProperties": {"^x-": {"type": "integer"}},
+    },
+    "Text": {
+        "type": "object",
+        "properties": {"type": {"type": "string", "const": "text"}, "text": {"type": "string"}},
+        "required": ["type", "text"],
+    },
+    "Block": {"oneOf": [{"$ref": "#/$defs/Text"}], "x-unknown": "keep"},
+    "Kind": {"enum": ["a", "b"], "x-unknown": "keep"},
+    "Params": {
+        "type": "object",
+        "properties": {
+            "blocks": {
+                "type": "array",
+                "items": {"$ref": "#/$defs/Block"},
+                "x-deserialize-skip-invalid-items": True,
             },
-            "required": ["blocks", "must"],
+            "note": {"type": ["string", "null"], "x-deserialize-default-on-error": True},
+            "must": {"type": "array", "items": {"type": "string"}, "x-deserialize-default-on-error": True},
+            "env": {"type": "array", "items": {"type": "string"}, "x-deserialize-default-on-null": True},
+            "kind": {"$ref": "#/$defs/Kind"},
         },
-        "Unique": {
-            "type": "object",
-            "properties": {"items": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}},
-            "required": ["items"],
-        },
-    }
+        "required": ["blocks", "must"],
+    },
+    "Unique": {
+        "type": "object",
+        "properties": {"items": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}},
+        "required": ["items"],
+    },
 }
+RECEIVING: dict[str, Any] = {
+    **of_receivers(DEFINITIONS, ["Block", "Kind"], {"Block": "UnknownBlock"}),
+    "Named": {**DEFINITIONS["Named"], "unevaluatedProperties": False},
+}
+SCHEMA: dict[str, Any] = {"x-protocol": {"receiving": RECEIVING}, "$defs": DEFINITIONS}
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +96,7 @@ def package() -> Any:
     methods: dict[str, Method[Any, Any]] = {
         "tell": Method("tell", "client", "notification", found.Params),
         "set": Method("set", "client", "notification", found.Unique),
+        "name": Method("name", "client", "notification", found.Named),
     }
     found.codec = Codec(methods, Receiving(Home(module.__name__, lambda: SCHEMA)), sides=("agent", "client"))
     return found
@@ -141,3 +155,15 @@ def test_the_schema_for_pydantic_is_the_published_one(package: Any) -> None:
     assert "string" not in str(kind)
     assert "'enum': ['a', 'b']" in str(kind)
     assert "UnknownBlock" not in str(schema)
+
+
+def test_fields_whose_names_match_no_pattern_are_refused_where_unknown_fields_are(package: Any) -> None:
+    params = {"id": "a", "x-one": 1}
+    assert tell(package, params, method="name")[0] == params
+    with pytest.raises(DecodeError) as caught:
+        tell(package, {**params, "more": 1}, method="name")
+    (problem,) = caught.value.problems
+    assert (problem.pointer, problem.schema) == ("/params", "#/$defs/Named")
+    assert problem.sentence == "'more' is not allowed here"
+    with pytest.raises(DecodeError, match="'more' is not allowed here"):
+        package.Named(id="a", extra={"more": 1})

@@ -140,6 +140,13 @@ def test_fields_are_free_where_the_schema_speaks_of_further_ones(subjects: Subje
     assert found.module.encode(found.type("Typed")(id="x", extra={"more": "low"}), strict=True)
 
 
+def test_fields_are_named_by_the_patterns_that_their_names_match(subjects: Subjects) -> None:
+    schema = {"type": "object", "patternProperties": {"^x-": {"type": "integer"}}}
+    found = subjects.small("patterned_fields", {"Free": schema})
+    assert found.module.encode(found.type("Free")(extra={"x-one": 1}), strict=True)
+    assert refused(found, found.type("Free")(extra={"x-one": 1, "more": 1})) == ["/more: no such field"]
+
+
 def test_what_decode_refuses_is_refused_before_it_is_sent(own: Subject) -> None:
     module, runtime = own.module, own.runtime
     request = module.ValueIdSetSessionConfigOptionRequest(session_id="s", config_id="c", value="v")

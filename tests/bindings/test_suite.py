@@ -136,7 +136,7 @@ FLOORS: Final = {
 def test_decode_is_right_on_every_row_or_lists_what_it_leaves(draft: Draft, subjects: Subjects, whole: bool) -> None:
     groups = list(suite.groups(draft))
     if not whole:
-        groups = tiers.draw(groups, 60 if draft == ALL[-1] else 12, name=lambda group: f"{group[0]} {group[1]}")
+        groups = tiers.draw(groups, 40 if draft == ALL[-1] else 6, name=lambda group: f"{group[0]} {group[1]}")
     found = run(draft, subjects.folder, groups)
     print(
         f"{draft.name}: {found.right} right, {found.listed} listed, {len(found.wrong)} wrong, {found.refused} refused"

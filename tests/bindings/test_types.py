@@ -206,9 +206,9 @@ DEFINITIONS: Final[dict[str, Any]] = {
 ANNOTATIONS: Final = {
     "Source": (
         "Literal['cli', 'exec', 'unknown'] | CustomSource | SubAgentSource | PairSource",
-        "Keyed((None, 'custom', 'sub_agent', 'pair'))",
+        "Shapes()",
     ),
-    "Command": ("RunCommand | StopCommand", "Keyed(('Run', 'Stop'))"),
+    "Command": ("RunCommand | StopCommand", "Shapes()"),
     "Point": ("tuple[int, str]",),
     "Closed": ("tuple[int, str]",),
     "GoesOn": ("tuple[int, str, *tuple[bool, ...]]",),
@@ -384,7 +384,9 @@ def test_an_error_below_a_key_speaks_of_its_variant(types: Subject) -> None:
         return [str(problem) for problem in types.problems("UsesSource", {"source": value})]
 
     assert told({"sub_agent": {"id": "x"}}) == ["/source/sub_agent/id: an integer is expected, not 'x'"]
-    assert told({"custom": "x", "sub_agent": {"id": 1}}) == ["/source: 'sub_agent' is not allowed here"]
+    assert told({"custom": "x", "sub_agent": {"id": 1}}) == [
+        "/source: 'sub_agent' is not allowed here (the nearest of 5 alternatives)"
+    ]
     assert told({"pair": ["a"]}) == ["/source/pair: the array must have 2 items or more"]
     assert told({"pair": ["a", 1, 2]}) == ["/source/pair: the array may have 2 items at most"]
     assert told({"other": 1}) == [

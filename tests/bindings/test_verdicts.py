@@ -197,12 +197,12 @@ CASES_OF_NUMBERS: Final[Mapping[str, Case]] = {
 }
 
 
-@pytest.mark.parametrize("name", tiers.sample(CASES, 50))
+@pytest.mark.parametrize("name", tiers.sample(CASES, 25))
 def test_a_value_is_judged_as_by_the_reference(subjects: Subjects, name: str) -> None:
     _compare(subjects, f"union_{list(CASES).index(name)}", CASES[name])
 
 
-@pytest.mark.parametrize("name", tiers.sample(CASES_OF_NUMBERS, 50))
+@pytest.mark.parametrize("name", tiers.sample(CASES_OF_NUMBERS, 25))
 def test_a_number_is_judged_as_it_is_written(subjects: Subjects, name: str) -> None:
     _compare(subjects, f"number_{list(CASES_OF_NUMBERS).index(name)}", CASES_OF_NUMBERS[name])
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 
 from jsonschema import Draft202012Validator
 
+from acpgen import diagnostics
 from acpgen.compat import compare
+from acpgen.compat.check_report import check_report
 from acpgen.compat.findings import Finding, Mode, Report
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.sources import Input
@@ -24,6 +27,15 @@ RELEASES = ROOT / "schema" / "releases" / "acp"
 CANONICAL = tuple(ROOT / "schema" / name for name in ("acp/v1", "acp/v2", "mcp/2025-06-18"))
 
 Schema = dict[str, Any]
+
+FORMATS: Final = tuple(name for name in diagnostics.FORMATS if name != "badge")
+"""The formats that tell of findings."""
+
+
+@cache
+def migration() -> Report:
+    """What changes between the two versions of ACP, compared once for all tests."""
+    return compare.compare(*CANONICAL[:2])
 
 
 def releases(version: str) -> list[Path]:
@@ -48,6 +60,11 @@ def compared(
             return compare.compared(*sides, mode=mode, formats=formats)
         before, after = (_side(each, unstable=unstable) for each in sides)
         return compare.reported(before, after, formats=formats)
+
+
+def written(report: Report, name: str, fail_on: str = "risky") -> str:
+    """The report in a format."""
+    return diagnostics.written(check_report(report, fail_on), name)
 
 
 def revised(schema: Schema, name: str, *, unstable: bool = False) -> Revised:

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from acpgen.compat.compare import both, compare
 from acpgen.compat.findings import Finding, Report
-from acpgen.compat.fixing import Comparing, with_repairs
-from acpgen.compat.repair.repair import Repaired
+from acpgen.compat.repair.repair import Repaired, repair
+from acpgen.compat.report_cache import Comparer
 from acpgen.errors import Faults
 from test_edits import applied
 
@@ -47,12 +47,12 @@ def judged(tally: Tally, old: Path, new: Path) -> None:
     """Repair one pair, and let the comparison judge each patch again."""
     try:
         sides = both(old, new, unstable=True)
-        comparing = Comparing("protocol", unstable=True)
+        comparing = Comparer("protocol", unstable=True)
         report = comparing(*sides)
         wanted = bad(report)
         if not wanted:
             return
-        found = with_repairs(report, *sides, lambda side: comparing(sides[0], side), unstable=True)
+        found = repair(report, *sides, lambda side: comparing(sides[0], side), unstable=True)
     except Faults:
         tally.unread += 1
         return
@@ -81,7 +81,7 @@ def complaints(tally: Tally, old: Path, new: Path, before: Report, found: Repair
     value = json.loads(text)
     known: set[str] = set()
     for finding in bad(found.report):
-        if finding.repair is None or not finding.repair.alone:
+        if finding.repair is None:
             continue
         (file,) = finding.repair.patches
         patch = json.dumps(file.patch)

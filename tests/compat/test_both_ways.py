@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from acpgen.compat.findings import Report, Spot
-from acpgen.compat.promises import Policy, Promise, judged
+from acpgen.compat.project_policy import Policy, Promise, apply
 from compat.protocols import Schema, compared, found, go, protocol
 
 STRING: Schema = {"type": "string"}
@@ -51,7 +51,7 @@ def test_a_change_that_breaks_both_ways_says_so_whatever_is_promised(
     assert set(finding.reaches[0].senders) == {"old", "new"}
     exchanges = {"an old client that talks to a new agent", "a new client that talks to an old agent"}
     assert set(finding.breaks.split("; ")) == exchanges
-    assert judged(report, Policy(promise=promise), date(2026, 1, 1), SPOT).verdict == "breaking"
+    assert apply(report, Policy(promise=promise), date(2026, 1, 1), SPOT).verdict == "breaking"
 
 
 DECLARED: tuple[tuple[str, str, Schema, Schema], ...] = (

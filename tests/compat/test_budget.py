@@ -12,18 +12,17 @@ from typer.testing import CliRunner
 
 from acpgen.cli import app
 from acpgen.compat.compare import compare
+from acpgen.compat.diff import scalars
 from acpgen.compat.findings import BUDGET, Mode, Report
-from acpgen.compat.protocol import leaves
-from acpgen.compat.protocol.check.rulings import UNCONFIRMED
+from acpgen.compat.protocol.check.rulings import UNPROVEN
 from acpgen.compat.protocol.messages import Court
+from compat.protocols import CANONICAL, ROOT, migration
 from test_shared_parts import written
-
-ROOT = Path(__file__).parents[2]
 
 
 @lru_cache(maxsize=2)
 def versions(budget: int) -> Report:
-    return compare(ROOT / "schema/acp/v1", ROOT / "schema/acp/v2", budget=budget)
+    return migration() if budget == BUDGET else compare(*CANONICAL[:2], budget=budget)
 
 
 def test_what_is_left_when_the_budget_is_spent_is_undecided_and_counted() -> None:
@@ -91,20 +90,29 @@ def test_wherever_the_budget_ends_what_breaks_has_its_message_and_the_header_pro
         for budget in [*range(1, 16), 20, 30, 60, 90, 150]:
             cut = compare(folder / "old.json", folder / "new.json", mode=mode, budget=budget)
             assert all(each.witness is not None for each in cut.findings if each.severity == "breaking")
-            assert all(UNCONFIRMED not in each.message for each in (*cut.findings, *whole.findings))
             known = answers(whole)
             assert all(answer in ("undecided", known[key]) for key, answer in answers(cut).items()), budget
 
 
+@pytest.mark.parametrize(
+    ("case", "steps"),
+    [("field-became-required/params", 90), ("limit-tightened/pattern", 140), ("null-forbidden/forgiving", 110)],
+)
+def test_a_witness_is_found_and_judged_within_a_few_steps(case: str, steps: int) -> None:
+    folder = CASES / case
+    whole, cut = (compare(folder / "old.json", folder / "new.json", budget=each) for each in (BUDGET, steps))
+    assert cut.findings == whole.findings
+
+
 def test_a_message_that_is_not_confirmed_leaves_its_finding_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing(*_: object) -> bool:
+    def nothing(*_: object, **__: object) -> bool:
         return False
 
-    monkeypatch.setattr(Court, "bears_out", nothing)
+    monkeypatch.setattr(Court, "accepts", nothing)
     folder = CASES / "field-became-required/params"
     report = compare(folder / "old.json", folder / "new.json")
     (finding,) = [each for each in report.findings if each.rule == "field-became-required"]
-    assert finding.severity == "undecided" and UNCONFIRMED in finding.message
+    assert finding.severity == "undecided" and UNPROVEN in finding.message
     assert finding.witness is None and not finding.breaks
     assert report.wire.backward == "undecided"
 
@@ -143,7 +151,7 @@ def test_more_alternatives_than_are_compared_each_with_each_are_left_to_the_prov
         path.write_text(json.dumps({"$defs": made}), "utf-8")
         return path
 
-    monkeypatch.setattr(leaves, "MOST_PAIRS", 20)
+    monkeypatch.setattr(scalars, "MOST_PAIRS", 20)
     report = compare(lengths(1), lengths(2))
     assert report.verdict == "breaking"
     assert all(each.witness is not None and each.witness.verified for each in report.findings)

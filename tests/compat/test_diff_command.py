@@ -164,7 +164,7 @@ def test_no_report_is_written_over_what_is_compared_or_accepts_findings(folder: 
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     done = run(folder, "diff", "a.json", "b.json", "--output", output)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "must be another file than those that are compared" in done.stderr
+    assert "must be another file than those that are read" in done.stderr
     told = run(folder, "history", "a.json", "b.json", "--output", "json=b.json")
     assert (told.returncode, told.stdout) == (2, "")
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before

@@ -156,7 +156,7 @@ def test_the_command_asserts_what_the_policy_does(tmp_path: Path) -> None:
     done = run(tmp_path, "diff", "old.json", "new.json")
     assert done.returncode == 1
     assert "BREAKING  1 breaking" in done.stdout
-    assert "The format is now uuid (previously unspecified)." in done.stdout
+    assert "The format is now uuid (previously unspecified)." in " ".join(done.stdout.split())
     steps = run(tmp_path, "history", "old.json", "new.json", "--format", "json")
     assert json.loads(steps.stdout)["steps"][0]["verdict"] == "breaking"
 

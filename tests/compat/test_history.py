@@ -9,17 +9,14 @@ from typing import Any
 
 import pytest
 
-from acpgen.compat.compare import Side, checked, side
-from acpgen.compat.history.assembling import Read, timeline
-from acpgen.compat.history.bumps import bump
-from acpgen.compat.history.comparisons import Comparisons
-from acpgen.compat.history.dating import origins
-from acpgen.compat.history.timeline import Milestone, Timeline
-from acpgen.compat.protocol.check.judged import Checked
-from acpgen.compat.report.columns import WIDTH, columns
-from acpgen.compat.report.history_data import history_data
-from acpgen.compat.report.history_text import history_text
+from acpgen.compat.compare import Side, reported, side
+from acpgen.compat.findings import Report
+from acpgen.compat.history.steps import Read, timeline
+from acpgen.compat.history.timeline import Milestone, Timeline, bump
+from acpgen.compat.history_report import history_data, history_report
 from acpgen.compat.sources import opened
+from acpgen.diagnostics import written
+from acpgen.diagnostics.columns import WIDTH, columns
 from compat.protocols import Schema, documents, go, protocol
 
 ID: Schema = {"id": {"type": "string"}}
@@ -67,15 +64,14 @@ def test_a_revision_that_no_message_tells_from_the_one_before_is_not_compared_wi
     worded = told({"cwd": {"type": "string"}})
     worded["$defs"]["GoRequest"]["description"] = "Go."
     revisions = sides([told({}), told({"cwd": {"type": "string"}}), worded, told({"cwd": {}})])
-    asked: list[tuple[int, int]] = []
+    pairs: list[tuple[str, str]] = []
 
-    def compared(old: int, new: int) -> Checked:
-        asked.append((old, new))
-        return checked(revisions[old], revisions[new])
+    def compared(old: Side, new: Side) -> Report:
+        pairs.append((old.input.label, new.input.label))
+        return reported(old, new)
 
-    comparisons = Comparisons(revisions, compared)
-    assert comparisons.spans[1] is comparisons.spans[0]
-    assert asked == [(0, 1), (1, 2), (2, 3), (0, 3)]
+    timeline("test", [Read(Milestone(each.input.label), each) for each in revisions], compare=compared)
+    assert pairs == [("r0", "r1"), ("r1", "r2"), ("r2", "r3"), ("r0", "r3")]
 
 
 # --- since when ------------------------------------------------------------------------------------------------------
@@ -102,15 +98,13 @@ def drawn(seed: int, count: int) -> list[Schema]:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_each_finding_is_dated_to_the_step_that_a_look_at_every_revision_names(seed: int) -> None:
-    revisions = sides(drawn(seed, 9))
-    milestones = [Milestone(f"r{number}") for number in range(len(revisions))]
-    for each in origins(Comparisons(revisions), milestones):
+    schemas = drawn(seed, 9)
+    revisions = sides(schemas)
+    reports = [reported(revisions[0], other) for other in revisions[1:]]
+    for each in history(*schemas).origins:
         stands = [
-            any(
-                (judged.rule, judged.severity, judged.said) == (each.rule, each.severity, each.message)
-                for judged in judged_
-            )
-            for judged_ in [(), *(checked(revisions[0], other).judged for other in revisions[1:])]
+            any((one.rule, one.severity, one.message) == (each.rule, each.severity, each.message) for one in findings)
+            for findings in [(), *(report.findings for report in reports)]
         ]
         last = max(number for number, there in enumerate(stands) if not there)
         assert each.new == f"r{last + 1}", (each, stands)
@@ -199,7 +193,7 @@ def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> No
     ]
     bad = Read(Milestone("bad", unread=("x.json: this is not JSON \u001b[0m",)), None)
     found = timeline("\u001b[1mall", [*read[:4], bad, *read[4:]], notes=("note \u001b[1m",))
-    text = history_text(found)
+    text = written(history_report(found), "text")
     assert "\u001b" not in text
     assert "\u0007" not in text
     assert max(map(columns, text.splitlines())) <= WIDTH
@@ -213,9 +207,9 @@ def test_a_revision_that_cannot_be_read_counts_and_the_next_one_is_compared_with
     assert found.fails("risky")
     assert not found.fails("never")
     data: Any = history_data(found)
-    assert data["revisions"][1]["unread"] == ["why"]
+    assert list(data["revisions"][1]["unread"]) == ["why"]
 
 
 def test_one_revision_is_a_history_and_none_too() -> None:
-    assert "1 revision" in history_text(history(told({})))
-    assert history_text(timeline("x", []))
+    assert "1 revision" in written(history_report(history(told({}))), "text")
+    assert written(history_report(timeline("x", [])), "text")

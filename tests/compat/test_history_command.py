@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import commands
-from acpgen.compat.history.asked import FORMATS, Asked, asked_for
+from acpgen.compat import history_report
+from acpgen.compat.history.history_command import HistoryOptions, history
 from acpgen.compat.history.timeline import Timeline
-from acpgen.compat.outputs import outputs
-from acpgen.compat.report import history_data
+from acpgen.diagnostics.outputs import outputs
 from acpgen.errors import BadSetting, Faults, NoRevision, NotFound, UnknownName
 from compat.protocols import Schema, go, protocol, validates
 
@@ -23,7 +23,7 @@ SMALL = protocol({})
 GROWN = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "string"}}, ("id",))})
 BROKEN = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "string"}}, ("id", "cwd"))})
 
-SHAPE = json.loads((Path(history_data.__file__).parent / "history.schema.json").read_text("utf-8"))
+SHAPE = json.loads((Path(history_report.__file__).parent / "history_report.schema.json").read_text("utf-8"))
 
 
 def git(folder: Path, *arguments: str, day: str = "2026-01-01") -> str:
@@ -52,7 +52,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def of(path: str, *given: str, **options: Any) -> Timeline:
-    return asked_for(Asked(given=given, path=path, **options))
+    return history(HistoryOptions(given=given, path=path, **options))
 
 
 def verdicts(found: Timeline) -> list[str]:
@@ -162,40 +162,40 @@ def test_a_protocol_of_the_project_is_read_from_its_folder_at_each_commit(reposi
     commit(repository, "schema/acme/v1/a.json", SMALL, "one")
     commit(repository, "schema/acme/v1/a.json", BROKEN, "two")
     assert verdicts(of("acme/v1", "main")) == ["breaking"]
-    assert verdicts(asked_for(Asked(("acme/v1",)))) == ["breaking"]  # no release is kept
+    assert verdicts(history(HistoryOptions(("acme/v1",)))) == ["breaking"]  # no release is kept
     releases = repository / "schema" / "releases" / "acme" / "v1"
     releases.mkdir(parents=True)
     for name, schema in (("1.0.0", SMALL), ("1.1.0", GROWN)):
         (releases / f"{name}.json").write_text(json.dumps(schema))
     (releases / "index.json").write_text('{"about": "", "versions": ["1.0.0", "1.1.0"]}')
-    kept = asked_for(Asked(("acme/v1",)))
+    kept = history(HistoryOptions(("acme/v1",)))
     assert [each.name for each in kept.milestones] == ["1.0.0", "1.1.0"]
     assert kept.strides[0].bump.is_enough
     index = '{"about": "", "versions": ["1.0.0", "1.1.0"], "titles": {"1.1.0": "Public preview"}}'
     (releases / "index.json").write_text(index)
-    titled = asked_for(Asked(("acme/v1",)))
+    titled = history(HistoryOptions(("acme/v1",)))
     assert [each.label for each in titled.milestones] == ["1.0.0", "Public preview"]
     assert [each.name for each in titled.milestones] == ["1.0.0", "1.1.0"] and titled.strides[0].bump.is_enough
 
 
 @pytest.mark.parametrize(
-    ("asked", "output"),
+    ("options", "output"),
     [
-        (Asked(("acme/v1",)), "schema/acme/v1/a.json"),
-        (Asked(("acme/v1",)), "schema/releases/acme/v1/1.0.0.json"),
-        (Asked(("acme/v1",)), "schema/releases/acme/v1/index.json"),
-        (Asked(("main",), "acme/v1"), "schema/acme/v1/a.json"),
-        (Asked(("main",), "schema/acme/v1"), "schema/acme/v1/../v1/a.json"),
-        (Asked(("main:acme/v1", "schema/acme/v1")), "schema/acme/v1/a.json"),
-        (Asked(("main:schema/acme/v1/a.json", "b.json")), "schema/acme/v1/a.json"),
-        (Asked(("b.json", "b.json")), "part.json"),
-        (Asked(("b.json", "b.json"), waivers=Path("w.toml")), "w.toml"),
-        (Asked(("b.json", "b.json"), references={"https://example.com/part": "part.json"}), "part.json"),
-        (Asked(("b.json", "b.json"), methods="p.json"), "p.json"),
-        (Asked(("main",), "acme/v1"), "pyproject.toml"),
+        (HistoryOptions(("acme/v1",)), "schema/acme/v1/a.json"),
+        (HistoryOptions(("acme/v1",)), "schema/releases/acme/v1/1.0.0.json"),
+        (HistoryOptions(("acme/v1",)), "schema/releases/acme/v1/index.json"),
+        (HistoryOptions(("main",), "acme/v1"), "schema/acme/v1/a.json"),
+        (HistoryOptions(("main",), "schema/acme/v1"), "schema/acme/v1/../v1/a.json"),
+        (HistoryOptions(("main:acme/v1", "schema/acme/v1")), "schema/acme/v1/a.json"),
+        (HistoryOptions(("main:schema/acme/v1/a.json", "b.json")), "schema/acme/v1/a.json"),
+        (HistoryOptions(("b.json", "b.json")), "part.json"),
+        (HistoryOptions(("b.json", "b.json"), waivers=Path("w.toml")), "w.toml"),
+        (HistoryOptions(("b.json", "b.json"), references={"https://example.com/part": "part.json"}), "part.json"),
+        (HistoryOptions(("b.json", "b.json"), methods="p.json"), "p.json"),
+        (HistoryOptions(("main",), "acme/v1"), "pyproject.toml"),
     ],
 )
-def test_no_history_is_written_over_what_is_compared(repository: Path, asked: Asked, output: str) -> None:
+def test_no_history_is_written_over_what_is_compared(repository: Path, options: HistoryOptions, output: str) -> None:
     (repository / "pyproject.toml").write_text(
         '[tool.acpgen.outputs.out]\ntarget = "bundle"\nprotocols = ["acme/v1"]\n'
     )
@@ -208,9 +208,9 @@ def test_no_history_is_written_over_what_is_compared(repository: Path, asked: As
     releases.mkdir(parents=True)
     (releases / "1.0.0.json").write_text(json.dumps(SMALL))
     (releases / "index.json").write_text('{"about": "", "versions": ["1.0.0"]}')
-    with pytest.raises(Faults, match="must be another file than those that are compared"):
-        asked_for(replace(asked, destinations=outputs(["-", f"html={output}"], None, FORMATS)))
-    asked_for(replace(asked, destinations=outputs(["report.txt"], None, FORMATS)))
+    with pytest.raises(Faults, match="must be another file than those that are read"):
+        history(replace(options, destinations=outputs(["-", f"html={output}"], None)))
+    history(replace(options, destinations=outputs(["report.txt"], None)))
 
 
 def test_files_are_compared_in_the_order_given_and_waivers_hold(
@@ -219,9 +219,9 @@ def test_files_are_compared_in_the_order_given_and_waivers_hold(
     monkeypatch.chdir(tmp_path)
     for name, schema in (("a", SMALL), ("b", BROKEN), ("c", BROKEN)):
         (tmp_path / f"{name}.json").write_text(json.dumps(schema))
-    found = asked_for(Asked(("a.json", "b.json", "c.json")))
+    found = history(HistoryOptions(("a.json", "b.json", "c.json")))
     assert verdicts(found) == ["breaking", "identical"]
-    assert [each.name for each in asked_for(Asked(("a.json", "b.json", "a.json"))).milestones] == [
+    assert [each.name for each in history(HistoryOptions(("a.json", "b.json", "a.json"))).milestones] == [
         "a.json (1)",
         "b.json",
         "a.json (3)",
@@ -232,31 +232,31 @@ def test_files_are_compared_in_the_order_given_and_waivers_hold(
         f'[[waiver]]\nrule = "{finding.rule}"\nfingerprint = "{finding.fingerprint}"\nreason = "x"\nexpires = 9999-12-31\n'
     )
     assert found.fails("breaking")
-    assert not asked_for(Asked(("a.json", "b.json"), waivers=tmp_path / "w.toml")).fails("breaking")
+    assert not history(HistoryOptions(("a.json", "b.json"), waivers=tmp_path / "w.toml")).fails("breaking")
 
 
 @pytest.mark.parametrize(
-    ("asked", "fault"),
+    ("options", "fault"),
     [
-        (Asked(("main",), "nothing.json"), NotFound),
-        (Asked(("nowhere",), "a.json"), NoRevision),
-        (Asked(("--all",), "a.json"), NoRevision),
-        (Asked(("nowhere..main",), "a.json"), NoRevision),
-        (Asked(("main", "more"), "a.json"), BadSetting),
-        (Asked(("a.json", "nothing.json")), NotFound),
-        (Asked(("a.json", "a.json"), since="2026-01-01"), BadSetting),
-        (Asked(("main",), "a.json", since="blurb"), BadSetting),
-        (Asked(("main",), "a.json", since="2026-13-45"), BadSetting),
-        (Asked(("main",), "a.json", since="9999-01-01"), BadSetting),
-        (Asked(("main",), "a.json", limit=0), BadSetting),
-        (Asked(("main",), "a.json", fail_on="always"), UnknownName),
+        (HistoryOptions(("main",), "nothing.json"), NotFound),
+        (HistoryOptions(("nowhere",), "a.json"), NoRevision),
+        (HistoryOptions(("--all",), "a.json"), NoRevision),
+        (HistoryOptions(("nowhere..main",), "a.json"), NoRevision),
+        (HistoryOptions(("main", "more"), "a.json"), BadSetting),
+        (HistoryOptions(("a.json", "nothing.json")), NotFound),
+        (HistoryOptions(("a.json", "a.json"), since="2026-01-01"), BadSetting),
+        (HistoryOptions(("main",), "a.json", since="blurb"), BadSetting),
+        (HistoryOptions(("main",), "a.json", since="2026-13-45"), BadSetting),
+        (HistoryOptions(("main",), "a.json", since="9999-01-01"), BadSetting),
+        (HistoryOptions(("main",), "a.json", limit=0), BadSetting),
+        (HistoryOptions(("main",), "a.json", fail_on="always"), UnknownName),
     ],
-    ids=lambda value: "" if isinstance(value, Asked) else value.__name__,
+    ids=lambda value: "" if isinstance(value, HistoryOptions) else value.__name__,
 )
-def test_what_cannot_be_asked_is_a_fault(repository: Path, asked: Asked, fault: type[Exception]) -> None:
+def test_what_cannot_be_asked_is_a_fault(repository: Path, options: HistoryOptions, fault: type[Exception]) -> None:
     commit(repository, "a.json", SMALL, "one")
     with pytest.raises(Faults) as caught:
-        asked_for(asked)
+        history(options)
     assert isinstance(caught.value.faults[0], fault), caught.value
 
 
@@ -304,10 +304,10 @@ def test_a_budget_bounds_the_proofs_of_each_comparison(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     for name, schema in (("a", SMALL), ("b", BROKEN)):
         Path(f"{name}.json").write_text(json.dumps(schema))
-    (stride,) = asked_for(Asked(("a.json", "b.json"))).strides
+    (stride,) = history(HistoryOptions(("a.json", "b.json"))).strides
     assert stride.report is not None
     assert stride.report.verdict == "breaking"
-    (stride,) = asked_for(Asked(("a.json", "b.json"), budget=1)).strides
+    (stride,) = history(HistoryOptions(("a.json", "b.json"), budget=1)).strides
     assert stride.report is not None
     assert stride.report.verdict == "undecided"
     assert any("budget" in each.message for each in stride.report.findings)

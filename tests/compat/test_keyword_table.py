@@ -9,7 +9,7 @@ import pytest
 import tiers
 from compat.keyword_table import DRAFTS, KEYWORDS, PLACES, Cell, cells, complaints
 
-SAMPLED = tiers.sample(random.Random(20_260_114).sample(list(cells()), 120), 60)
+SAMPLED = tiers.sample(random.Random(20_260_114).sample(list(cells()), 120), 30)
 
 
 @pytest.mark.parametrize("cell", SAMPLED)

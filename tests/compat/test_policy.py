@@ -14,17 +14,16 @@ import pytest
 
 from acpgen.compat.catalogue import catalogue
 from acpgen.compat.findings import Finding, Nameable, Report, Spot, failing, fails, lowered, raised
-from acpgen.compat.promises import NONE, Area, Level, Policy, judged
-from acpgen.compat.report import FORMATS, written
-from acpgen.compat.settings import policy
+from acpgen.compat.policy_settings import policy
+from acpgen.compat.project_policy import NONE, Area, Level, Policy, apply
 from acpgen.errors import Faults, did_you_mean
-from compat.protocols import RELEASES, ROOT, Schema, compared, found, go, protocol, validates
+from compat.protocols import FORMATS, RELEASES, ROOT, Schema, compared, found, go, protocol, validates, written
 from compat.test_diff_command import run
 
 TODAY = date(2026, 7, 1)
 AT = Spot("pyproject.toml", "", 1, 1)
 RULES = tuple(entry.id for entry in catalogue())
-SCHEMA = json.loads((ROOT / "generator/acpgen/compat/report/report.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "generator/acpgen/compat/check_report.schema.json").read_text())
 
 
 def settings(text: str) -> Policy:
@@ -32,7 +31,7 @@ def settings(text: str) -> Policy:
 
 
 def ruled(report: Report, text: str, today: date = TODAY) -> Report:
-    return judged(report, settings(text), today, AT)
+    return apply(report, settings(text), today, AT)
 
 
 def shared(required: tuple[str, ...] = (), **fields: Any) -> Schema:
@@ -351,9 +350,9 @@ def test_a_wrong_policy_stops_the_comparison(project: Path, text: str) -> None:
 
 def test_the_releases_of_acp_are_found() -> None:
     from acpgen import config
-    from acpgen.compat.transitive import kept
+    from acpgen.compat.project_releases import release_files
 
-    found_ = kept(config.find(ROOT), "main:acp/v1", "", "pyproject.toml")
+    found_ = release_files(config.find(ROOT), "main:acp/v1", "", "pyproject.toml")
     assert [path.parent for path in found_] == [RELEASES / "v1"] * len(found_)
     assert len(found_) > 2
 
@@ -362,7 +361,7 @@ def test_an_entry_that_matches_nothing_is_told_once_and_counts_for_nothing() -> 
     both = protocol({"GoRequest": go({"id": {"type": "string"}, "note": {"type": "string"}})})
     report = compared(protocol({"GoRequest": go({"id": {"type": "string"}})}), both)
     levels = (Level("additive", "Why.", "field-removed"), Level("editorial", "Why.", "", Area("s/go params")))
-    found = judged(report, Policy(levels=levels, experimental={Area("s/gone"): "Why."}), TODAY, AT)
+    found = apply(report, Policy(levels=levels, experimental={Area("s/gone"): "Why."}), TODAY, AT)
     unused = [each for each in found.notes if each.rule == "policy-unused"]
     assert [each.message for each in unused] == [
         (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -86,13 +86,7 @@ def test_a_demand_on_members_that_nobody_declares_breaks_no_peers_and_is_left_op
         assert finding.location == {"the root": "", "a variant": "GoRequest", "a definition": "Part"}[place]
 
 
-def test_a_definition_that_is_explained_explains_no_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plain schemas say otherwise of both definitions: where one of them alone is explained, the other one is left open."""
-
-    def explained(unnamed: Any, _: object) -> Iterator[Any]:
-        unnamed.explained.add("One")
-        return iter(())
-
+def test_each_definition_with_a_demand_on_members_that_nobody_declares_is_told() -> None:
     sides = [
         protocol({name: go({"b": STRING}, **more) for name in ("One", "Two")})
         for more in ({}, UNDECLARED["dependentRequired"])
@@ -101,9 +95,6 @@ def test_a_definition_that_is_explained_explains_no_other_one(monkeypatch: pytes
         ("undeclared-narrowed", "One"),
         ("undeclared-narrowed", "Two"),
     ]
-    monkeypatch.setattr("acpgen.compat.protocol.check.unnamed.Unnamed.written_differently", explained)
-    (finding,) = compared(*sides).findings
-    assert (finding.rule, finding.severity, finding.location) == ("inclusion-undecided", "undecided", "Two")
 
 
 def test_values_that_fit_two_branches_are_found() -> None:
@@ -377,3 +368,38 @@ def test_what_the_sender_sends_at_a_place_is_not_settled_by_what_is_around_it() 
     """Nothing around the place keeps the sender from what the receiver refuses."""
     new: Schema = {"oneOf": [{"type": "null"}, {"allOf": [{**go(BOTH), "additionalProperties": False}, {}]}]}
     assert relations(change(EITHER, new))[:2] == ("no", "no")
+
+
+def test_what_two_definitions_prove_in_one_direction_is_no_doubt_there() -> None:
+    def tagged(*required: str) -> Schema:
+        tasks = {"anyOf": [{"type": "object", "properties": {"tag": {"$ref": "#/$defs/Tag"}}}, {"type": "object"}]}
+        return {**go({"tasks": {"type": "array", "items": tasks}}), "$defs": {"Tag": go({"name": STRING}, required)}}
+
+    report = compared(tagged(), tagged("name"))
+    assert [(each.rule, each.severity) for each in report.findings] == [("not-compared", "undecided")]
+    assert relations(report) == ("undecided", "yes", "undecided", "yes")
+
+
+def test_what_stands_in_place_is_not_compared_with_what_has_its_name_elsewhere() -> None:
+    names = {name: go({name.lower(): STRING}, (name.lower(),)) for name in ("P", "Q", "R", "S")}
+    one, two, three, four = ({"$ref": f"#/$defs/{name}"} for name in names)
+
+    def batches(*items: Schema) -> Schema:
+        return {"$defs": {**names, "Batch": {"anyOf": [one, *({"type": "array", "items": each} for each in items)]}}}
+
+    others: Schema = {"anyOf": [three, four]}
+    first, second = batches({"anyOf": [one, two]}, others), batches({"if": one, "else": two}, others)
+    for old, new in ((first, second), (second, first)):
+        assert {each.rule for each in compared(old, new).findings} <= {"alternative-added", "alternative-removed"}
+        assert compared(old, new).language.backward == compared(old, new).language.forward == "yes"
+
+
+def test_what_another_branch_takes_is_not_shown_by_a_message_that_is_refused_for_something_else() -> None:
+    def tagged(count: Schema, *required: str) -> Schema:
+        tasks = {"anyOf": [{"type": "object", "properties": {"tag": {"$ref": "#/$defs/Tag"}}}, {"type": "object"}]}
+        members = {"count": count, "tasks": {"type": "array", "items": tasks}}
+        return {**go(members), "$defs": {"Tag": go({"name": STRING}, required)}}
+
+    report = compared(tagged({"type": "integer"}), tagged({"type": "integer", "maximum": 9}, "name"))
+    breaking = [(each.rule, each.location) for each in report.findings if each.severity == "breaking"]
+    assert breaking == [("limit-tightened", "count")]

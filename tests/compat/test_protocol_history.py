@@ -12,8 +12,7 @@ import pytest
 import evidence
 import tiers
 from acpgen.compat.compare import compare
-from acpgen.compat.report import FORMATS, written
-from compat.protocols import CANONICAL, RELEASES, releases
+from compat.protocols import CANONICAL, FORMATS, RELEASES, migration, releases, written
 
 KEPT = [*releases("v1"), *releases("v2")]
 PUBLISHED = evidence.known("upstream/*/schema*.json", "history/*/*.schema.json")
@@ -55,7 +54,7 @@ def test_the_facts_of_releases_get_their_verdict(version: str, old: str, new: st
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
 def test_every_ordered_pair_of_a_sample_gives_a_report_in_every_format(whole: bool) -> None:
     pairs = [(old, new) for old, new in itertools.permutations([*KEPT, *CANONICAL], 2) if not same_facts(old, new)]
-    for old, new in random.Random(4).sample(pairs, 60 if whole else 2):
+    for old, new in random.Random(4).sample(pairs, 60 if whole else 1):
         report = compare(old, new, unstable=True)
         assert report.findings, f"{old} and {new} differ"
         for name in FORMATS:
@@ -71,7 +70,7 @@ def test_a_schema_is_identical_to_itself(path: Path) -> None:
     assert_identical(path)
 
 
-@pytest.mark.parametrize("name", tiers.sample(PUBLISHED, 4))
+@pytest.mark.parametrize("name", tiers.sample(PUBLISHED, 2))
 def test_a_published_schema_is_identical_to_itself(name: str) -> None:
     evidence.need(name)
     assert_identical(evidence.path(name))
@@ -92,6 +91,6 @@ def test_every_refusal_and_loss_between_releases_has_a_verified_witness() -> Non
 
 
 def test_the_migration_between_the_canonical_versions_is_decided_throughout() -> None:
-    report = compare(CANONICAL[0], CANONICAL[1])
+    report = migration()
     assert report.verdict == "breaking"
     assert not [finding for finding in report.findings if finding.severity == "undecided"]

@@ -16,7 +16,7 @@ from compat.repaired import Tally, judged
 from test_edits import STYLES
 
 
-@pytest.mark.parametrize("seed", tiers.sample(range(120), 16))
+@pytest.mark.parametrize("seed", tiers.sample(range(120), 8))
 def test_every_repair_of_a_random_change_holds(seed: int, tmp_path: Path) -> None:
     tally = Tally()
     files = tmp_path / "old.json", tmp_path / "new.json"

@@ -14,7 +14,7 @@ from acpgen.compat.sources import found
 from acpgen.errors import Fault, Faults, LinkRefused, NoRevision, NotFound, UnknownName
 from acpgen.pointers import resolve
 from acpgen.schema.bundle import DIALECT
-from compat.protocols import CANONICAL, RELEASES, Schema, go, protocol
+from compat.protocols import RELEASES, Schema, go, migration, protocol
 
 SMALL = protocol({})
 LARGER = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "string"}}, ("id", "cwd"))})
@@ -168,11 +168,8 @@ def test_paths_and_loaded_documents_are_the_same_source(project: Path) -> None:
 
 
 def test_every_finding_names_a_place_that_exists_on_both_sides() -> None:
-    for old, new in (
-        (CANONICAL[0], CANONICAL[1]),
-        (RELEASES / "v1/0.4.0.json", RELEASES / "v1/0.13.5.json"),
-    ):
-        for finding in compare(old, new).findings:
+    for report in (migration(), compare(RELEASES / "v1/0.4.0.json", RELEASES / "v1/0.13.5.json")):
+        for finding in report.findings:
             assert finding.old is not None or finding.new is not None
             for spot in (finding.old, finding.new):
                 if spot is not None:

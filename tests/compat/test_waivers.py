@@ -12,15 +12,13 @@ from typing import Any
 import pytest
 
 from acpgen.compat.findings import Finding, Report, fails
-from acpgen.compat.report import FORMATS, written
-from acpgen.compat.waivers import Waiver, parsed, read, standard_file, waive
-from acpgen.compat.waiving import Decision, decision, with_waivers
+from acpgen.compat.waivers import Decision, Waiver, decision, parsed, read, standard_file, waive, with_waivers
 from acpgen.errors import BadSetting, Faults, NotAppendable, NotToml, UnknownKey
-from compat.protocols import ROOT, Schema, compared, found, go, protocol, validates
+from compat.protocols import FORMATS, ROOT, Schema, compared, found, go, protocol, validates, written
 
 TODAY = date(2026, 7, 1)
 OLD = protocol({})
-SCHEMA = json.loads((ROOT / "generator/acpgen/compat/report/report.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "generator/acpgen/compat/check_report.schema.json").read_text())
 
 
 def required(*names: str) -> Schema:

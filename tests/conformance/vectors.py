@@ -9,10 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import published
 from acpgen import ir
-from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.load import load
+from acpgen.schema.bundle import Bundle
 from acpgen.schema.walk import is_object
 from acpgen.targets import TARGETS, Settings
 from variants import bodies
@@ -64,8 +63,7 @@ class Protocol:
 @cache
 def protocol(name: str) -> Protocol:
     """A protocol of this repository."""
-    bundled = bundle(load(ROOT / "schema" / name, name=name))
-    meaning = lower(bundled)
+    meaning, bundled = published.version(name).protocol, published.version(name).bundle
     return Protocol(name, bundled, meaning, TARGETS["vectors"](meaning, bundled, Settings()))
 
 

@@ -27,7 +27,7 @@ def test_both_checkers_accept_typical_code_strictly(checker: str, tmp_path: Path
     config = {"typeCheckingMode": "strict", "pythonVersion": "3.11", "extraPaths": [str(BINDINGS)]}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(config))
     commands = {
-        "mypy": ["mypy", "--strict", "--config-file", os.devnull, "--cache-dir", str(tmp_path / "c"), str(program)],
+        "mypy": ["mypy", "--strict", "--config-file", os.devnull, str(program)],
         "pyright": ["pyright", "--pythonpath", sys.executable, "-p", str(tmp_path)],
     }
     done = subprocess.run(

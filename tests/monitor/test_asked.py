@@ -62,7 +62,9 @@ def heard(monitor: Monitor, said: Sequence[Said]) -> list[Any]:
     return [*found, monitor.finish()]
 
 
-@pytest.mark.parametrize("protocols", [(V1,), (V2,), (V1, V2)], ids=["v1", "v2", "both"])
+@pytest.mark.parametrize(
+    "protocols", [pytest.param((V1,), marks=pytest.mark.exhaustive), (V2,), (V1, V2)], ids=["v1", "v2", "both"]
+)
 def test_who_is_not_asked_has_nothing_to_say(protocols: tuple[Any, ...]) -> None:
     told = 0
     for said in CONVERSATIONS:

@@ -233,7 +233,7 @@ class Agent(peers.Agent):
     config = tmp_path / "mypy.ini"
     config.write_text(f"[mypy]\nstrict = true\nmypy_path = {bindings}\n")
     commands = {
-        "mypy": ["mypy", "--config-file", str(config), "--cache-dir", str(tmp_path / "cache"), str(program)],
+        "mypy": ["mypy", "--config-file", str(config), str(program)],
         "pyright": ["pyright", "--pythonpath", sys.executable, "-p", str(tmp_path)],
     }
     done = subprocess.run(

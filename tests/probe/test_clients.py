@@ -12,7 +12,7 @@ import tiers
 from acpgen.probe import driver
 from acpgen.probe.clients import ClientProbing, filled
 from acpgen.probe.conformance import Conformance
-from acpgen.probe.report import written
+from probe.test_probe import written
 
 HERE: Final = Path(__file__).parent
 

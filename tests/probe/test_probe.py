@@ -14,9 +14,10 @@ import pytest
 
 import commands
 import tiers
+from acpgen import diagnostics
 from acpgen.probe import asking, driver, registry
 from acpgen.probe.conformance import Conformance
-from acpgen.probe.report import written
+from acpgen.probe.probe_report import probe_report
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
@@ -129,6 +130,11 @@ ALSO: Final = {("cancelled-turn-ended-otherwise", "note"), ("notification-answer
 """What is told on a busy machine as well: a turn had ended before its cancellation was read, or no request waited for an answer when one
 came to a notification.
 """
+
+
+def written(report: Conformance, name: str) -> str:
+    """The outcome in a format."""
+    return diagnostics.written(probe_report(report), name)
 
 
 def agent(defect: str = "") -> tuple[str, ...]:
@@ -392,7 +398,7 @@ def test_the_text_fits_80_columns_and_strict_counts_what_is_advised() -> None:
     done = run(*arguments)
     assert done.returncode == 0, done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
-    assert "SHOULD transports/blank-lines" in done.stdout
+    assert "SHOULD  transports/blank-lines" in done.stdout
     assert run("--strict", *arguments).returncode == 1
 
 
@@ -405,7 +411,7 @@ def test_a_baseline_lets_known_findings_pass_and_tells_what_is_gone(tmp_path: Pa
     assert "1 known finding" in known.stdout
     gone = run("--baseline", str(file), *arguments, "--", *agent())
     assert gone.returncode == 0
-    assert "gone: json-rpc/unknown-method" in gone.stdout
+    assert "note  json-rpc/unknown-method\n  The baseline holds it, and it no longer occurs" in gone.stdout
     other = run("--baseline", str(file), *arguments, "--", *agent("answers unknown methods"))
     assert other.returncode in (0, 1)
     (tmp_path / "bad.json").write_text("[]")

@@ -148,7 +148,8 @@ def test_a_question_of_large_documents_gets_more_steps_up_to_a_limit(monkeypatch
     definitions |= {f"M{number}": {} for number in range(8_000)}
     old: dict[str, Any] = {"$defs": definitions, "type": "object", "properties": {"x": {"$ref": "#/$defs/L0"}}}
     allowance = schema_inclusion.Allowance(10_000_000)
-    include({**old, "required": ["x"]}, old, allowance=allowance)
+    new = {**old, "$defs": {**definitions, "L0": {**definitions["L0"], "title": "The first"}}}
+    include({**old, "required": ["x"]}, new, allowance=allowance)
     assert 30_000 <= 10_000_000 - allowance.left < 60_000
 
 
@@ -189,3 +190,71 @@ def test_many_multiples_of_one_number_use_up_the_steps() -> None:
     multiples: Json = [{"multipleOf": 2 * odd + 1} for odd in range(1, 1000)]
     relation = include({"type": "integer", "allOf": multiples}, {"type": "integer", "allOf": multiples, "minimum": 0})
     assert (relation.verdict, "steps" in relation.reason) == (Verdict.UNDECIDED, True)
+
+
+TREES: dict[str, Any] = {
+    "Leaf": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    "Tree": {"anyOf": [{"$ref": "#/$defs/Leaf"}, {"type": "array", "items": {"$ref": "#/$defs/Tree"}}]},
+    "Two trees": {"prefixItems": [{"$ref": "#/$defs/Tree"}, {"$ref": "#/$defs/Tree/anyOf/0"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "answer"),
+    [
+        ("Two trees", "Two trees", "equal"),
+        ("Tree", "Tree", "equal"),
+        (["Two trees", "Leaf"], ["Leaf", "Two trees"], "equal"),
+        (["Leaf", ["Tree", "Two trees"]], "Two trees", "joins"),
+        ("Other", "Other", "no"),
+        ("Uses other", "Uses other", "no"),
+        (["Tree", "Uses other"], ["Tree", "Uses other"], "no"),
+    ],
+)
+def test_what_both_documents_write_alike_is_not_compared(old: Any, new: Any, answer: str) -> None:
+    """Nothing is read of it: no step is spent."""
+
+    def asked(names: Any) -> Any:
+        return (
+            {"$ref": f"#/$defs/{names.replace(' ', '%20')}"}
+            if isinstance(names, str)
+            else {"allOf": [asked(name) for name in names]}
+        )
+
+    ours: Any
+    theirs: Any
+    ours, theirs = (
+        {"$defs": {**TREES, "Other": {"maxLength": most}, "Uses other": {"items": {"$ref": "#/$defs/Other"}}}}
+        for most in (2, 1)
+    )
+    allowance = schema_inclusion.Allowance(10_000)
+    relation = schema_inclusion.Comparer(ours, theirs, allowance=allowance).include(asked(old), asked(new))
+    assert answer in (relation.verdict.value, *relation.reason.split(" "), relation.reason.rstrip(".").split(" ")[-1])
+    assert (allowance.left == 10_000) is (answer != "no")
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        {"$id": "https://example.org/inside", "$ref": "#/$defs/A"},
+        {"$anchor": "here"},
+        {"$dynamicAnchor": "here"},
+    ],
+)
+def test_what_reads_differently_in_another_document_is_compared(inside: dict[str, Any]) -> None:
+    """An anchor or an identifier anywhere may change what the same words mean."""
+    ours: Any
+    theirs: Any
+    ours, theirs = (
+        {
+            "$defs": {
+                "A": {"const": value},
+                "B": {**inside, "$defs": {"A": {"type": "string"}}},
+                "C": {"$ref": "#/$defs/A"},
+            }
+        }
+        for value in (1, 2)
+    )
+    comparer = schema_inclusion.Comparer(ours, theirs)
+    assert comparer.include({"$ref": "#/$defs/C"}, {"$ref": "#/$defs/C"}).verdict is Verdict.NO
+    assert comparer.include({"$ref": "#/$defs/B"}, {"$ref": "#/$defs/B"}).verdict is Verdict.YES

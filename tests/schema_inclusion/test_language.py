@@ -291,7 +291,7 @@ def test_a_recursive_reference_that_can_mean_one_place_is_followed() -> None:
 
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
-@pytest.mark.parametrize("draft", ["2019-09", "2020-12"])
+@pytest.mark.parametrize("draft", tiers.sample(["2019-09", "2020-12"], 1))
 @pytest.mark.evidence(SUITE)
 def test_what_the_published_meta_schema_says_is_followed_through_its_dynamic_references(
     draft: str, whole: bool

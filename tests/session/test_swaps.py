@@ -52,7 +52,7 @@ async def request(files: FileSystem, kind: str, path: str) -> str:
     return "written"
 
 
-@pytest.mark.parametrize("case", sample([(kind, what) for kind in ASKED for what in SWAPPED], 7, "-".join))
+@pytest.mark.parametrize("case", sample([(kind, what) for kind in ASKED for what in SWAPPED], 4, "-".join))
 def test_a_link_put_in_place_before_any_call_leads_nowhere(
     tmp_path: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch, case: tuple[str, str]
 ) -> None:

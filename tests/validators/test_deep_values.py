@@ -53,6 +53,14 @@ def wrong(value: Any) -> Any:
     return {**message(None), "params": {"cwd": value, "mcpServers": value}}
 
 
+def as_id(value: Any) -> Any:
+    return {**message(None), "id": value}
+
+
+def beside_params(value: Any) -> Any:
+    return {**message(None), "more": value}
+
+
 def whole(value: Any) -> Any:
     return value
 
@@ -61,13 +69,16 @@ deep = pytest.mark.parametrize("make", DEEP.values(), ids=list(DEEP))
 
 
 @deep
-@pytest.mark.parametrize("of", [message, wrong, whole], ids=["beside", "within", "whole"])
+@pytest.mark.parametrize(
+    "of", [message, wrong, as_id, beside_params, whole], ids=["beside", "within", "id", "beside params", "whole"]
+)
 def test_the_strict_judge_refuses_them_as_no_json(make: Callable[[], Any], of: Callable[[Any], Any]) -> None:
     value = of(make())
+    payload = value.get("params", value) if is_object(value) else value
     for found in (
         v1.validate(value, sender="client"),
         methods.STRICT.judge(value, sender="client"),
-        v1.validate_as(v1.NewSessionRequest, value.get("params", value) if is_object(value) else value),
+        *((v1.validate_as(v1.NewSessionRequest, payload),) if of not in (as_id, beside_params) else ()),
     ):
         assert [problem.rule for problem in found] == ["json"]
 

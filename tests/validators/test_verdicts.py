@@ -34,10 +34,10 @@ def same(subject_: Subject, message: Any, sender: str, method: str | None) -> bo
     return mine
 
 
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("upstream", [False, True], ids=["canonical", "upstream"])
-def test_both_judges_agree_on_the_corpus(version: int, upstream: bool) -> None:
-    judged = subject(f"acp-v{version}-newest" if upstream else f"acp/v{version}")
+@pytest.mark.parametrize("name", tiers.sample(["acp/v1", "acp/v2", "acp-v1-newest", "acp-v2-newest"], 2))
+def test_both_judges_agree_on_the_corpus(name: str) -> None:
+    version, upstream = 1 if "v1" in name else 2, name not in NAMES
+    judged = subject(name)
     verdicts: Counter[bool] = Counter()
     for row in corpus(version):
         message, method = row["message"], row["method"]
@@ -57,7 +57,7 @@ def test_both_judges_agree_on_the_corpus(version: int, upstream: bool) -> None:
 
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
-@pytest.mark.parametrize("name", [*NAMES, *UPSTREAM])
+@pytest.mark.parametrize("name", tiers.sample([*NAMES, *UPSTREAM], 4))
 def test_both_judges_agree_on_every_definition_and_on_damage_to_it(name: str, whole: bool) -> None:
     judged, chance = subject(name), random.Random(name)
     verdicts: Counter[bool] = Counter()

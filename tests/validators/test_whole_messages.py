@@ -1,4 +1,4 @@
-"""A message that one schema judges has the verdict that its envelope and its payload have, judged one after the other."""
+"""A message that is judged at once has the verdict that its envelope and its payload have, judged one after the other."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ MEMBERS: Final[dict[str, tuple[Any, ...]]] = {
 class Stepwise(Strict):
     """Judges envelope and payload one after the other."""
 
-    def _is_right(self, value: dict[str, Any], sender: str, method: str | None) -> bool:  # noqa: ARG002
+    def _is_right(self, value: Any, sender: str, method: str | None, is_read: bool) -> bool:  # noqa: ARG002
         return False
 
 
@@ -85,7 +85,7 @@ def of(kind: type[Strict], said: dict[str, Any], definitions: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_one_schema_has_the_verdict_of_single_steps_whatever_the_envelope(name: str) -> None:
+def test_an_ordinary_message_has_the_verdict_of_single_steps_whatever_the_envelope(name: str) -> None:
     whole, stepwise = of(Strict, *PROTOCOLS[name]), of(Stepwise, *PROTOCOLS[name])
     chance, verdicts = random.Random(name), Counter[bool]()
     for _ in range(2000):

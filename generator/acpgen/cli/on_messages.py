@@ -6,18 +6,20 @@ import contextlib
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 
 import typer
 
 from acpgen import terminal
-from acpgen.cli.output import faults_end_with_2
-from acpgen.cli.shared_options import Ref, chosen_format, profile_names, protocol_names, references_of
+from acpgen.cli.output import faults_end_with_2, finish, require_places
+from acpgen.cli.shared_options import Format, Output, Ref, profile_names, protocol_names, references_of
 
 if TYPE_CHECKING:
     from io import BufferedReader
 
+    from acpgen.diagnostics.outputs import Destination
     from acpgen.recordings import Standard, Verdict
+    from acpgen.recordings.message_report import MessageDiagnostics
     from acpgen.validate import LineVerdict
 
 
@@ -52,9 +54,8 @@ def validate(
             "--session", help="The file is a recorded conversation: also judge it by the rules of the protocol."
         ),
     ] = False,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="text or json, one line for each verdict.")
-    ] = "text",
+    output_format: Format = None,
+    output: Output = None,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -89,28 +90,41 @@ def validate(
 
     For several files, a folder, a pattern or a URL, it prints what is wrong in each, and one summary.
 
+    text and json on standard output are lines that are written as messages are judged. Any other report has the first message of each
+    kind that is wrong or was not judged, and their number.
+
     The lines of a recording are {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is valid, 1 something is wrong or
     was not judged, 2 the input cannot be used.
     """
     from acpgen import config, judge, recording, recordings
     from acpgen import validate as work
+    from acpgen.diagnostics.outputs import outputs, require_apart
     from acpgen.errors import visible
     from acpgen.recordings import stores
+    from acpgen.recordings.message_report import MessageDiagnostics
 
-    as_line = chosen_format(format_, {"text": work.as_text, "json": work.as_json})
     if session and sender is not None:
         raise typer.BadParameter("--session and --sender exclude each other: a recording names the senders.")
     names = files or ["-"]
     if len(names) > 1 and "-" in names:
         raise typer.BadParameter("- is standard input, and cannot be combined with files.")
+    with faults_end_with_2():
+        destinations = outputs(output or (), output_format)
+        require_places(each.file for each in destinations)
+        require_apart((each.file for each in destinations), [*names, resume])
+    lines_as = next(
+        (each.format for each in destinations if each.file is None and each.format in ("text", "json")), None
+    )
+    reports = [each for each in destinations if each.file is not None or each.format != lines_as]
+    found = MessageDiagnostics(allowed=allow_unjudged)
     if len(names) > 1 or jobs is not None or resume is not None or not stores.is_one(names[0]):
         if names == ["-"]:
             raise typer.BadParameter("--jobs and --resume need files: name them.")
         standard = recordings.Standard(tuple(protocol or ()), session, sender, methods, tuple(ref or ()))
-        _validate_many(names, standard, jobs, resume, format_, allow_unjudged=allow_unjudged)
-        return
+        _validate_many(names, standard, jobs, resume, lines_as, reports, found)
     file = names[0]
     summary = work.Counts()
+    as_line = work.as_json if lines_as == "json" else work.as_text
     with faults_end_with_2():
         profile = None if methods is None else config.find_profile(methods)
         strict = judge.versions(protocol or (), references_of(ref), profile)
@@ -124,7 +138,9 @@ def validate(
                 given = cast("BufferedReader", sys.stdin.buffer)
                 stream = given if file == "-" else stack.enter_context(recording.opened(Path(file)))
                 lines, total = recording.lines(stream), recording.size(stream)
-            is_moving = sys.stdout.isatty() and not session  # a verdict a line shows well enough how far it is
+            is_moving = (
+                lines_as and sys.stdout.isatty() and not session
+            )  # a verdict a line shows well enough how far it is
             progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())
             if session:
                 verdicts = work.conversation(lines, judge.monitor(strict, fixed=bool(protocol)))
@@ -136,16 +152,17 @@ def validate(
                 for verdict in verdicts:
                     summary.add(verdict)
                     progress(verdict.end, total or 0, f"line {verdict.line}")
-                    if not session or verdict.problems:
+                    if reports:
+                        found.add_line("standard input" if file == "-" else file, verdict)
+                    if lines_as and (not session or verdict.problems):
                         yield verdict
 
-            for verdict in work.folded(counted()) if session and format_ == "text" else counted():
+            for verdict in work.folded(counted()) if session and lines_as == "text" else counted():
                 terminal.put(visible(as_line(verdict)))
-        if format_ == "json" and not summary.is_judged:
+        if lines_as == "json" and not summary.is_judged:
             terminal.put(work.counts_as_json(summary))
-    terminal.show_counts(summary)
-    if summary.invalid or not (summary.is_judged or allow_unjudged):
-        raise typer.Exit(1)
+        terminal.show_counts(summary)
+        finish(found.report(names, *summary.sums, is_judged=summary.is_judged), reports)
 
 
 def _validate_many(
@@ -153,28 +170,33 @@ def _validate_many(
     standard: Standard,
     jobs: int | None,
     resume: Path | None,
-    format_: str,
-    *,
-    allow_unjudged: bool,
-) -> None:
+    lines_as: str | None,
+    reports: Sequence[Destination],
+    found: MessageDiagnostics,
+) -> NoReturn:
+    from acpgen.diagnostics.outputs import require_apart
     from acpgen.errors import visible
     from acpgen.recordings import running, stores, told
 
-    as_line = told.as_json if format_ == "json" else told.as_text
+    as_line = told.as_json if lines_as == "json" else told.as_text
 
     def tell(verdict: Verdict) -> None:
-        for line in as_line(verdict).splitlines():
+        if reports:
+            found.add_recording(verdict)
+        for line in as_line(verdict).splitlines() if lines_as else ():
             terminal.put(visible(line))
 
     with faults_end_with_2():
-        found = stores.find(names)
+        given = stores.find(names)
+        read = [file.name for each in given.recordings for file in each.files]
+        require_apart((each.file for each in reports), read)
         with terminal.progress() as progress:
-            summary = told.run(found.recordings, standard, jobs or running.processors(), resume, tell, progress)
-        if format_ == "json":
+            summary = told.run(given.recordings, standard, jobs or running.processors(), resume, tell, progress)
+        if lines_as == "json":
             terminal.put(told.summary_as_json(summary))
-    terminal.show_summary(summary, found.others)
-    if summary.wrong or not (summary.is_judged or allow_unjudged):
-        raise typer.Exit(1)
+        terminal.show_summary(summary, given.others)
+        sums = summary.right, summary.wrong, summary.not_judged
+        finish(found.report(names, *sums, is_judged=summary.is_judged), reports)
 
 
 def _no_progress(done: int, total: int, step: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,7 @@ import typer
 
 from acpgen import terminal
 from acpgen.cli.output import deliver, faults_end_with_2, print_report, require_places
-from acpgen.cli.shared_options import Ref, chosen_format, protocol_names, references_of
+from acpgen.cli.shared_options import Format, Output, Ref, protocol_names, references_of
 
 if TYPE_CHECKING:
     from acp_session.monitor import Breach, Folding, Monitor
@@ -105,8 +105,8 @@ def tap(
     from acpgen.tape import MOST_FILES, Tape
     from acpgen.validate import breach_as_json
 
-    formats: dict[str, Callable[[Breach], str]] = {"text": str, "json": breach_as_json}
-    as_line = chosen_format(format_, formats)
+    if format_ not in ("text", "json"):
+        raise typer.BadParameter("--format is one of text, json.")
     if record is None and (redact or redact_pattern or max_size is not None):
         raise typer.BadParameter("--redact, --redact-pattern and --max-size need --record FILE")
     if max_size is None and max_files is not None:
@@ -137,7 +137,7 @@ def tap(
                 tell(replace(breach, count=count))
 
         def tell(breach: Breach) -> None:
-            line = visible(as_line(breach))
+            line = visible(breach_as_json(breach) if format_ == "json" else str(breach))
             if out is None:
                 say(line)
             else:
@@ -259,18 +259,8 @@ def probe(
         Path | None,
         typer.Option(metavar="FILE", help="Write the findings as a baseline, and exit 0 if some case was judged."),
     ] = None,
-    output_format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help="text (default), json, junit, sarif, html or badge."),
-    ] = None,
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--output",
-            metavar="[FORMAT=]FILE",
-            help="Write the report to this file; - is standard output. May be repeated.",
-        ),
-    ] = None,
+    output_format: Format = None,
+    output: Output = None,
 ) -> None:
     """Test an agent or a client, and report its conformance.
 
@@ -279,11 +269,11 @@ def probe(
     The program runs in the current folder with a temporary home folder and without a login; the report lists what cannot be reached
     without one. Exit codes: 0 no MUST is broken in what was reached, 1 one is, or nothing could be judged, 2 the command cannot be started.
     """
-    from acpgen.compat import outputs
+    from acpgen.diagnostics.outputs import outputs, texts
     from acpgen.probe import asking as work
     from acpgen.probe.clients import ClientProbing
     from acpgen.probe.driver import Probing, Wanted, run
-    from acpgen.probe.report import FORMATS, written
+    from acpgen.probe.probe_report import probe_report
 
     with faults_end_with_2():
         chosen = work.cases(cases or (), "client" if client else "agent")
@@ -293,7 +283,7 @@ def probe(
         if not command:
             raise typer.BadParameter("COMMAND is missing: acpgen probe -- COMMAND...")
         versions = work.versions(protocol or ())
-        destinations = outputs.outputs(output or (), output_format, FORMATS)
+        destinations = outputs(output or (), output_format)
         require_places([write_baseline, *(each.file for each in destinations)])
         known = work.read_baseline(baseline) if baseline is not None else None
         report = run(
@@ -314,6 +304,6 @@ def probe(
             deliver({write_baseline: work.baseline(report)})
         if known is not None:
             work.held_against(report, known)
-        deliver(outputs.texts(destinations, partial(written, report), coloured=terminal.is_coloured()))
+        deliver(texts(probe_report(report), destinations, coloured=terminal.is_coloured()))
         code = report.code if write_baseline is None else int(report.verdict == "not judged")
         raise typer.Exit(code)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from acpgen import terminal
-from acpgen.cli.output import deliver, faults_end_with_2, print_report, require_places
+from acpgen.cli.output import deliver, faults_end_with_2, finish, print_report, require_places
 from acpgen.cli.shared_options import (
+    Format,
     NoCache,
+    Output,
     Ref,
     Unstable,
     Waivers,
@@ -41,14 +42,7 @@ def diff(
             metavar="MODE", help="protocol: which peers break when they communicate. language: schema inclusion only."
         ),
     ] = "protocol",
-    output_format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="text (default), json, markdown, html, github, gitlab, sarif or junit.",
-        ),
-    ] = None,
+    output_format: Format = None,
     merge_base: Annotated[
         bool,
         typer.Option(
@@ -111,12 +105,7 @@ def diff(
             help="The number of steps that all proofs may take together. Default: 1000000. What is left then is undecided.",
         ),
     ] = None,
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[FORMAT=]FILE", help="Write the report to this file; - is standard output. May be repeated."
-        ),
-    ] = None,
+    output: Output = None,
     report_url: Annotated[
         str,
         typer.Option(
@@ -207,12 +196,7 @@ def history(
             show_default=False,
         ),
     ] = None,
-    output_format: Annotated[
-        str | None,
-        typer.Option(
-            "--format", metavar="FORMAT", help="text, json, markdown or html. Default: text.", show_default=False
-        ),
-    ] = None,
+    output_format: Format = None,
     fail_on: Annotated[
         str,
         typer.Option(
@@ -248,12 +232,7 @@ def history(
             help="The number of steps that the proofs of each comparison may take together. Default: 3000000.",
         ),
     ] = None,
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[FORMAT=]FILE", help="Write the report to this file; - is standard output. May be repeated."
-        ),
-    ] = None,
+    output: Output = None,
     ref: Ref = None,
 ) -> None:
     """Compare many revisions of a schema, step by step.
@@ -263,8 +242,9 @@ def history(
     `acpgen history main -- acp/v1` follows first parents, and the schema where it was moved. Exit codes: 0 no step counts
     under --fail-on, 1 one does, 2 the input cannot be used.
     """
-    from acpgen.compat import outputs
-    from acpgen.compat.history import asked as work
+    from acpgen.compat.history import history_command as work
+    from acpgen.compat.history_report import history_report
+    from acpgen.diagnostics.outputs import outputs
 
     given, path = tuple(what or ()), ctx.meta["path"]
     if path == "":
@@ -272,9 +252,9 @@ def history(
     if path is None and not given:
         raise typer.BadParameter("name a protocol, files, or a revision with -- and a path.")
     with faults_end_with_2():
-        destinations = outputs.outputs(output or (), output_format, work.FORMATS)
+        destinations = outputs(output or (), output_format)
         require_places(each.file for each in destinations)
-        asked = work.Asked(
+        options = work.HistoryOptions(
             given=given,
             path=path,
             destinations=destinations,
@@ -287,11 +267,7 @@ def history(
             budget=budget,
             references=references_of(ref),
         )
-        found = work.asked_for(asked)
-        written = partial(work.written, found, fail_on=fail_on)
-        deliver(outputs.texts(destinations, written, coloured=terminal.is_coloured()))
-        if found.fails(fail_on):
-            raise typer.Exit(1)
+        finish(history_report(work.history(options), fail_on), destinations)
 
 
 def rules(

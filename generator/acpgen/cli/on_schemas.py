@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from acpgen import terminal
-from acpgen.cli.output import deliver, faults_end_with_2, require_places
-from acpgen.cli.shared_options import Ref, current_folder, protocol_names
+from acpgen.cli.output import deliver, faults_end_with_2, finish, require_places
+from acpgen.cli.shared_options import Format, Output, Ref, current_folder, protocol_names
 
 
 def lint(
@@ -22,35 +22,40 @@ def lint(
             show_default=False,
         ),
     ] = None,
+    output_format: Format = None,
+    output: Output = None,
     ref: Ref = None,
 ) -> None:
     """Check schema files: JSON Schema, the dialect, house rules.
 
-    Each finding is printed on one line.
+    As text, each finding is on one line.
 
     [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning". Exit codes: 0 no
     error was found, 1 an error was found, 2 the input cannot be used.
     """
     from acpgen import config
-    from acpgen.lint import NO_LEVELS, LintReport, lint_paths, require_rules
+    from acpgen.diagnostics.outputs import outputs, require_apart
+    from acpgen.lint import Finding, lint_paths, require_rules
+    from acpgen.lint.lint_report import lint_report
     from acpgen.schema.load import place
 
-    report = LintReport()
     with faults_end_with_2():
+        destinations = outputs(output or (), output_format)
+        require_places(each.file for each in destinations)
         wanted = paths or [_schema_folder()]
+        require_apart(
+            (each.file for each in destinations), [file for path in wanted for file in (path, *path.rglob("*"))]
+        )
         projects = {path: found for path in wanted if (found := config.around(path)) is not None}
         folders = {found.root / found.schema for found in projects.values()}
         for found in projects.values():
             require_rules(found.lint, place(found.file))
+        levels: dict[Finding, config.Level] = {}
         for path in wanted:
-            around = projects.get(path)
-            findings = lint_paths([path], folders, config.references(ref or (), path.resolve()))
-            report = report.joined(LintReport.of(findings, around.lint if around is not None else NO_LEVELS))
-    for line in report.lines:
-        print(line)
-    terminal.say(report.summary)
-    if report.errors:
-        raise typer.Exit(1)
+            project = projects.get(path)
+            for finding in lint_paths([path], folders, config.references(ref or (), path.resolve())):
+                levels[finding] = "error" if project is None else project.lint.get(finding.rule, "error")
+        finish(lint_report(levels, ", ".join(map(place, wanted))), destinations)
 
 
 def adopt(

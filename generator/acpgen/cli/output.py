@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from acpgen import terminal
+
+if TYPE_CHECKING:
+    from acpgen.diagnostics.model import DiagnosticReport
+    from acpgen.diagnostics.outputs import Destination
 
 
 @contextlib.contextmanager
@@ -52,3 +57,11 @@ def deliver(texts: Mapping[Path | None, str]) -> None:
     replace_files({file: text for file, text in texts.items() if file is not None})
     if None in texts:
         print_report(texts[None])
+
+
+def finish(report: DiagnosticReport, destinations: Sequence[Destination]) -> NoReturn:
+    """Write a report to where it goes, and end with its exit code. Raises `Faults`."""
+    from acpgen.diagnostics.outputs import texts
+
+    deliver(texts(report, destinations, coloured=terminal.is_coloured()))
+    raise typer.Exit(report.code)

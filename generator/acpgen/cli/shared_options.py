@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 if TYPE_CHECKING:
     from acpgen.kept import Kept
     from acpgen.schema.load import References
-
-
-T = TypeVar("T")
 
 
 Ref: TypeAlias = Annotated[
@@ -45,6 +42,29 @@ Unstable: TypeAlias = Annotated[
     ),
 ]
 """The option `--unstable` of every command that compares schemas."""
+
+
+Format: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="text (default), json, markdown, html, github, gitlab, sarif, junit or badge.",
+        show_default=False,
+    ),
+]
+"""The option `--format` of every command that reports what it found."""
+
+
+Output: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        metavar="[FORMAT=]FILE",
+        help="Write the report to this file; - is standard output. May be repeated.",
+    ),
+]
+"""The option `--output` of every command that reports what it found."""
 
 
 NoCache: TypeAlias = Annotated[
@@ -100,10 +120,3 @@ def kept_results(no_cache: bool) -> Kept:
     from acpgen.kept import NOTHING, user_cache
 
     return NOTHING if no_cache else user_cache()
-
-
-def chosen_format(name: str, known: Mapping[str, Callable[[T], str]]) -> Callable[[T], str]:
-    """The writer of a format. Raises `typer.BadParameter` where there is none of that name."""
-    if name not in known:
-        raise typer.BadParameter(f"--format is one of {', '.join(known)}.")
-    return known[name]

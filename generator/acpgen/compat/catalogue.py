@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from textwrap import fill
 from typing import Any, Final, cast
 
 from acpgen import resources
-from acpgen.compat import compare, ignored, promises, waivers
-from acpgen.compat.promises import NONE, Policy
-from acpgen.compat.protocol.rules.rulebook import MIRRORS, RULES, UNMIRRORED
+from acpgen.compat import project_policy
+from acpgen.compat.project_policy import NONE, Policy
+from acpgen.compat.rules import RULES
 from acpgen.schema.load import decode, parse_json, read_bytes
 
 PAGES: Final = "compatibility"
@@ -42,19 +41,17 @@ class CatalogueEntry:
 @cache
 def catalogue() -> tuple[CatalogueEntry, ...]:
     """All rules in alphabetical order."""
-    functions: list[Callable[..., object]] = [rule for rules in RULES.values() for rule in rules]
-    functions += [compare.language_narrowed, compare.language_widened, compare.language_undecided]
-    functions += [ignored.keyword_ignored]
-    functions += [promises.policy_applied, promises.policy_unused, waivers.waiver_expired, waivers.waiver_unused]
-    mirrors = {**MIRRORS, **{other: rule for rule, other in MIRRORS.items()}}
-    entries: list[CatalogueEntry] = []
-    for function in functions:
-        name = function.__name__.replace("_", "-")
-        doc = " ".join((inspect.getdoc(function) or "").split())
-        assert doc, f"{name} has no documentation"
-        severities = tuple(examples().get(name, {}).get("severities", ()))
-        entries.append(CatalogueEntry(name, doc, mirrors.get(name, ""), UNMIRRORED.get(name, ""), severities))
+    rules = [row for row in RULES if row.doc]
+    mirrors = {row.id: row.mirror for row in rules if row.mirror} | {row.mirror: row.id for row in rules if row.mirror}
+    entries = [
+        CatalogueEntry(row.id, row.doc, mirrors.get(row.id, ""), row.unmirrored, tuple(_severities(row.id)))
+        for row in rules
+    ]
     return tuple(sorted(entries, key=lambda entry: entry.id))
+
+
+def _severities(rule: str) -> Sequence[str]:
+    return cast("Sequence[str]", examples().get(rule, {}).get("severities", ()))
 
 
 @cache
@@ -70,10 +67,10 @@ def here(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
         if level.rule in ("", entry.id):
             at = "" if level.area is None else level.area.written
             yield {"at": at, "severity": level.severity, "reason": level.reason}
-    if promises.is_removal(entry.id):
+    if project_policy.is_removal(entry.id):
         for area, deprecation in policy.deprecated.items():
             since = f"from {deprecation.sunset.isoformat()} on: {deprecation.reason}"
-            yield {"at": area.written, "severity": promises.LOWERED, "reason": since}
+            yield {"at": area.written, "severity": project_policy.LOWERED, "reason": since}
 
 
 def everywhere(policy: Policy) -> Iterator[tuple[str, str]]:

@@ -5,25 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast, get_args
 
-from acpgen.compat import report as reports
+from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import both
 from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
-from acpgen.compat.fixing import Comparing, Fixed, Repairing, fixed
-from acpgen.compat.outputs import Destination, outputs, require_apart, texts
-from acpgen.compat.promises import NONE, Policy, judged
-from acpgen.compat.roles import require_roles
-from acpgen.compat.settings import policy
+from acpgen.compat.policy_settings import policy, require_roles
+from acpgen.compat.project_policy import NONE, Policy, apply
+from acpgen.compat.project_releases import release_files, versions_of, with_releases
+from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input, files_here, is_new, opened, since_parted
-from acpgen.compat.transitive import kept as kept_releases
-from acpgen.compat.transitive import versions_of, with_releases
-from acpgen.compat.waivers import parsed, standard_file, waive
-from acpgen.compat.waiving import Decision, with_waivers
-from acpgen.compat.waiving import decision as decided
+from acpgen.compat.waivers import Decision, parsed, standard_file, waive, with_waivers
+from acpgen.compat.waivers import decision as decided
 from acpgen.config import Config, around, find_profile
+from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.kept import NOTHING, Kept
 from acpgen.schema.load import NO_REFERENCES, References, decode, place, read_bytes
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from acpgen.compat.catalogue import CatalogueEntry
+    from acpgen.compat.repair.fix import Fixed, Repairing
 
 
 _URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
@@ -73,7 +71,7 @@ def options(
         )
     wanted: tuple[Destination, ...] = ()
     try:
-        wanted = outputs(given, output_format, reports.FORMATS)
+        wanted = outputs(given, output_format)
     except Faults as caught:
         faults.extend(caught.faults)
     if faults:
@@ -129,7 +127,7 @@ def compared(
     promised = of_project(project)
     releases = None
     if project is not None and promised.since is not None:
-        releases = kept_releases(project, new, promised.since, place(project.file))
+        releases = release_files(project, new, promised.since, place(project.file))
     versions = () if project is None else versions_of(project, new)
     earlier, later = both(before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
     read = (*earlier.places, *later.places, *files_here(old), *files_here(new))
@@ -141,16 +139,16 @@ def compared(
         checked = chosen.mode == "protocol"
         return opened(path, checked=checked, unstable=unstable, references=references, methods=profile)
 
-    comparing = Comparing(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, kept=kept)
+    comparing = Comparer(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, kept=kept)
     today = date.today()
 
     def reported(after: Input) -> Report:
         """The report of OLD, and of the releases that the project promises to live with, and of NEW as it is or is edited."""
-        asked = comparing if after is later else comparing.made
+        asked = comparing if after is later else comparing.compare
         found = replace(asked(earlier, after), merge_base=base, docs=promised.docs, whole=chosen.report_url)
         if releases is not None:
             found = with_releases(found, releases, lambda path: asked(release(path), after))
-        return judged(found, promised, today, spot_of(project))
+        return apply(found, promised, today, spot_of(project))
 
     report = reported(later)
     if project is not None:
@@ -161,7 +159,9 @@ def compared(
     found = waive(report, accepted, today, versions)
     if repairing == "no":
         return Reported(found, files)
-    outcome = fixed(found, earlier, later, reported, unstable=unstable, repairing=repairing)
+    from acpgen.compat.repair.fix import fix
+
+    outcome = fix(found, earlier, later, reported, unstable=unstable, repairing=repairing)
     return Reported(
         waive(outcome.left, accepted, today, versions) if repairing == "fix" else outcome.report, files, outcome
     )
@@ -187,8 +187,8 @@ def of_project(project: Config | None) -> Policy:
 
 def written(compared: Reported, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
     """What is to be written, by file: reports, and what was decided; `None` is standard output, `coloured` if that shows text."""
-    write = partial(reports.written, compared.report, fail_on=chosen.fail_on)
-    return {**texts(chosen.outputs, write, coloured=coloured), **compared.files}
+    report = check_report(compared.report, chosen.fail_on, chosen.fail_on_bindings)
+    return {**texts(report, chosen.outputs, coloured=coloured), **compared.files}
 
 
 def stops(report: Report, chosen: Options) -> bool:

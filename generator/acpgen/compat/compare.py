@@ -28,7 +28,7 @@ from acpgen.compat.findings import (
     worst,
 )
 from acpgen.compat.fingerprints import asked, fingerprint
-from acpgen.compat.ignored import ignored_keywords
+from acpgen.compat.keyword_notes import ignored_keywords
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, NoKeyword, Unsupported, distinct
@@ -150,20 +150,18 @@ def reported(
         judged = (*judged, rewritten(before, after, _start(old.input), _start(new.input)))
     in_files = (replace(each, old_at=before.in_file(each.old_at), new_at=after.in_file(each.new_at)) for each in judged)
     findings = placed(in_files, old.input, new.input)
-    return agreed(
-        Report(
-            mode="protocol",
-            old=old.input.label,
-            new=new.input.label,
-            verdict=worst(tuple(finding.severity for finding in findings)),
-            wire=Inclusion(backward=_answer(found.judged, "new"), forward=_answer(found.judged, "old")),
-            language=found.language,
-            bindings=made,
-            findings=findings,
-            notes=ignored_keywords(old.input, new.input, (before.bundle.notes, after.bundle.notes)),
-            coverage=found.coverage,
-            named=_named((before, old.input), (after, new.input)),
-        )
+    return Report(
+        mode="protocol",
+        old=old.input.label,
+        new=new.input.label,
+        verdict=worst(tuple(finding.severity for finding in findings)),
+        wire=Inclusion(backward=_answer(found.judged, "new"), forward=_answer(found.judged, "old")),
+        language=found.language,
+        bindings=made,
+        findings=findings,
+        notes=ignored_keywords(old.input, new.input, (before.bundle.notes, after.bundle.notes)),
+        coverage=found.coverage,
+        named=_named((before, old.input), (after, new.input)),
     )
 
 
@@ -341,18 +339,6 @@ def _answer(judged: Iterable[Judged], receiver: Revision) -> Answer:
     return "undecided" if any(receiver in each.doubtful for each in found) else "yes"
 
 
-def agreed(report: Report) -> Report:
-    """The report, whose summary says of no direction that it works where a finding says that it breaks."""
-    answers = {"old": report.wire.backward, "new": report.wire.forward}
-    for each in report.findings:
-        witness = each.witness
-        plain = () if witness is None or witness.accepted_by is None else (witness.accepted_by,)
-        suffering = [(each.severity, plain), *((reach.severity, reach.senders) for reach in each.reaches)]
-        for severity, senders in suffering:
-            assert severity != "breaking" or all(answers[sender] != "yes" for sender in senders), each
-    return report
-
-
 def _start(side: Input) -> str:
     return f"{side.documents.documents[0].path}#"
 
@@ -387,18 +373,16 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     if not found and made != "identical":
         found.append(_about(_language_rewritten(), old, new, schemas, ("", "")))
     findings = tuple(sorted(found, key=order))
-    return agreed(
-        Report(
-            mode="language",
-            old=old.label,
-            new=new.label,
-            verdict=worst(tuple(finding.severity for finding in findings)),
-            wire=inclusion,
-            language=inclusion,
-            bindings=made,
-            findings=findings,
-            notes=notes,
-        )
+    return Report(
+        mode="language",
+        old=old.label,
+        new=new.label,
+        verdict=worst(tuple(finding.severity for finding in findings)),
+        wire=inclusion,
+        language=inclusion,
+        bindings=made,
+        findings=findings,
+        notes=notes,
     )
 
 
@@ -519,7 +503,7 @@ def _language_rewritten() -> Finding:
 
 
 def language_narrowed(backward: Relation) -> Finding | None:
-    """Something that is valid under the old schema is not valid under the new one."""
+    """The finding of a value that the old schema alone accepts."""
     if backward.witness is None:
         return None
     return _language_finding(
@@ -532,7 +516,7 @@ def language_narrowed(backward: Relation) -> Finding | None:
 
 
 def language_widened(forward: Relation) -> Finding | None:
-    """Something that is valid under the new schema is not valid under the old one."""
+    """The finding of a value that the new schema alone accepts."""
     if forward.witness is None:
         return None
     return _language_finding(
@@ -545,7 +529,7 @@ def language_widened(forward: Relation) -> Finding | None:
 
 
 def language_undecided(relation: Relation, accepted_by: Revision, refused_by: Revision) -> Finding | None:
-    """Whether everything valid under one schema is valid under the other was neither proven nor refuted. It is never treated as safe."""
+    """The finding of what was neither proven nor refuted."""
     if relation.verdict.value != "undecided":
         return None
     finding = _language_finding(

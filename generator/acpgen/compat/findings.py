@@ -98,14 +98,12 @@ class FilePatch:
 class Repair:
     """An edit of the new schema that ends a finding and makes nothing worse: the comparison has been made again with it.
 
-    `keeps`: what the change was made for remains; otherwise `why` says why it cannot. `alone`: it holds without the repairs of other
-    findings; otherwise together with them.
+    It needs no repair of another finding. `keeps`: what the change was made for remains; otherwise `why` says why it cannot.
     """
 
     description: str
     keeps: bool
     why: str
-    alone: bool
     patches: tuple[FilePatch, ...]
 
 
@@ -184,6 +182,11 @@ class Finding:
     def methods(self) -> tuple[str, ...]:
         """The methods whose messages hold what changed."""
         return tuple(dict.fromkeys(each.method for each in self.reaches if each.method is not None))
+
+    @property
+    def fingerprints(self) -> tuple[str, ...]:
+        """Its own, and those of the messages that hold what changed."""
+        return (self.fingerprint, *(each.fingerprint for each in self.reaches))
 
 
 @dataclass(frozen=True, slots=True)

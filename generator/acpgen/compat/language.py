@@ -211,7 +211,7 @@ def _closure(
 
 
 def _leading_to(places: Mapping[str, JSON], ends: Iterable[str], whole: JSON) -> set[str]:
-    """Places that are among the ends, and the definitions whose references lead to one, however far."""
+    """ChangePlaces that are among the ends, and the definitions whose references lead to one, however far."""
     means = _Means(places, whole)
     by: dict[str, list[str]] = {}
     for place, schema in places.items():

@@ -18,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -26,9 +26,10 @@ from typing import Any, Final, cast
 
 from acpgen import config
 from acpgen.compat.findings import Finding, Note, Report, Spot, Waived
-from acpgen.compat.numbering import is_out, is_release
-from acpgen.errors import BadSetting, Fault, Faults, NotToml, UnknownKey, did_you_mean
+from acpgen.compat.project_releases import is_date, is_out, is_release
+from acpgen.errors import BadSetting, Fault, Faults, NotAppendable, NotToml, UnknownKey, UnknownName, did_you_mean
 from acpgen.schema.load import decode, place, read_bytes
+from acpgen.schema.numbers import dumps
 
 FILE: Final = "compat-waivers.toml"
 
@@ -104,47 +105,32 @@ def parsed(text: str, at: str) -> tuple[Waiver, ...]:
 
 
 def _waiver(entry: dict[str, object], at: str, index: int, line: int, faults: list[Fault]) -> Iterable[Waiver]:
-    key = f"waiver.{index}"
-    known = len(faults)
-    faults.extend(
-        UnknownKey(at=f"{at}:{line}:1", key=f"{key}.{name}", hint=did_you_mean(name, _KEYS))
-        for name in entry
-        if name not in _KEYS
-    )
-    faults.extend(
-        BadSetting(at=f"{at}:{line}:1", key=f"{key}.{name}", expected="a string that is not empty")
-        for name in ("rule", "fingerprint", "reason")
-        if not isinstance(entry.get(name), str) or not str(entry[name]).strip()
-    )
-    faults.extend(
-        BadSetting(at=f"{at}:{line}:1", key=f"{key}.{name}", expected="a file and a pointer")
-        for name in ("old", "new")
-        if not isinstance(entry.get(name, ""), str)
-    )
+    known, here = len(faults), f"{at}:{line}:1"
+
+    def wrong(name: str, expected: str) -> None:
+        faults.append(BadSetting(at=here, key=f"waiver.{index}.{name}", expected=expected))
+
+    unknown = (name for name in entry if name not in _KEYS)
+    faults.extend(UnknownKey(at=here, key=f"waiver.{index}.{name}", hint=did_you_mean(name, _KEYS)) for name in unknown)
+    for name in ("rule", "fingerprint", "reason"):
+        if not isinstance(entry.get(name), str) or not str(entry[name]).strip():
+            wrong(name, "a string that is not empty")
+    for name in ("old", "new"):
+        if not isinstance(entry.get(name, ""), str):
+            wrong(name, "a file and a pointer")
     expires, until = entry.get("expires"), entry.get("until", "")
-    if isinstance(expires, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", expires):
-        with contextlib.suppress(ValueError):
-            expires = date.fromisoformat(expires)
+    if isinstance(expires, str) and is_date(expires):
+        expires = _end(expires)
     if "until" in entry and not (isinstance(until, str) and is_release(until)):
-        expected = "the release with which it ends, such as '1.7.0'; a day goes into 'expires'"
-        faults.append(BadSetting(at=f"{at}:{line}:1", key=f"{key}.until", expected=expected))
+        wrong("until", "the release with which it ends, such as '1.7.0'; a day goes into 'expires'")
     if "until" in entry and "expires" in entry:
-        expected = "left out where 'expires' is given"
-        faults.append(BadSetting(at=f"{at}:{line}:1", key=f"{key}.until", expected=expected))
+        wrong("until", "left out where 'expires' is given")
     if "until" not in entry and not isinstance(expires, date):
-        faults.append(BadSetting(at=f"{at}:{line}:1", key=f"{key}.expires", expected="a date, such as 2027-01-31"))
+        wrong("expires", "a date, such as 2027-01-31")
     if len(faults) == known:
-        yield Waiver(
-            rule=str(entry["rule"]),
-            fingerprint=str(entry["fingerprint"]),
-            reason=str(entry["reason"]),
-            expires=date(expires.year, expires.month, expires.day) if isinstance(expires, date) else None,
-            until=str(until),
-            old=str(entry.get("old", "")),
-            new=str(entry.get("new", "")),
-            at=at,
-            line=line,
-        )
+        texts = {name: str(entry.get(name, "")) for name in _KEYS if name != "expires"}
+        day = date(expires.year, expires.month, expires.day) if isinstance(expires, date) else None
+        yield Waiver(**texts, expires=day, at=at, line=line)
 
 
 def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequence[str] = ()) -> Report:
@@ -193,9 +179,7 @@ def is_waived(finding: Finding, fingerprint: str) -> bool:
 
 
 def waiver_expired(waiver: Waiver, end: str, *, renewed: bool = False) -> Note:
-    """A waiver is past its date, or its release or a later one is kept in `schema/releases`, or none is kept, so that nobody knows. What it
-    accepted counts again, unless another one accepts it; the waiver itself is a note.
-    """
+    """The note of a waiver past its end."""
     if renewed:
         return _note(waiver, "waiver-expired", f"{end}, and another waiver accepts the same findings", "Remove it.")
     advice = "Fix the accepted finding, or decide again and give the waiver a new end."
@@ -203,10 +187,7 @@ def waiver_expired(waiver: Waiver, end: str, *, renewed: bool = False) -> Note:
 
 
 def waiver_unused(waiver: Waiver) -> Note:
-    """A waiver matches no finding: what it accepted has been merged, is gone, or has changed. It is a note and counts for nothing.
-
-    A waiver holds for every comparison until its end, so that a comparison with the last release still finds it.
-    """
+    """The note of a waiver that matches no finding."""
     advice = "Keep it until the accepted change is released, then remove it."
     return _note(waiver, "waiver-unused", "matches no finding", advice)
 
@@ -219,7 +200,7 @@ def _note(waiver: Waiver, rule: str, what: str, advice: str) -> Note:
 def _matches(waiver: Waiver, finding: Finding) -> bool:
     return (
         waiver.rule == finding.rule
-        and waiver.fingerprint in (finding.fingerprint, *(reach.fingerprint for reach in finding.reaches))
+        and waiver.fingerprint in finding.fingerprints
         and _same_place(waiver.old, finding.old)
         and _same_place(waiver.new, finding.new)
     )
@@ -237,3 +218,122 @@ def _same_place(wanted: str, spot: Spot | None) -> bool:
 
 def _without_indices(pointer: str) -> str:
     return "/".join(part for part in pointer.split("/") if not part.isdecimal())
+
+
+# --- decisions on the command line -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Findings that are accepted from now on, by fingerprint, with the reason, and the last day on which that holds, or the release with
+    which it ends.
+    """
+
+    fingerprints: tuple[str, ...]
+    reason: str
+    until: date | str
+
+
+def decision(fingerprints: Sequence[str], reason: str | None, until: str | None, today: date) -> Decision | None:
+    """What `--waive`, `--reason` and `--until` say together; `None` without any. Raises `Faults`."""
+    faults: list[Fault] = []
+    if not fingerprints:
+        given = (("--reason", reason), ("--until", until))
+        alone = "given together with --waive FINGERPRINT"
+        faults.extend(BadSetting(at=name, key="it", expected=alone) for name, value in given if value is not None)
+    elif reason is None or not reason.strip():
+        faults.append(
+            BadSetting(at="--waive", key="--reason", expected="a sentence that says why the finding is accepted")
+        )
+    end = _end(until)
+    if fingerprints and (end is None or (isinstance(end, date) and end < today)):
+        expected = "today or a later date, such as 2027-01-31, or a future release, such as 1.7.0"
+        faults.append(BadSetting(at="--waive", key="--until", expected=expected))
+    if faults:
+        raise Faults(faults)
+    return None if end is None else Decision(tuple(dict.fromkeys(fingerprints)), (reason or "").strip(), end)
+
+
+def with_waivers(
+    text: str, at: str, report: Report, decided: Decision, today: date, releases: Sequence[str] = ()
+) -> str:
+    """The file of waivers `at`, whose text is `text`, with those that are decided at its end; all else stays as it is.
+
+    `report` is the comparison without waivers, `releases` are those of the protocol that are kept. Raises `Faults`: no finding has a
+    fingerprint, one is accepted already, the release is no release to come, or the file has a form to which nothing can be added.
+    """
+    before = parsed(text, at)
+    standing = waive(report, before, today, releases)
+    faults: list[Fault] = list(_no_end(decided, releases))
+    added: list[str] = []
+    for fingerprint in decided.fingerprints:
+        found = [each for each in standing.findings if fingerprint in each.fingerprints]
+        if not found:
+            known = [name for each in report.findings for name in each.fingerprints]
+            faults.append(
+                UnknownName(at="--waive", kind="finding", name=fingerprint, hint=did_you_mean(fingerprint, known))
+            )
+        elif all(is_waived(each, fingerprint) for each in found):
+            expected = f"a finding that still counts; {at} accepts this one already"
+            faults.append(BadSetting(at="--waive", key=fingerprint, expected=expected))
+        else:
+            added.append(_entry(found[0], fingerprint, decided))
+    if faults:
+        raise Faults(faults)
+    whole = "\n".join(filter(None, (text.rstrip("\n"), *added))) + "\n" if added else text
+    _require_added(whole, at, before, len(added))
+    return whole
+
+
+def _no_end(decided: Decision, releases: Sequence[str]) -> Iterator[Fault]:
+    """What is wrong with a release as an end."""
+    if isinstance(decided.until, date):
+        return
+    if not releases:
+        expected = "a date: no releases of what is compared are kept in schema/releases"
+        yield BadSetting(at="--waive", key="--until", expected=expected)
+    elif is_out(decided.until, releases):
+        yield BadSetting(
+            at="--waive", key="--until", expected=f"a release after {releases[-1]}, the newest kept release"
+        )
+
+
+def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> None:
+    """Refuse a text that does not hold what it held before and the new entries."""
+    try:
+        after = parsed(text, at)
+    except Faults:
+        raise Faults([NotAppendable(at=at)]) from None
+    assert [replace(each, line=1) for each in after[: len(before)]] == [replace(each, line=1) for each in before]
+    assert len(after) == len(before) + count
+
+
+def _entry(finding: Finding, fingerprint: str, decided: Decision) -> str:
+    """The text of a waiver. Places are without the revision that they were read at."""
+    lines = ["", "[[waiver]]", f"rule = {_string(finding.rule)}"]
+    for side, spot in (("old", finding.old), ("new", finding.new)):
+        if spot is not None:
+            revision, colon, path = spot.file.partition(":")
+            lines.append(f"{side} = {_string(f'{path if colon else revision}#{spot.pointer}')}")
+    end = decided.until
+    lines += [f"fingerprint = {_string(fingerprint)}", f"reason = {_string(decided.reason)}"]
+    lines.append(f"expires = {end.isoformat()}" if isinstance(end, date) else f"until = {_string(end)}")
+    return "\n".join(lines)
+
+
+def _string(value: str) -> str:
+    """A text as a TOML basic string: a control as an escape, half a surrogate pair as the sign for what cannot be read."""
+
+    def escaped(found: re.Match[str]) -> str:
+        return "\ufffd" if "\ud800" <= found[0] <= "\udfff" else f"\\u{ord(found[0]):04X}"
+
+    return re.sub("[\x7f-\x9f\ud800-\udfff]", escaped, dumps(value, ensure_ascii=False))
+
+
+def _end(text: str | None) -> date | str | None:
+    """The day or the release that a text names."""
+    if text is None or not is_date(text):
+        return text if text is not None and is_release(text) else None
+    with contextlib.suppress(ValueError):
+        return date.fromisoformat(text)
+    return None

@@ -7,13 +7,12 @@ Its name with dashes is its public id, its docstring its documentation.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen.config import Level
-from acpgen.errors import Fault, Faults, UnknownName, did_you_mean, printable
+from acpgen.errors import Fault, Faults, UnknownName, did_you_mean
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
 from acpgen.material import schemas
@@ -67,57 +66,6 @@ class Finding:
     pointer: str
     rule: str
     message: str
-
-    def __str__(self) -> str:
-        return printable(f"{self.file}:{self.line}:{self.column}: {self.pointer}: {self.rule}: {self.message}")
-
-
-NO_LEVELS: Final[Mapping[str, Level]] = {}
-"""Where every rule is an error."""
-
-
-@dataclass(frozen=True, slots=True)
-class LintReport:
-    """Findings by what a project makes of their rules; `off` are those of rules that are off."""
-
-    errors: tuple[Finding, ...] = ()
-    warnings: tuple[Finding, ...] = ()
-    off: tuple[Finding, ...] = ()
-
-    @classmethod
-    def of(cls, findings: Iterable[Finding], levels: Mapping[str, Level]) -> LintReport:
-        """The findings by the level of their rules; a rule without one is an error."""
-        found: dict[Level, list[Finding]] = {"error": [], "warning": [], "off": []}
-        for finding in findings:
-            found[levels.get(finding.rule, "error")].append(finding)
-        return cls(tuple(found["error"]), tuple(found["warning"]), tuple(found["off"]))
-
-    def joined(self, other: LintReport) -> LintReport:
-        """Both together, each finding once."""
-        errors, warnings, off = (
-            tuple(sorted({*getattr(self, level), *getattr(other, level)})) for level in ("errors", "warnings", "off")
-        )
-        return LintReport(errors, warnings, off)
-
-    @property
-    def lines(self) -> Iterator[str]:
-        """One line for each finding, in the order of files and lines."""
-        for finding in sorted((*self.errors, *self.warnings)):
-            yield f"{finding} (warning)" if finding in self.warnings else str(finding)
-
-    @property
-    def summary(self) -> str:
-        """What was found in one sentence."""
-        told = [f"{_counted(len(self.warnings), 'warning')}" if self.warnings else ""]
-        told += [f"{_counted(len(self.off), 'finding')} of rules that are off" if self.off else ""]
-        if self.errors:
-            told.insert(0, _counted(len(self.errors), "error"))
-        rest = ", ".join(filter(None, told))
-        return f"{rest}." if rest else "No rule finds anything."
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def require_rules(levels: Iterable[str], at: str) -> None:

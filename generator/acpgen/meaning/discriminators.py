@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from acpgen import ir
-from acpgen.meaning.keys import takes_objects
 from acpgen.meaning.nodes import Node, Schemas
 from acpgen.pointers import pointer
 from acpgen.schema.equality import key_of
@@ -136,3 +135,21 @@ def _groups(tags: Sequence[tuple[ir.JSON, ...]]) -> int:
         for key in {key_of(tag) for tag in own}:
             owners.setdefault(key, []).append(index)
     return len(set(map(tuple, owners.values())))
+
+
+def takes_objects(
+    type_: ir.Type, definitions: Mapping[str, ir.Definition], through: frozenset[str] = frozenset()
+) -> bool:
+    """Whether a type takes any object."""
+    match type_:
+        case ir.Anything() | ir.Map():
+            return True
+        case ir.AnyOf(types=types):
+            return any(takes_objects(one, definitions, through) for one in types)
+        case ir.Ref(name=name):
+            definition = definitions[name]
+            if isinstance(definition, ir.Alias) and name not in through:
+                return takes_objects(definition.type, definitions, through | {name})
+            return isinstance(definition, ir.Record | ir.TaggedUnion)
+        case _:
+            return False

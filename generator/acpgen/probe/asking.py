@@ -62,7 +62,7 @@ def versions(protocols: Sequence[str]) -> tuple[int, ...]:
 
 def listed(found: Sequence[ProbeCase]) -> str:
     """The cases for people: those of MUSTs first, strict ones apart."""
-    from acpgen.compat.report.columns import plain, wrapped
+    from acpgen.diagnostics.columns import plain, wrapped
 
     lines: list[str] = []
     for heading, is_strict in (("Demanded (MUST)", False), ("Advised, or not said (strict)", True)):

@@ -358,8 +358,8 @@ def _families(versions: Sequence[Version], material: Material) -> list[str]:
 
 def _guided(old: Version, new: Version) -> Mapping[str, str]:
     """The pages of the migration guide. Raises `Faults`."""
-    from acpgen.compat.guide import guide
     from acpgen.compat.protocol.revision import Revised
+    from acpgen.publish.migration import guide
 
     made = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
     return {old.beside(path): text for path, text in made.items()}
@@ -372,6 +372,6 @@ def _area(text: str) -> str:
 
 def _guide(old: Version, new: Version) -> str:
     """The first page of the guide."""
-    from acpgen.compat.guide import first_page
+    from acpgen.publish.migration import first_page
 
     return old.beside(first_page(old.protocol.name, new.protocol.name))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
+from acpgen.compat.check_report import VERDICTS
 from acpgen.compat.compare import side
 from acpgen.compat.findings import worst
 from acpgen.compat.protocol.check.check import check, restructured
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.report.markdown import VERDICTS
 from acpgen.compat.sources import opened
 from acpgen.markup import quoting
 from acpgen.publish.history import History

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from acpgen import ir
+from acpgen.compat.diff.renames import renamed_definitions, successor
+from acpgen.compat.protocol.revision import Revised
 from acpgen.publish.channels import VersionPlaces
 from acpgen.publish.versions import Version
-from acpgen.schema.bundle import Bundle
 from acpgen.schema.numbers import dumps
 from acpgen.targets import docs
 from acpgen.targets.docs import Counterpart, VersionDifference
@@ -45,9 +46,9 @@ def matched(
         else:
             differences = tuple(_method_differences(here.protocol, method, there.protocol, other))
             yield pages_here.methods[method.name], (pages_there.methods[other.name], differences)
+    same = _same_types(here, there)
     for name, definition in here.protocol.definitions.items():
-        same = _same_type(name, here.bundle, there.bundle)
-        found = there.protocol.definitions.get(same or "")
+        found = there.protocol.definitions.get(same.get(name, ""))
         if found is None:
             yield pages_here.types[name], (None, None)
         else:
@@ -58,18 +59,16 @@ def matched(
 
 def same_method(method: ir.Method, protocol: ir.Protocol) -> ir.Method | None:
     """The method of another version with this name, or with a name that one of the two had before."""
-    return next(
-        (other for other in protocol.methods if other.name == method.name and other.kind == method.kind),
-        next((o for o in protocol.methods if method.name in o.was or o.name in method.was), None),
-    )
+    earlier = (other for other in protocol.methods if successor(other, [method]) is not None)
+    return successor(method, protocol.methods) or next(earlier, None)
 
 
-def _same_type(name: str, here: Bundle, there: Bundle) -> str | None:
-    if name in there.definitions:
-        return name
-    earlier = {item.rpartition("/")[2] for item in here.definitions.get(name, {}).get("x-was", ())}
-    later = [other for other, schema in there.definitions.items() if f"#/$defs/{name}" in schema.get("x-was", ())]
-    return next(iter([*later, *(other for other in there.definitions if other in earlier)]), None)
+def _same_types(here: Version, there: Version) -> Mapping[str, str]:
+    """The types of one version with those of another: of one name, or of a name that one of the two had before."""
+    ours, theirs = (Revised(each.protocol, each.bundle) for each in (here, there))
+    later, earlier = renamed_definitions(ours.definitions, theirs), renamed_definitions(theirs.definitions, ours)
+    same = {name: name for name in ours.definitions if name in theirs.definitions}
+    return {**{name: was for was, name in earlier.items()}, **later, **same}
 
 
 # --- differences -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The page on which messages are judged in the browser, and what it judges by: the schema of each protocol and its table of methods."""
+"""The page on which messages are judged in the browser, and what it judges by: the module of each protocol and its table of methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acpgen.markup import Markdown, html
 from acpgen.meaning import framing
 from acpgen.meaning.contract import method_row
 from acpgen.publish.versions import Version
-from acpgen.targets import docs
+from acpgen.targets import docs, typescript
 
 PAGE: Final = "judge.md"
 RULES: Final = (
@@ -64,12 +64,11 @@ def scripts(versions: Sequence[Version]) -> Mapping[str, str]:
             "batch": protocol.batch,
             "partial": version.family == "mcp",  # the schema holds a part of its methods
             "methods": [method_row(method) for method in protocol.methods],
-            "schema": version.bundle.schema,
             "example": "\n".join(json.dumps(line) for line in _example(version)),
         }
-        found[_script(version)] = (
-            f"(globalThis.acpProtocols ??= {{}})[{json.dumps(protocol.name)}] = {json.dumps(data)};\n"
-        )
+        module = typescript.script(protocol, version.bundle, ("DecodeError", "read", "validate"))
+        name, rows = json.dumps(protocol.name), json.dumps(data)
+        found[_script(version)] = f"(globalThis.acpProtocols ??= {{}})[{name}] = {{ ...{rows}, module: {module} }};\n"
     return found
 
 

@@ -16,7 +16,7 @@ from acpgen.adopt import layout
 from acpgen.among import is_behind_link
 from acpgen.compat.findings import SEVERITIES, Severity
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.rules.rulebook import VERSION
+from acpgen.compat.rules import VERSION
 from acpgen.errors import BadMaterial, Faults, LinkRefused
 from acpgen.files import Change, Tree
 from acpgen.material import RELEASES, VERDICTS, Files, Release, Releases, parsed

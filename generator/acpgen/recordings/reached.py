@@ -122,7 +122,9 @@ class _Gathered:
         if verdict.counts_as in ("wrong", "not judged") and len(self.first) < MOST_FINDINGS:
             file, line = self.reading.place(verdict.line)
             text = visible(validate.as_text(replace(verdict, line=line)))
-            self.first.setdefault(verdict.mark, Finding(file, line, _cut(text, _LONGEST_TEXT)))
+            broken = next((each for each in verdict.problems if each.level != "note"), None)
+            rule = ("", "") if broken is None else (broken.rule, broken.level)
+            self.first.setdefault(verdict.mark, Finding(file, line, _cut(text, _LONGEST_TEXT), *rule))
 
     def verdict(self, name: str, failure: str) -> Verdict:
         return Verdict(

@@ -23,11 +23,16 @@ class RuleKey:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The first line that shows a kind of problem: the file that it is in, its number there, and what `acpgen validate` says of it."""
+    """The first line that shows a kind of problem: the file that it is in, its number there, and what `acpgen validate` says of it.
+
+    `rule` and `level` are those of its first problem; both are empty where it was not judged.
+    """
 
     file: str
     line: int
     text: str
+    rule: str = ""
+    level: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-// The form on the page that judges messages. `judge.js` judges; the schema of a protocol is loaded when it is chosen.
+// The form on the page that judges messages. `judge.js` judges; the module of a protocol is loaded when it is chosen.
 "use strict";
 (() => {
   const MOST_ROWS = 500, AT_ONCE = 100, BY_VERSION = "";
@@ -14,7 +14,7 @@
   // The lines of a text with their numbers. A text that is one JSON value is one line, however it is laid out.
   function linesOf(text) {
     try {
-      acpJudge.parse(text);
+      JSON.parse(text);
       return [[1, text]];
     } catch {
       return text.split("\n").map((line, i) => [i + 1, line]).filter(([, line]) => line.trim());

@@ -1,11 +1,17 @@
-"""A history as data: its revisions, the steps between them, and what was broken by which step."""
+"""A history as data: its revisions, the steps between them with the version that each needs, and what was broken by which step."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.compat.findings import Report, Severity, failing
+from acpgen.compat.project_releases import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from acpgen.compat.findings import Verdict
 
 Size: TypeAlias = Literal["none", "patch", "minor", "major"]
 """How much of a version number changes."""
@@ -55,6 +61,39 @@ class Bump:
 
 SIZES: Final[tuple[Size, ...]] = ("none", "patch", "minor", "major")
 """Smallest first."""
+
+_NEEDED: Final[Mapping[Verdict, Size]] = {
+    "breaking": "major",
+    "undecided": "major",
+    "risky": "major",
+    "additive": "minor",
+    "editorial": "patch",
+    "identical": "none",
+}
+"""What nobody has proven to be safe, and what strict peers refuse, needs what a break needs."""
+
+_BELOW_ONE: Final[Mapping[Size, Size]] = {"major": "minor", "minor": "patch", "patch": "patch", "none": "none"}
+
+
+def bump(verdict: Verdict | None, old: Milestone, new: Milestone) -> Bump:
+    """The advice for a step of this verdict, `None` where there is none, and what the two revisions made of it."""
+    needed = None if verdict is None else _NEEDED[verdict]
+    before, after = _version(old), _version(new)
+    if before is None or after is None:
+        return Bump(needed)
+    is_below = before[0] == 0 and after[0] == 0
+    if needed is not None and is_below:
+        needed = _BELOW_ONE[needed]
+    changed: list[Size] = [
+        size for size, one, other in zip(reversed(SIZES), before[:3], after[:3], strict=False) if one != other
+    ]
+    made: Size = changed[0] if changed else "none"
+    return Bump(needed, made, is_below, bool(after[3]))
+
+
+def _version(milestone: Milestone) -> tuple[int, int, int, str] | None:
+    """The version that a tag or the name is."""
+    return next((found for text in (*milestone.tags, milestone.name) if (found := numbers(text)) is not None), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
 from acpgen import ir
+from acpgen.compat.diff.renames import renamed_definitions
 from acpgen.compat.findings import Bindings
 from acpgen.compat.protocol.covered import of_files
 from acpgen.compat.protocol.revision import Revised
@@ -13,49 +14,33 @@ from acpgen.compat.protocol.revision import Revised
 
 def bindings(old: Revised, new: Revised) -> Bindings:
     """identical: the same names and types · additive: only more of them · breaking: some are gone or differ."""
-    return _worst([*_definitions(old, new), *_methods(old.methods, new.methods)])
+    found = {*_methods(old.methods, new.methods), *(verdict for _, verdict in _definitions(old, new))}
+    return "breaking" if "breaking" in found else "additive" if "additive" in found else "identical"
 
 
 def broken(old: Revised, new: Revised) -> tuple[str, ...]:
     """The definitions of the old revision whose generated classes are gone or differ."""
-    heirs = {**of_files(old, new), **_declared(new)}
-    found: list[str] = []
-    for name, definition in old.definitions.items():
-        other = new.definitions.get(heirs.get(name, name))
-        is_kept = other is not None and new.keeps(other.unstable)
-        if old.keeps(definition.unstable) and (
-            other is None or not is_kept or _definition(definition, other, heirs, old, new) == "breaking"
-        ):
-            found.append(name)
-    return tuple(found)
+    return tuple(name for name, verdict in _definitions(old, new) if verdict == "breaking")
 
 
-def _declared(new: Revised) -> Mapping[str, str]:
-    """The definitions of which the new revision says itself that they had another name."""
-    return {former: name for name in new.definitions for former in new.former_names(name)}
-
-
-def _worst(verdicts: Iterable[Bindings]) -> Bindings:
-    found = set(verdicts)
-    return "breaking" if "breaking" in found else "additive" if "additive" in found else "identical"
-
-
-def _definitions(old: Revised, new: Revised) -> Iterable[Bindings]:
+def _definitions(old: Revised, new: Revised) -> Iterator[tuple[str, Bindings]]:
+    """What becomes of the classes of each definition."""
     files = of_files(old, new)
-    heirs = {**files, **_declared(new)}
+    heirs = {**files, **renamed_definitions(old.definitions, new)}
     for name, definition in old.definitions.items():
         if not old.keeps(definition.unstable):
             continue
         other = new.definitions.get(heirs.get(name, name))
         if other is None or not new.keeps(other.unstable):
-            yield "breaking"
+            yield name, "breaking"
             continue
         if other.name != name and name not in files:
-            yield "additive"
-        yield _definition(definition, other, heirs, old, new)
+            yield name, "additive"
+        yield name, _definition(definition, other, heirs, old, new)
     kept = {heirs.get(name, name) for name in old.definitions}
-    if any(new.keeps(definition.unstable) and name not in kept for name, definition in new.definitions.items()):
-        yield "additive"
+    added = [name for name, each in new.definitions.items() if new.keeps(each.unstable) and name not in kept]
+    for name in added:
+        yield name, "additive"
 
 
 def _definition(

@@ -155,14 +155,26 @@ def _own(revised: Revised) -> set[str]:
 
 
 def _heirs(old: Revised, new: Revised) -> dict[str, str]:
-    """The definitions of both revisions: of one name, declared by `x-was`, or the roots of their files."""
+    """The definitions of both revisions: of one name, declared by `x-was`, or the roots of their files.
+
+    A name that no file declares counts where both stand at one place: it is made of that of what holds it, and of a number.
+    """
     ours, theirs = _own(old), _own(new)
     both, left = ours & theirs, ours - theirs
-    heirs = {name: name for name in old.definitions if name in both}
+    declared = {*old.declared, *new.declared}
+    heirs = {
+        name: name
+        for name in old.definitions
+        if name in both and (name in declared or _pointer(old, name) == _pointer(new, name))
+    }
     for name in sorted(theirs - ours):
         heirs.update({was: name for was in new.former_names(name) if was in left})
     heirs.update({name: heir for name, heir in of_both_files(roots(old), roots(new)) if name not in heirs})
     return heirs
+
+
+def _pointer(revised: Revised, name: str) -> str:
+    return revised.definitions[name].at.partition("#")[2]
 
 
 def of_both_files(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tuple[str, str]]:

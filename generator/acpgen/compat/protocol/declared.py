@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.compat.protocol.shapes import Objects
+from acpgen.compat.diff.shapes import Objects
 from acpgen.meaning.limits import limits_of
 from acpgen.pointers import plain_pointer, pointer_parts, reference_to
 from acpgen.schema.walk import Schema, is_array, is_object, references

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.compat.changes import ChangePlaces
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.covered import closure, message_of, root_frame
-from acpgen.compat.protocol.facts import FactPlaces
 from acpgen.compat.protocol.revision import Revised, wordless
 from acpgen.meaning import framing
 from acpgen.pointers import reference_to, target
@@ -63,7 +63,7 @@ def frame(revised: Revised, schema: Any, kind: Kind) -> Frame:
 
     `bases` are the definitions that it takes in.
     """
-    work = _Framing(revised.written, kind)
+    work = _Framing(revised.demands, kind)
     whole = work.expanded(wordless(schema), ())
     return Frame(whole if is_object(whole) else {"not": {}}, tuple(work.names), tuple(work.bases))
 
@@ -115,7 +115,7 @@ class _Framing:
         name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else None
         if name is not None and name in self.written and name not in around:
             self.bases[name] = None
-            parts.append(self.expanded(wordless(self.written[name]), (*around, name)))
+            parts.append(self.expanded(self.written[name], (*around, name)))
         elif name is not None and name not in around:
             parts.append({"$ref": schema["$ref"]})
         unions = [[*self._branches(schema[keyword], around)] for keyword in _UNIONS if keyword in schema]
@@ -191,7 +191,7 @@ class Framed:
             sent = {"allOf": [sent, {"$ref": reference_to(self.names[side])}]}
         return (sent, taken) if sender == "old" else (taken, sent)
 
-    def places(self, old: Revised, new: Revised) -> FactPlaces:
+    def places(self, old: Revised, new: Revised) -> ChangePlaces:
         """Where what differs stands in the sources."""
         one, other = (self.base or name for name in self.names)
         return {"old_at": old.bundle.origins.get(one, ""), "new_at": new.bundle.origins.get(other, "")}
@@ -242,8 +242,8 @@ def _differing(
 
 def _base(old: Revised, new: Revised, names: tuple[str, str], before: Frame, after: Frame) -> str:
     """The definition below those of the messages that differs, if they themselves do not."""
-    if wordless(old.written.get(names[0])) != wordless(new.written.get(names[1])):
+    if old.demands.get(names[0]) != new.demands.get(names[1]):
         return ""
     shared = [name for name in after.bases if name in before.bases and name not in names]
-    differing = [name for name in shared if wordless(old.written[name]) != wordless(new.written[name])]
+    differing = [name for name in shared if old.demands[name] != new.demands[name]]
     return differing[-1] if differing else ""

@@ -6,35 +6,34 @@ The document's root is no judge of messages: its envelope admits anything as ext
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+from referencing.exceptions import Unresolvable
 
 from acpgen import ir
-from acpgen.compat.findings import Revision, Witness, opposite
-from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample, Without
-from acpgen.compat.protocol.enclosing import declared_names, judging
-from acpgen.compat.protocol.placed import Step
+from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
 from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning import framing, texts
+from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import reference_to
 from acpgen.schema.bundle import DIALECT
 from acpgen.schema.walk import Schema, copied, is_array, is_object
+from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
 """Errors that are told of what one reference leads to."""
 
-MOST_COMPLETED: Final = 6
-"""Places of one message that are made valid."""
-
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-    from schema_inclusion import Allowance, Comparer
+    from schema_inclusion import Culprit
 
 Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
 Path: TypeAlias = "tuple[str | int, ...]"
+Held = TypeVar("Held")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,273 +77,127 @@ def message_schema(revised: Revised, route: Route, type_name: str | None) -> Sch
     }
 
 
+Routes: TypeAlias = "dict[Revision, tuple[Route, str | None]]"
+"""One kind of message in both revisions, each with the definition of what it holds."""
+
+
+Shows: TypeAlias = "Callable[[ir.JSON], bool]"
+"""Whether a value shows what is to be shown."""
+
+
 class Court:
-    """Builds witnesses and has them judged by `jsonschema` on both revisions."""
+    """Has messages judged by `jsonschema` on both revisions, and makes them plain to read."""
 
     def __init__(self, old: Revised, new: Revised, allowance: Allowance, *, formats: bool = False) -> None:
         """`formats`: both revisions assert them."""
         self.allowance = allowance
         self._asserts = formats
         self.sides: dict[Revision, Revised] = {"old": old, "new": new}
-        self.make: dict[Revision, Examples] = {"old": Examples(old), "new": Examples(new)}
-        self._comparers: dict[Revision, Comparer] = {}
+        self._shown: dict[Revision, Mapping[str, str]] = {}
         self._validators: dict[tuple[Revision, Route, str | None, bool], Validator] = {}
 
     def refusal(
-        self,
-        routes: dict[Revision, tuple[Route, str | None]],
-        steps: Sequence[Step],
-        accepted_by: Revision,
-        leaf: Leaf,
+        self, routes: Routes, accepted_by: Revision, value: ir.JSON, shows: Shows | None = None
     ) -> Witness | None:
-        """A message that one revision accepts and the other refuses because of what stands at the steps; `None` if none was found."""
-        refused_by = opposite(accepted_by)
-        route, _ = routes[accepted_by]
-        where = _instance_path(self.sides[accepted_by].protocol.envelope, route, steps, accepted_by)
-        for given, replaced in self._built(routes, steps, accepted_by, leaf):
-            value = self._sendable(routes, accepted_by, given)
-            verified = self.accepts(routes, accepted_by, value) and self._refuses_at(
-                routes, refused_by, value, where, replaced
-            )
-            if verified:
-                return self.proof(routes, value, accepted_by, where)
-        return None
-
-    def _sendable(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> ir.JSON:
-        """The message, with texts of the formats that one revision names where formats are asserted and it refuses the message."""
-        return self._formed(routes, side, value) if self._asserts and not self.accepts(routes, side, value) else value
-
-    def shown(
-        self,
-        routes: dict[Revision, tuple[Route, str | None]],
-        steps: Sequence[Step],
-        accepted_by: Revision,
-        value: ir.JSON,
-    ) -> Witness | None:
-        """The witness that the params, result or document of one revision are: the other refuses them where the steps lead."""
-        route, _ = routes[accepted_by]
-        envelope = self.sides[accepted_by].protocol.envelope
-        whole = message(envelope, route, value)
-        where = _instance_path(envelope, route, steps, accepted_by, is_any=True)
-        verified = self.accepts(routes, accepted_by, whole) and self._refuses_at(
-            routes, opposite(accepted_by), whole, where
-        )
-        return self.proof(routes, whole, accepted_by, where) if verified else None
+        """The witness that the other revision refuses params, a result or a document of one. It is plain to read where a plain message is
+        refused too, and still `shows` why; `None` where the judge does not confirm it.
+        """
+        return self.proof(routes, self._message(routes, accepted_by, value), accepted_by, shows)
 
     def proof(
-        self,
-        routes: dict[Revision, tuple[Route, str | None]],
-        value: ir.JSON,
-        accepted_by: Revision,
-        where: Path = (),
-    ) -> Witness:
-        """The witness of a refusal that was verified: one that holds with formats asserted too, where it can be made so."""
-        refused_by = opposite(accepted_by)
-        formats = self.accepts(routes, accepted_by, value, formats=True)
-        if not formats:
-            formed = self._formed(routes, accepted_by, value)
-            if (
-                self.accepts(routes, accepted_by, formed, formats=True)
-                and self.accepts(routes, accepted_by, formed)
-                and self._refuses_at(routes, refused_by, formed, where)
-            ):
-                value, formats = formed, True
-        return Witness(value, verified=True, accepted_by=accepted_by, refused_by=refused_by, formats=formats)
-
-    def loss(
-        self,
-        routes: dict[Revision, tuple[Route, str | None]],
-        steps: Sequence[Step],
-        carried_by: Revision,
-        leaf: Leaf,
+        self, routes: Routes, whole: ir.JSON, accepted_by: Revision, shows: Shows | None = None
     ) -> Witness | None:
-        """A message that carries in one revision what the other does not hear."""
-        for value in self.messages(routes, steps, carried_by, leaf):
-            verified = self.accepts(routes, carried_by, value)
-            if verified:
-                return self.carried(routes, value, carried_by)
-        return None
-
-    def held(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> ir.JSON:
-        """The params, result or document that a message of one revision is about."""
-        found: ir.JSON = _at(value, _envelope_path(self.sides[side].protocol.envelope, routes[side][0]))
-        return found
-
-    def carried(
-        self, routes: dict[Revision, tuple[Route, str | None]], value: ir.JSON, carried_by: Revision
-    ) -> Witness:
-        """The witness of a loss that was verified: formats are asserted too."""
-        formats = self.accepts(routes, carried_by, value, formats=True)
-        return Witness(value, verified=True, carried_by=carried_by, formats=formats)
-
-    def loss_by_name(
-        self,
-        routes: dict[Revision, tuple[Route, str | None]],
-        steps: Sequence[Step],
-        carried_by: Revision,
-        leaf: Leaf,
-    ) -> Witness | None:
-        """A message that one revision accepts, and that the other refuses even where renamed fields and variants have its names."""
-        if all(step.was is None for step in steps):
-            return None
-        other = opposite(carried_by)
-        envelope = self.sides[carried_by].protocol.envelope
-        where = _instance_path(envelope, routes[carried_by][0], steps, other)
-        for value in self.messages(routes, steps, carried_by, leaf):
-            called = _called(value, _envelope_path(envelope, routes[carried_by][0]), steps, other)
-            if self.accepts(routes, carried_by, value) and self._refuses_at(routes, other, called, where):
-                return self.carried(routes, value, carried_by)
-        return None
-
-    def messages(
-        self, routes: dict[Revision, tuple[Route, str | None]], steps: Sequence[Step], side: Revision, leaf: Leaf
-    ) -> Iterator[ir.JSON]:
-        """Messages of one revision with the leaf's values where the steps lead."""
-        return (value for value, _ in self._built(routes, steps, side, leaf))
-
-    def _built(
-        self, routes: dict[Revision, tuple[Route, str | None]], steps: Sequence[Step], side: Revision, leaf: Leaf
-    ) -> Iterator[tuple[ir.JSON, Sequence[Path]]]:
-        """These messages, each with the places inside the leaf's value whose content is the prover's."""
-        route, name = routes[side]
-        envelope = self.sides[side].protocol.envelope
-        where = _instance_path(envelope, route, steps, side)
-        type_: ir.Type = ir.Anything() if name is None else ir.Ref(name)
-        lacking = leaf.name if isinstance(leaf, Without) else ""
-        try:
-            for value in self.make[side].build(type_, steps, side, leaf):
-                yield self._completed(routes, side, message(envelope, route, value), where, lacking)
-        except NoExample:
-            return
-
-    def _completed(
-        self,
-        routes: dict[Revision, tuple[Route, str | None]],
-        side: Revision,
-        value: ir.JSON,
-        where: Path,
-        lacking: str,
-    ) -> tuple[ir.JSON, Sequence[Path]]:
-        """The message, made valid by the prover where its revision refuses it: what stands beside the place in question is replaced,
-        objects that hold it, or are it, get further members, but not the one that is to be lacking, and then what stands inside it is
-        replaced, at the places that are returned.
-
-        Values are made from types, and types do not carry each keyword: `minProperties`, `contains`, `dependentRequired`, a `oneOf` of
-        `required`.
-        """
-        given, seen = value, set[tuple[Path, int]]()
-        replaced: list[Path] = []
-        for _ in range(MOST_COMPLETED):
-            if self.accepts(routes, side, value):
-                return value, replaced
-            wrong = [
-                (path, error)
-                for path, error in self._errors(routes, side, value)
-                if is_object(error.schema) and (path, id(error.schema)) not in seen
-            ]
-            beside = [each for each in wrong if each[0][: len(where)] != where[: len(each[0])]]
-            around = [each for each in wrong if where[: len(each[0])] == each[0]]
-            inside = [each for each in wrong if len(each[0]) > len(where) and each[0][: len(where)] == where]
-            fresh = beside or sorted(around, key=lambda each: -len(each[0])) or inside
-            if not fresh:
-                return given, ()
-            path, error = fresh[0]
-            seen.add((path, id(error.schema)))
-            schema: Any = error.schema
-            if not beside and around:
-                root = message_schema(self.sides[side], *routes[side])
-                whole = judging(root, error, len(path))
-                held = _holding(_at(value, path), where[len(path) : len(path) + 1], lacking)
-                schema = {"allOf": [whole, held, {"propertyNames": {"enum": _names(root, whole, _at(value, path))}}]}
-            found = self._provers(side).include(schema, False).witness
-            if found is None:
-                continue
-            if not beside and not around:
-                replaced.append(path)
-            if not path:
-                value = found.value
-                continue
-            value = copied(value)
-            holder = _at(value, path[:-1])
-            holder[path[-1]] = found.value
-        return (value, replaced) if self.accepts(routes, side, value) else (given, ())
-
-    def _provers(self, side: Revision) -> Comparer:
-        """What knows values of any schema of one revision."""
-        from schema_inclusion import Comparer
-
-        if side not in self._comparers:
-            document: Any = {"$schema": DIALECT, "$defs": self.sides[side].bundle.definitions}
-            self._comparers[side] = Comparer(document, False, allowance=self.allowance)
-        return self._comparers[side]
-
-    def confirms(self, routes: dict[Revision, tuple[Route, str | None]], accepted_by: Revision, value: ir.JSON) -> bool:
-        """Whether a message that was found otherwise is one that the first revision accepts and the other refuses."""
+        """The witness of a refusal: plain, and one that holds with formats asserted too, where it can be made so."""
         refused_by = opposite(accepted_by)
-        return self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, ())
+        return self._plain(
+            routes, Witness(whole, verified=True, accepted_by=accepted_by, refused_by=refused_by), accepted_by, shows
+        )
 
-    def accepts(
-        self,
-        routes: dict[Revision, tuple[Route, str | None]],
-        side: Revision,
-        value: ir.JSON,
-        *,
-        formats: bool = False,
-    ) -> bool:
+    def loss(self, routes: Routes, carried_by: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
+        """The witness that params, a result or a document of one revision say something to it alone."""
+        whole = self._message(routes, carried_by, value)
+        return self._plain(routes, Witness(whole, verified=True, carried_by=carried_by), carried_by, shows)
+
+    def carried(self, routes: Routes, whole: ir.JSON, carried_by: Revision) -> Witness | None:
+        """The witness that a message of one revision says something to it alone, as it is."""
+        return self._confirmed(routes, Witness(whole, verified=True, carried_by=carried_by), carried_by, None)
+
+    def _message(self, routes: Routes, side: Revision, value: ir.JSON) -> ir.JSON:
+        return message(self.sides[side].protocol.envelope, routes[side][0], value)
+
+    def _shows(self, routes: Routes, side: Revision, whole: ir.JSON, shows: Shows | None) -> bool:
+        if shows is None:
+            return True
+        held: Any = whole
+        for key in _envelope_path(self.sides[side].protocol.envelope, routes[side][0]):
+            held = held[key]
+        return shows(held)
+
+    def standing(self, sender: Revision, culprit: Culprit) -> Shows:
+        """Whether params, a result or a document have a culprit wherever its way leads in them."""
+
+        def judge(side: Revision, schema: Any) -> Shows:
+            whole: Any = self._validator(side, Route("document", None), None)
+            return whole.evolve(schema=schema).is_valid  # type: ignore[no-any-return]
+
+        there, known = judge(sender, culprit.accepted), judge(opposite(sender), culprit.refused)
+        steps = [judge(sender, step) if is_object(step) else step for step in culprit.at]
+
+        def is_standing(value: ir.JSON) -> bool:
+            try:
+                found = [*_at(value, steps)]
+                return bool(found) and all(there(each) and not known(each) for each in found)
+            except (Unresolvable, RecursionError, re.error):
+                return False
+
+        return is_standing
+
+    def _confirmed(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
+        """The witness, if the revisions accept and refuse its message as it says, with whether it holds with formats asserted too."""
+        formats = self.accepts(routes, side, claim.value, formats=True)
+        is_accepted = formats or self.accepts(routes, side, claim.value)
+        is_refused = claim.refused_by is None or self._says(routes, claim.refused_by, claim.value) is False
+        is_so = is_accepted and is_refused and self._shows(routes, side, claim.value, shows)
+        return replace(claim, formats=formats) if is_so else None
+
+    def accepts(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool:
         """Whether one revision accepts a message, with `formats` asserted whatever the comparison does. What a reference that leads
         nowhere leaves open is not accepted, nor what a pattern leaves open that Python cannot read as ECMA-262 does.
         """
-        return self._says(routes, side, value, self.allowance, formats=formats) is True
+        return self._says(routes, side, value, formats=formats) is True
 
-    def bears_out(self, routes: dict[Revision, tuple[Route, str | None]], witness: Witness) -> bool:
-        """Whether the revisions accept and refuse a message as its witness says, whoever found it. It takes nothing from the allowance."""
-        accepting = witness.accepted_by or witness.carried_by
-        is_accepted = accepting is None or self._says(routes, accepting, witness.value, None) is True
-        refusing = witness.refused_by
-        return is_accepted and (refusing is None or self._says(routes, refusing, witness.value, None) is False)
-
-    def _says(
-        self,
-        routes: dict[Revision, tuple[Route, str | None]],
-        side: Revision,
-        value: ir.JSON,
-        allowance: Allowance | None,
-        *,
-        formats: bool = False,
-    ) -> bool | None:
-        """Whether one revision accepts a message, in steps of the allowance, if any is given; `None` where that is left open."""
-        from referencing.exceptions import Unresolvable
-
+    def _says(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool | None:
+        """Whether one revision accepts a message; `None` where that is left open."""
         from schema_inclusion.once import TooManySteps, remembering
 
         try:
-            with remembering(most_errors=1, is_dynamic=False, allowance=allowance):
+            with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance):
                 return bool(self._validator(side, *routes[side], formats=formats).is_valid(value))
         except (Unresolvable, TooManySteps, re.error):
             return None
 
-    def _refuses_at(
-        self,
-        routes: dict[Revision, tuple[Route, str | None]],
-        side: Revision,
-        value: ir.JSON,
-        where: Path,
-        replaced: Sequence[Path] = (),
-    ) -> bool:
-        """Whether one revision refuses a message, and says so of the place in question or of something inside it, but for the places
-        whose content was `replaced`.
-        """
-        return any(
-            _is_at(path, where) or _is_false_at(error, path, value, where)
-            for path, error in self._errors(routes, side, value)
-            if all(path[: len(each)] != each for each in replaced)
-        )
+    def _plain(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
+        """The witness with texts that a reader expects, and of the formats that the revision names, wherever it still holds then."""
 
-    def _formed(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> ir.JSON:
-        """The message with texts of the formats that one revision names, in place of those that are not of them."""
+        def held(value: ir.JSON) -> Witness | None:
+            return self._confirmed(routes, replace(claim, value=value), side, shows)
+
+        if side not in self._shown:
+            self._shown[side] = texts.shown(self.sides[side].bundle.definitions)
+        found = dressed(claim.value, self._shown[side], held) or self._confirmed(routes, claim, side, None)
+        if found is None or found.formats:
+            return found
+        formed = (self._formed(routes, side, found.value, is_as_long) for is_as_long in (False, True))
+        return next(filter(None, map(held, formed)), found)
+
+    def _formed(self, routes: Routes, side: Revision, value: ir.JSON, is_as_long: bool) -> ir.JSON:
+        """The message with texts of the formats that one revision names in place of those that are not of them, as long as these or not."""
         formed = copied(value)
-        for path, error in self._errors(routes, side, value, formats=True):
-            text = next(texts.of_format(error.validator_value), None) if error.validator == "format" else None
+        for path, error in self._errors(routes, side, value):
+            if error.validator != "format":
+                continue
+            limits = (len(error.instance), len(error.instance)) if is_as_long else ()
+            text = next(texts.of_format(error.validator_value, *limits), None)
             if text is not None and path:
                 holder: Any = formed
                 for key in path[:-1]:
@@ -352,22 +205,15 @@ class Court:
                 holder[path[-1]] = text
         return formed
 
-    def _errors(
-        self,
-        routes: dict[Revision, tuple[Route, str | None]],
-        side: Revision,
-        value: ir.JSON,
-        *,
-        formats: bool = False,
-    ) -> Iterator[tuple[Path, Any]]:
-        """What one revision finds wrong with a message, inside unions too, each with its place; nothing where that is left open."""
-        from referencing.exceptions import Unresolvable
-
+    def _errors(self, routes: Routes, side: Revision, value: ir.JSON) -> Iterator[tuple[Path, Any]]:
+        """What one revision finds wrong with a message, formats asserted, inside unions too, each with its place; nothing where that is
+        left open.
+        """
         from schema_inclusion.once import TooManySteps, remembering
 
         try:
             with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
-                errors: list[Any] = list(self._validator(side, *routes[side], formats=formats).iter_errors(value))
+                errors: list[Any] = list(self._validator(side, *routes[side], formats=True).iter_errors(value))
         except (Unresolvable, TooManySteps, re.error):
             return
         seen: set[tuple[int, Path]] = set()
@@ -388,28 +234,77 @@ class Court:
         return self._validators[key]
 
 
-def _at(value: ir.JSON, path: Path) -> Any:
-    """What stands in a value where a path leads."""
-    found: Any = value
-    for key in path:
-        found = found[key]
+def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
+    """A small value of a definition, with texts as another revision shows them; `None` where there is none."""
+    try:
+        value = Values(side.definitions).small(name)
+    except Unmakeable:
+        return None
+    judge = Court(side, side, Allowance(BUDGET))
+    routes: Routes = dict.fromkeys(("old", "new"), (Route("document", None, name), name))
+
+    def held(each: ir.JSON) -> tuple[ir.JSON] | None:
+        return (each,) if judge.accepts(routes, "old", each) else None
+
+    return dressed(value, texts.shown(like.bundle.definitions), held) or (value,)
+
+
+def dressed(value: ir.JSON, shown: Mapping[str, str], held: Callable[[ir.JSON], Held | None]) -> Held | None:
+    """What is `held` of a value with texts that readers expect in fields of those names, as a schema has `shown` them or the names tell:
+    with all of them if it holds then, else with those with which it does; `None` where it holds with none.
+    """
+    places: list[tuple[Path, str]] = []
+    for path, name, was in _texts(value):
+        text = shown.get(name) or texts.of_name(name) or ("example" if was in ("", "text") else was)
+        places += [(path, text)] if text != was else []
+    found = None
+    for portion in [places, *([each] for each in places if len(places) > 1)]:
+        changed = copied(value)
+        for path, other in portion:
+            holder: Any = changed
+            for key in path[:-1]:
+                holder = holder[key]
+            holder[path[-1]] = other
+        if (this := held(changed)) is not None:
+            value, found = changed, this
+            if portion is places:
+                break
     return found
 
 
-def _names(root: Schema, schema: Schema, value: ir.JSON) -> list[str]:
-    """The members of a value, and those that the schema of an object declares itself, not in an alternative: others nobody sends."""
-    return sorted({*(value if is_object(value) else ()), *declared_names(root, schema)})
+def _at(value: ir.JSON, way: Sequence[Any]) -> Iterator[ir.JSON]:
+    """What stands in a value wherever a way leads."""
+    from schema_inclusion import Part
+
+    if not way:
+        yield value
+        return
+    step, rest = way[0], way[1:]
+    match step:
+        case str():
+            inner = [value[step]] if is_object(value) and step in value else []
+        case int():
+            inner = [value[step]] if is_array(value) and step < len(value) else []
+        case Part.ITEM:
+            inner = value if is_array(value) else []
+        case Part.MEMBER:
+            inner = [*value.values()] if is_object(value) else []
+        case is_valid:
+            inner = [value] if is_valid(value) else []
+    for each in inner:
+        yield from _at(each, rest)
 
 
-def _holding(value: ir.JSON, kept: Path, lacking: str) -> Schema | bool:
-    """The schema of objects with these members of an object, or where none is named with all of them and without the one that is
-    lacking; `False` of what is no object.
-    """
-    if not is_object(value):
-        return False
-    names = [str(name) for name in kept] or [*value]
-    without_it: Schema = {} if kept or not lacking else {"not": {"required": [lacking]}}
-    return {"properties": {name: {"const": value[name]} for name in names}, "required": names, **without_it}
+def _texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tuple[Path, str, str]]:
+    """The texts inside a message, each with its path and the name of the member that it is of."""
+    if isinstance(value, str) and path:
+        yield path, name, value
+    elif is_object(value):
+        for key, inner in value.items():
+            yield from _texts(inner, (*path, key), key)
+    elif is_array(value):
+        for index, inner in enumerate(value):
+            yield from _texts(inner, (*path, index), name)
 
 
 @cache
@@ -439,91 +334,7 @@ def _formats() -> Any:
     return checker
 
 
-def _instance_path(
-    envelope: ir.Envelope, route: Route, steps: Sequence[Step], side: Revision, *, is_any: bool = False
-) -> Path:
-    """Where the steps lead in the messages of one side that `Examples.build` makes; with `is_any`, whichever item or value that is."""
-    keys = (
-        ANY if is_any and (step.kind == "value" or (step.kind == "item" and step.name == "")) else key
-        for step in steps
-        if (key := _key(step, side)) is not None
-    )
-    return (*_envelope_path(envelope, route), *keys)
-
-
-ANY: Final = -1
-"""Stands in a path for any item or member."""
-
-
-def _is_at(path: Path, where: Path) -> bool:
-    """Whether a path leads to a place, or to something inside it."""
-    return len(path) >= len(where) and all(other in (ANY, key) for key, other in zip(path, where, strict=False))
-
-
 def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:
     if route.method is not None and route.part in ("params", "result", "error"):
         return (framing.key(envelope, route.method, route.part),)
     return () if route.part == "document" else (route.part,)
-
-
-def _key(step: Step, side: Revision) -> str | int | None:
-    """The key or index by which a step leads into a value."""
-    match step.kind:
-        case "field":
-            return str(step.on(side))
-        case "item":
-            return step.name if isinstance(step.name, int) else 0
-        case "value":
-            return "example"
-        case _:
-            return None
-
-
-_OTHERS: Final = ("items", "additionalProperties")
-"""Keywords whose schema `false` is told of the array or object as a whole."""
-
-
-def _is_false_at(error: Any, path: Path, value: Any, where: Path) -> bool:
-    """Whether an error is that of the schema `false` for what stands at a place: its path ends with what holds that."""
-    if not where or path != where[:-1]:
-        return False
-    if error.validator in _OTHERS:
-        return error.validator_value is False
-    held: Any = value
-    for key in where:
-        held = _member(held, key)
-    return error.validator is None and held is not _ABSENT and bool(error.instance == held)
-
-
-_ABSENT: Final = object()
-
-
-def _member(holder: Any, key: str | int) -> Any:
-    """What an array or object has at a key."""
-    if isinstance(key, int):
-        return holder[key] if is_array(holder) and key < len(holder) else _ABSENT
-    return holder.get(key, _ABSENT) if is_object(holder) else _ABSENT
-
-
-def _called(value: Any, before: Sequence[str | int], steps: Sequence[Step], side: Revision) -> Any:
-    """A message of the other side with the names that renamed fields and variants along the steps have on this side.
-
-    `before` are the keys in front of the steps.
-    """
-    if before:
-        return _replaced(value, before[0], before[0], _called(value[before[0]], before[1:], steps, side))
-    if not steps:
-        return value
-    step, rest = steps[0], steps[1:]
-    key = _key(step, opposite(side))
-    if key is not None:
-        return _replaced(value, key, _key(step, side), _called(value[key], (), rest, side))
-    renamed = value if step.was is None else {**value, step.tag: step.on(side)}
-    return _called(renamed, (), rest, side)
-
-
-def _replaced(value: Any, key: str | int, now: str | int | None, inner: Any) -> Any:
-    """A value with another member or item at a place, under the name that it has now."""
-    if is_array(value):
-        return [inner if index == key else each for index, each in enumerate(value)]
-    return {now if name == key else name: inner if name == key else each for name, each in value.items()}

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acpgen import ir
+from acpgen.compat.changes import Change
 from acpgen.compat.protocol.declared import schema_of
-from acpgen.compat.protocol.facts import PositionsChanged
 from acpgen.schema.walk import Schema, is_array
 
 if TYPE_CHECKING:
-    from acpgen.compat.protocol.proof import Doubts
+    from acpgen.compat.protocol.acceptance import Acceptance
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +22,16 @@ class Misread:
     value: ir.JSON
 
 
-def moved(old: ir.Method, new: ir.Method, *, is_named: bool) -> PositionsChanged | None:
+def moved(old: ir.Method, new: ir.Method, *, is_named: bool) -> Change | None:
     """What has changed in the order of params. `is_named`: they may be sent by name too, so a param that is gone is told there."""
     others = [(one, other) for one, other in zip(old.positions, new.positions, strict=False) if one != other]
     is_moved = any(one in new.positions or other in old.positions for one, other in others)
     if not others or (is_named and not is_moved):
         return None
-    return PositionsChanged(old.positions, new.positions, is_moved, old_at=old.at, new_at=new.at)
+    return Change("positions", old.positions, new.positions, old_at=old.at, new_at=new.at)
 
 
-def misread(doubts: Doubts, old: ir.Method, new: ir.Method) -> Misread | None:
+def misread(acceptance: Acceptance, old: ir.Method, new: ir.Method) -> Misread | None:
     """Params that one revision takes for other params than the other; `None` where all such params are refused."""
     if old.params is None or new.params is None:
         return None
@@ -39,7 +39,7 @@ def misread(doubts: Doubts, old: ir.Method, new: ir.Method) -> Misread | None:
 
     def common(wanted: Schema) -> tuple[ir.JSON, bool]:
         """Params of both revisions, if any were found, and whether that there are none is not known."""
-        relation = doubts.between({"allOf": [schema_of(ir.Ref(old.params or "")), wanted]}, refuses, "old")
+        relation = acceptance.between({"allOf": [schema_of(ir.Ref(old.params or "")), wanted]}, refuses, "old")
         found = None if relation.witness is None else relation.witness.value
         return found, found is None and relation.verdict.value != "yes"
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, TypeAlias, cast
 
 from acpgen import ir
-from acpgen.compat.protocol.shapes import Objects, shape_of, without_values
+from acpgen.compat.diff.shapes import Objects, shape_of, without_values
 from acpgen.pointers import plain_pointer, pointer_parts, target
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.equality import key_of
@@ -98,6 +99,11 @@ class Revised:
             place = place.rpartition("/")[0]
         return (names[place], at[len(place) :]) if place in names else ("", at)
 
+    def called(self, at: str) -> str:
+        """What people call a place: the definition around it, with fields and items."""
+        name, rest = self.owner(at)
+        return name + fields_on(rest)
+
     def in_file(self, at: str) -> str:
         """Where a file has what stands at a place: in its root, where a definition stands for that."""
         for name in () if self.roots is None else self.roots.named:
@@ -158,7 +164,12 @@ class Revised:
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """The definitions as they are written, without words and without what does not take part."""
-        return {name: dumps(wordless(node), sort_keys=True) for name, node in self.written.items()}
+        return {name: dumps(node, sort_keys=True) for name, node in self.demands.items()}
+
+    @cached_property
+    def demands(self) -> Mapping[str, Schema]:
+        """The definitions as they are written, without words and without what does not take part."""
+        return {name: wordless(node) for name, node in self.written.items()}
 
     @cached_property
     def written(self) -> Mapping[str, Schema]:
@@ -384,6 +395,17 @@ class Revised:
                     if each.name == path[0] and self._leads(each.type, path[1:]):
                         return True
         return False
+
+
+def fields_on(pointer: str) -> str:
+    """The fields and items on a pointer below a definition, for people."""
+    text, parts = "", pointer_parts(pointer)
+    for before, name in pairwise(("", *parts)):
+        if before == "properties":
+            text += f".{name}"
+        elif name == "items" and before != "properties":
+            text += "[]"
+    return text
 
 
 _READ_TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {

@@ -1,20 +1,27 @@
-"""Repairs of a report: its findings with the edits that end them, or the reason why there are none."""
+"""Repairs of a report: its findings with the edits that end them, or the reason why there are none.
+
+Each proposal is judged by the whole comparison, made again with the edited files: first each alone, then all at once. The number of
+comparisons is limited, so the outcome is the same on each machine.
+"""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, Suggestion
-from acpgen.compat.repair.attempts import Edits, combined
-from acpgen.compat.repair.ground import Ground
-from acpgen.compat.repair.plans import OTHERWISE, PLANS
-from acpgen.compat.repair.search import STAYS, Attempt, Search
+from acpgen.compat.compare import side
+from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, Spot, Suggestion
+from acpgen.compat.repair.proposals import EFFORTS, Effort, Proposal, Proposals, describe
+from acpgen.compat.repair.reversals import Edits, combine
+from acpgen.compat.repair.sides import Sides
 from acpgen.errors import Faults
 from acpgen.schema.edits import edited, lines_changed, patch
-from acpgen.schema.load import Document, Documents, check, parse_json
+from acpgen.schema.load import Document, check, parse_json
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.revision import Revised
@@ -22,9 +29,11 @@ if TYPE_CHECKING:
 
 BUDGET: Final = 200
 """As many comparisons are made for the repairs of one report of small schemas."""
-
 SCALE: Final = 30_000
 """For large ones: definitions of both sides times comparisons."""
+_SPARED: Final = 4
+"""As many comparisons are left for all repairs at once when each has been tried alone."""
+_BAD: Final = ("breaking", "undecided", "risky")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,123 +44,252 @@ class Repaired:
     texts: Mapping[str, str] = field(repr=False)
 
 
-def repaired(
+def repair(
     report: Report,
     old: Input,
     new: Input,
+    compare: Callable[[Input], Report],
     *,
-    compared: Callable[[Input], Report],
-    meant: Callable[[], Revised | None],
+    unstable: bool = False,
     budget: int | None = None,
 ) -> Repaired:
     """The report with a repair, or the reason why there is none, on each breaking or risky finding.
 
-    `compared` makes the report of the old side and another new one, `meant` the meaning of the new side. `budget` is how many
-    comparisons may be made; without, as many as suit the size of the schemas.
+    `compare` makes the report of the old side and another new one. `budget` is how many comparisons may be made; without, as many as
+    suit the size of the schemas.
     """
-    values = {each.path: each.value for each in new.documents.documents}
-    ground = Ground(old, new, meant)
-    size = len(ground.before) + len(ground.after)
-    limit = max(20, min(BUDGET, SCALE // max(size, 1))) if budget is None else budget
-    search = Search(ground, report, lambda edits: compared(with_edits(new, edits)), limit, values)
+
+    @cache
+    def meaning() -> Revised | None:
+        try:
+            return None if report.mode == "language" else side(new, unstable=unstable).meaning
+        except Faults:
+            return None
+
+    sides = Sides(old, new)
+    limit = max(20, min(BUDGET, SCALE // max(len(sides.before) + len(sides.after), 1))) if budget is None else budget
+    wanted = [each for each in report.findings if _needs_repair(each)]
+    search = _Search(_Outcome(report), sides, wanted, lambda each: Proposals(each, sides, meaning), compare, limit)
     search.run()
-    made = {id(each.finding): each for each in search.attempts}
-    findings = tuple(
-        _with_repair(finding, made[id(finding)], new, values, search) if id(finding) in made else finding
-        for finding in report.findings
-    )
-    parts = [part for each in search.accepted() if each.joint is not None for part in each.joint.parts]
-    edits = combined(parts, values) or {}
-    fix = None
-    if edits and search.outcome is not None:
-        count = sum(each.settled for each in search.attempts)
-        fix = Fix(search.outcome.verdict, count, len(search.attempts), _patches(edits, new))
-    told = replace(report, findings=findings, fix=fix)
-    return Repaired(told, texts(new, edits) if fix is not None else {})
+    findings = tuple(search.with_repair(each) if _needs_repair(each) else each for each in report.findings)
+    edits = search.edits(search.accepted) or {}
+    if search.outcome is None or not edits:
+        return Repaired(replace(report, findings=findings), {})
+    ended = sum(search.outcome.ends(each, search.before) for each in wanted)
+    fix = Fix(search.outcome.report.verdict, ended, len(wanted), _patches(edits, new))
+    return Repaired(replace(report, findings=findings, fix=fix), texts(new, edits))
 
 
-def with_edits(side: Input, edits: Edits) -> Input:
-    """The side with its files edited. Raises `Faults` where a file is no schema any more."""
-    return with_texts(side, texts(side, edits))
+@dataclass
+class _Search:
+    """The repairs of one report: the proposal that ends each finding, and those that hold together, with the report that they leave."""
 
+    before: _Outcome
+    sides: Sides
+    wanted: Sequence[Finding]
+    proposals: Callable[[Finding], Iterable[Proposal]]
+    compare: Callable[[Input], Report]
+    limit: int
+    spent: int = 0
+    chosen: dict[int, Proposal] = field(default_factory=dict[int, Proposal])
+    failed: dict[int, list[str]] = field(default_factory=lambda: defaultdict[int, list[str]](list))
+    accepted: list[Proposal] = field(default_factory=list[Proposal])
+    outcome: _Outcome | None = None
+    known: dict[object, _Outcome | str] = field(default_factory=dict[object, "_Outcome | str"])
 
-def with_texts(side: Input, changed: Mapping[str, str]) -> Input:
-    """The side with other texts for some of its files, by path. Raises `Faults`."""
-    documents: list[Document] = []
-    for each in side.documents.documents:
-        if each.path not in changed:
-            documents.append(each)
-            continue
-        at = side.at(each.path)
-        value = parse_json(changed[each.path], at)
-        faults = list(check(value, at, side.documents.given))
-        if faults:
-            raise Faults(faults)
-        documents.append(Document(each.path, value, changed[each.path]))
-    return replace(side, documents=replace(side.documents, documents=tuple(documents)))
+    def run(self) -> None:
+        """Find a repair for each finding that needs one, as long as the budget lasts."""
+        for effort in EFFORTS:
+            for finding in self.wanted:
+                self._alone(finding, effort)
+            fresh = {each.identity: each for each in self.chosen.values() if each not in self.accepted}
+            self._together(list(fresh.values()))
 
+    def _alone(self, finding: Finding, effort: Effort) -> None:
+        for proposal in self.proposals(finding) if id(finding) not in self.chosen else ():
+            if proposal.effort != effort:
+                continue
+            outcome = self._judge([proposal], self.limit - _SPARED)
+            if not isinstance(outcome, str) and outcome.ends(finding, self.before):
+                left = [each for each in self.wanted if id(each) not in self.chosen and outcome.ends(each, self.before)]
+                least, outcome = self._reduce(proposal, left if effort == "revert all" else [finding], outcome)
+                for other in self.wanted:
+                    if outcome.ends(other, self.before):
+                        self.chosen.setdefault(id(other), least)
+                return
+            self.failed[id(finding)].append(outcome if isinstance(outcome, str) else "the finding stays")
 
-def texts(side: Input, edits: Edits) -> dict[str, str]:
-    """The edited files, by path."""
-    return {path: edited(_text(side.documents, path), each) for path, each in edits.items()}
+    def _reduce(self, proposal: Proposal, ended: list[Finding], outcome: _Outcome) -> tuple[Proposal, _Outcome]:
+        """A proposal without what these findings do not need, in halves down to single definitions, then down to single edits.
 
+        It takes no more of the budget than leaves as much for each other finding.
+        """
+        others = sum(id(each) not in self.chosen and each not in ended for each in self.wanted)
+        limit = self.spent + (self.limit - _SPARED - self.spent) // (others + 1)
+        for unit in (self.sides.edited, attrgetter("identity")):
+            units = list(dict.fromkeys(map(unit, proposal.parts)))
+            size = len(units) // 2
+            while size:
+                start = 0
+                while start < len(units) > size:
+                    gone = units[start : start + size]
+                    parts = self.sides.complete(each for each in proposal.parts if unit(each) not in gone)
+                    less = replace(proposal, parts=parts)
+                    left = self._judge([less], limit)
+                    if isinstance(left, _Outcome) and all(left.ends(each, self.before) for each in ended):
+                        proposal, outcome = less, left
+                        del units[start : start + size]
+                    else:
+                        start += size
+                size //= 2
+        return replace(proposal, description=proposal.description or describe(proposal.parts)), outcome
 
-def _text(documents: Documents, path: str) -> str:
-    return next(each.text for each in documents.documents if each.path == path)
+    def _together(self, group: list[Proposal]) -> None:
+        """Accept what of a group holds beside what is accepted; where something does harm, halves tell what."""
+        trial = [*self.accepted, *group]
+        ended = [each for each in self.wanted if self.chosen.get(id(each)) in trial]
+        outcome = self._judge(trial, self.limit) if group else ""
+        if isinstance(outcome, _Outcome) and all(outcome.ends(each, self.before) for each in ended):
+            self.accepted, self.outcome = trial, outcome
+        elif len(group) > 1:
+            self._together(group[: len(group) // 2])
+            self._together(group[len(group) // 2 :])
 
+    def _judge(self, proposals: Sequence[Proposal], limit: int) -> _Outcome | str:
+        """The report on the edited files, if nothing there is worse; otherwise the reason why the edits do not hold."""
+        edits = self.edits(proposals)
+        known: frozenset[Any] = frozenset[Any]().union(*(each.identity for each in proposals))
+        if edits is None:
+            return "it contradicts the repair of another finding"
+        if known not in self.known and self.spent < limit:
+            self.spent += 1
+            try:
+                outcome = _Outcome(self.compare(with_texts(self.sides.new, texts(self.sides.new, edits))))
+                worse = next(outcome.harms(self.before), None)
+                self.known[known] = outcome if worse is None else _reason(worse)
+            except Faults:  # about edits that nobody has seen
+                self.known[known] = "the restored part does not fit into the new schema"
+        return self.known.get(known, "the budget is spent")
 
-def _with_repair(finding: Finding, attempt: Attempt, new: Input, values: Mapping[str, Any], search: Search) -> Finding:
-    chosen = attempt.told
-    plan = PLANS.get(finding.rule, OTHERWISE)
-    if chosen is None or search.outcome is None:
-        return replace(finding, no_repair=_reason(attempt, search, plan.why))
-    edits = combined(chosen.parts, values)
-    assert edits is not None, "what was judged can be combined"
-    repair = Repair(
-        description=chosen.description,
-        keeps=chosen.keeps,
-        why="" if chosen.keeps else plan.why,
-        alone=attempt.alone,
-        patches=_patches(edits, new),
-    )
-    return replace(finding, repair=repair)
+    def edits(self, proposals: Iterable[Proposal]) -> Edits | None:
+        values = {each.path: each.value for each in self.sides.new.documents.documents}
+        return combine([part for each in proposals for part in each.parts], values)
 
+    def with_repair(self, finding: Finding) -> Finding:
+        """A finding with its repair, or the reason why it has none."""
+        proposal = self.chosen.get(id(finding))
+        if proposal is None:
+            return replace(finding, no_repair=self._why_not(finding))
+        patches = _patches(self.edits([proposal]) or {}, self.sides.new)
+        why = "" if proposal.keeps else _why(finding)
+        return replace(finding, repair=Repair(proposal.description, proposal.keeps, why, patches))
 
-def _reason(attempt: Attempt, search: Search, why: str) -> str:
-    if attempt.settled and search.outcome is not None:
-        return "It needs no separate repair: the repairs of other findings resolve it."
-    if not attempt.over:
-        return f"The budget of {search.budget} comparisons was spent before a repair was found."
-    if not attempt.tried:
-        return f"{why} The new schema has no place where an edit could restore it.".strip()
-    kept = any(each.keeps for each in attempt.tried)
-    means = "edits that keep the change and edits that revert it" if kept else "edits that revert the change"
-    count = "1 edit was" if len(attempt.tried) == 1 else f"{len(attempt.tried)} edits were"
-    return f"{why} {count} tried ({means}), and none works: {attempt.failed or STAYS}.".strip()
-
-
-def _patches(edits: Edits, side: Input) -> tuple[FilePatch, ...]:
-    return tuple(_patch(side, path, edits) for path in sorted(edits))
-
-
-def _patch(side: Input, path: str, edits: Edits) -> FilePatch:
-    before = _text(side.documents, path)
-    after = edited(before, edits[path])
-    suggestions = tuple(
-        Suggestion(first, last, "\n".join(lines)) for first, last, lines in lines_changed(before, after)
-    )
-    return FilePatch(side.at(path), tuple(patch(edits[path])), suggestions)
-
-
-def difference(side: Input, changed: Mapping[str, str]) -> str:
-    """What changes in the files, as a unified diff."""
-    found: list[str] = []
-    for path, text in changed.items():
-        at = side.at(path)
-        before = _text(side.documents, path).splitlines(keepends=True)
-        after = text.splitlines(keepends=True)
-        found += (
-            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-            for line in difflib.unified_diff(before, after, at, at)
+    def _why_not(self, finding: Finding) -> str:
+        if self.spent >= self.limit - _SPARED:
+            return f"The budget of {self.limit} comparisons was spent before a repair was found."
+        failed = self.failed[id(finding)]
+        if not failed:
+            return "No repair is known for this rule: nothing in the new schema can be put back."
+        return (
+            f"{'1 edit was' if len(failed) == 1 else f'{len(failed)} edits were'} tried, and none works: {failed[-1]}."
         )
-    return "".join(found)
+
+
+def _why(finding: Finding) -> str:
+    """Why old and new peers cannot both be served while the change stands."""
+    senders = {sender for each in finding.reaches for sender in each.senders}
+    senders |= {finding.witness.accepted_by} if finding.witness is not None and finding.witness.accepted_by else set()
+    if senders == {"old"}:
+        return "Old peers may send it, so the new schema must accept it."
+    if senders == {"new"}:
+        return "New peers may send it, and old peers reject it, whatever the new schema says."
+    return "Old and new peers would read the same message differently."
+
+
+# --- what an edit does to the findings -------------------------------------------------------------------------------
+
+
+def _needs_repair(finding: Finding) -> bool:
+    """Whether a finding is one that repairs are made for."""
+    counted = any(each.severity in _BAD and each.waived is None for each in finding.reaches)
+    return finding.severity in ("breaking", "risky") and finding.waived is None and (counted or not finding.reaches)
+
+
+def _keys(finding: Finding) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a finding is about, and what causes it."""
+    cause = ("cause", finding.rule, _plain(finding.old), _plain(finding.new))
+    return (finding.rule, finding.declaration or finding.location), cause
+
+
+def _plain(spot: Spot | None) -> str:
+    """A place without indices, which edits move."""
+    return "" if spot is None else re.sub(r"/\d+(?=/|$)", "/", str(spot))
+
+
+class _Outcome:
+    """A report, with how many findings are about each thing and from each cause, by severity: a worse one counts for those below it."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.bad = [each for level in _BAD for each in report.findings if each.severity == level]
+        self.fingerprints = {each.fingerprint for each in self.bad}
+        self.claims = Counter(claim for each in self.bad for claim in _claims(each))
+
+    def ends(self, finding: Finding, before: _Outcome) -> bool:
+        """Whether a finding is there no more, nor another of its kind in its place, whatever that is called."""
+        if finding.fingerprint in self.fingerprints:
+            return False
+        return all(self.claims[(*key, _BAD[-1])] < before.claims[(*key, _BAD[-1])] for key in _keys(finding))
+
+    def harms(self, before: _Outcome) -> Iterator[Finding]:
+        """What is worse than before an edit, worst first.
+
+        A finding that comes to light at another message is none that is new, if its cause stood there before.
+        """
+        left = before.claims.copy()
+        for each in self.bad:
+            left.subtract(_claims(each))
+            if all(left[(*key, each.severity)] < 0 for key in _keys(each)):
+                yield each
+
+
+def _claims(finding: Finding) -> list[tuple[str, ...]]:
+    return [(*key, level) for key in _keys(finding) for level in _BAD[_BAD.index(finding.severity) :]]
+
+
+def _reason(worse: Finding) -> str:
+    where = f" at {worse.location}" if worse.location else ""
+    return f"{worse.severity} {worse.rule}{where} would replace it"
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+def with_texts(given: Input, changed: Mapping[str, str]) -> Input:
+    """The given with other texts for some of its files, by path. Raises `Faults`."""
+    documents = list(given.documents.documents)
+    for index, each in enumerate(documents):
+        if each.path in changed:
+            at = given.at(each.path)
+            value = parse_json(changed[each.path], at)
+            faults = list(check(value, at, given.documents.given))
+            if faults:
+                raise Faults(faults)
+            documents[index] = Document(each.path, value, changed[each.path])
+    return replace(given, documents=replace(given.documents, documents=tuple(documents)))
+
+
+def texts(given: Input, edits: Edits) -> dict[str, str]:
+    """The edited files, by path."""
+    before = {each.path: each.text for each in given.documents.documents}
+    return {path: edited(before[path], each) for path, each in edits.items()}
+
+
+def _patches(edits: Edits, given: Input) -> tuple[FilePatch, ...]:
+    before, after = {each.path: each.text for each in given.documents.documents}, texts(given, edits)
+    found: list[FilePatch] = []
+    for path in sorted(edits):
+        changed = lines_changed(before[path], after[path])
+        suggestions = tuple(Suggestion(first, last, "\n".join(lines)) for first, last, lines in changed)
+        found.append(FilePatch(given.at(path), tuple(patch(edits[path])), suggestions))
+    return tuple(found)

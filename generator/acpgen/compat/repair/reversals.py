@@ -1,92 +1,180 @@
-"""What to change in a new text so that it says what the old one says, in pieces as small as can be."""
+"""The edits of a new text that make it say what the old one says, in pieces as small as can be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acpgen.schema.edits import Edit, Keys
-from acpgen.schema.keywords import PROSE, TABLE
+from acpgen.schema.edits import Edit
+from acpgen.schema.keywords import PROSE
 from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object
+from acpgen.schema.walk import DEFINITIONS, MAPS, is_array, is_object
 
-_SETS: Final = ("required", "enum", "type")
+if TYPE_CHECKING:
+    from acpgen.schema.edits import Keys
+
+Edits: TypeAlias = Mapping[str, tuple[Edit, ...]]
+"""Edits by the file that they are made in."""
+
 _ORDERED: Final = ("prefixItems", "items", "params")
 """Lists whose order counts: the last are the params of a method in an OpenRPC document."""
-_WHOLE: Final = frozenset(
-    {each.name for each in TABLE} - {*SINGLE, *LISTS, *MAPS, *DEFINITIONS, *_SETS, "dependencies"}
-)
-"""Keywords whose value is put back as a whole. What is no keyword may hold schemas, in a document of methods."""
-
 _SILENT: Final = frozenset({*PROSE, "x-docs-ignore", "x-migration", "x-name", "x-was", "$comment"})
 """Keywords of which no message can notice anything."""
 
 
-def reversals(old: Any, new: Any, at: Keys = (), *, schema: bool = True) -> Iterator[Edit]:
-    """The edits that make the new value, which stands at a place, say what the old one does. `schema`: the value is a schema."""
-    if same(old, new):
-        return
-    if is_object(old) and is_object(new):
-        yield from _members(old, new, at, schema)
-    elif is_array(old) and is_array(new):
-        yield from _items(old, new, at)
-    else:
-        yield Edit("replace", at, old)
+@dataclass(frozen=True, slots=True)
+class At:
+    """A place in the files of one side."""
+
+    path: str
+    keys: Keys = ()
+
+    def below(self, *keys: str | int) -> At:
+        return At(self.path, (*self.keys, *keys))
+
+    def holds(self, other: At | None) -> bool:
+        """Whether another place is this one or lies in it."""
+        return other is not None and self.path == other.path and self.keys == other.keys[: len(self.keys)]
+
+    @property
+    def holder(self) -> str | int:
+        """The key of the object or array that the place is a member of; empty for a file and its members."""
+        return self.keys[-2] if len(self.keys) > 1 else ""
 
 
-def same(one: Any, other: Any) -> bool:
+@dataclass(frozen=True)
+class Reversal:
+    """An edit of a new file. `old` is the place of what it brings back, `value` what it brings or takes away."""
+
+    path: str
+    edit: Edit
+    old: At | None = None
+    value: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def at(self) -> At:
+        return At(self.path, self.edit.at)
+
+    @cached_property
+    def identity(self) -> tuple[str, str]:
+        return self.path, self.edit.identity
+
+
+def addition(at: At, value: Any, old: At | None = None, after: str | None = None) -> Reversal:
+    """Something new at a place; a member stands behind the one with the key `after`."""
+    return Reversal(at.path, Edit("add", at.keys, value, after), old, value)
+
+
+def removal(at: At, value: Any) -> Reversal:
+    """Nothing at a place any more."""
+    return Reversal(at.path, Edit("remove", at.keys), None, value)
+
+
+def combine(parts: Iterable[Reversal], values: Mapping[str, Any]) -> Edits | None:
+    """All edits at once, by file; `values` are the files. `None` if two of them contradict one another."""
+    files: dict[str, dict[object, Edit]] = defaultdict(dict)
+    for part in {part.identity: part for part in parts}.values():
+        edits, edit = files[part.path], part.edit
+        key = edit.identity if _is_item(edit) else edit.at
+        if key in edits:
+            one, other = edits[key].value, edit.value
+            if edits[key].op != edit.op or edit.op != "add" or not is_object(one) or not is_object(other):
+                return None
+            if not all(equal(one[name], other[name]) for name in one if name in other):
+                return None
+            edit = replace(edits[key], value={**one, **other})
+        edits[key] = edit
+    result: dict[str, tuple[Edit, ...]] = {}
+    for path, edits in files.items():
+        gone = [each for each in edits.values() if each.op == "remove"]
+        left = [each for each in edits.values() if each.op != "remove" or not any(map(each.inside, gone))]
+        if any(each.inside(other) for each in left for other in left if not _is_item(other)):
+            return None
+        result[path] = tuple(_without_empty(left, values[path]))
+    return result
+
+
+def _is_item(edit: Edit) -> bool:
+    """Whether an edit adds an item, which contradicts no other."""
+    return edit.op == "add" and isinstance(edit.at[-1], int)
+
+
+def _without_empty(edits: list[Edit], value: Any) -> list[Edit]:
+    """The edits with `required` gone where all of its items go: draft-04 has no empty one."""
+    items = [edit for edit in edits if edit.at[-2:-1] == ("required",) and isinstance(edit.at[-1], int)]
+    for at in dict.fromkeys(edit.at[:-1] for edit in items):
+        held: Any = value
+        for key in at:
+            held = held[key]
+        these = [edit for edit in items if edit.at[:-1] == at]
+        if len(these) == len(held) and all(edit.op == "remove" for edit in these):
+            edits = [*(edit for edit in edits if edit not in these), Edit("remove", at)]
+    return edits
+
+
+def equal(one: Any, other: Any) -> bool:
     """Whether two JSON values are equal; `1` and `true` are not."""
     return one == other and dumps(one, sort_keys=True) == dumps(other, sort_keys=True)
 
 
-def _members(old: dict[str, Any], new: dict[str, Any], at: Keys, schema: bool) -> Iterator[Edit]:
+def between(old: Any, new: Any, was: At, at: At, *, schema: bool = True) -> Iterator[Reversal]:
+    """The edits that make the new value, which stands `at` a place, say what the old one does. `schema`: the value is a schema."""
+    if equal(old, new):
+        return
+    if is_object(old) and is_object(new):
+        yield from _members(old, new, was, at, schema)
+    elif is_array(old) and is_array(new):
+        yield from _items(old, new, was, at)
+    else:
+        yield Reversal(at.path, Edit("replace", at.keys, old), was, old)
+
+
+def _members(old: dict[str, Any], new: dict[str, Any], was: At, at: At, schema: bool) -> Iterator[Reversal]:
     before = ""
     for key, value in old.items():
-        if key not in new and not (schema and key in _SILENT):
-            yield Edit("add", (*at, key), value, before)
-        if key in new:
-            before = key
-    for key, value in new.items():
         if schema and key in _SILENT:
             continue
-        if key not in old:
-            yield Edit("remove", (*at, key))
-        elif schema and key in _WHOLE:
-            if not same(old[key], value):
-                yield Edit("replace", (*at, key), old[key])
+        if key not in new:
+            yield addition(at.below(key), value, was.below(key), before)
         else:
-            yield from reversals(old[key], value, (*at, key), schema=not (schema and key in (*MAPS, *DEFINITIONS)))
+            before = key
+            inner = not (schema and key in (*MAPS, *DEFINITIONS))
+            yield from between(value, new[key], was.below(key), at.below(key), schema=inner)
+    for key, value in new.items():
+        if key not in old and not (schema and key in _SILENT):
+            yield removal(at.below(key), value)
 
 
-def _items(old: list[Any], new: list[Any], at: Keys) -> Iterator[Edit]:
+def _items(old: list[Any], new: list[Any], was: At, at: At) -> Iterator[Reversal]:
     """Items that belong together, those that are gone, and those that have come."""
     partner = _partners(old, new)
-    if at and at[-1] in _ORDERED and (len(old) != len(new) or list(partner.values()) != sorted(partner.values())):
-        yield Edit("replace", at, old)
+    is_moved = len(old) != len(new) or list(partner.values()) != sorted(partner.values())
+    if is_moved and at.keys and at.keys[-1] in _ORDERED:
+        yield Reversal(at.path, Edit("replace", at.keys, old), was, old)
         return
     following = 0
     for index, value in enumerate(old):
         if index in partner:
             following = partner[index] + 1
-            yield from reversals(value, new[partner[index]], (*at, partner[index]))
+            yield from between(value, new[partner[index]], was.below(index), at.below(partner[index]))
         else:
-            yield Edit("add", (*at, following), value)
+            yield addition(at.below(following), value, was.below(index))
     taken = set(partner.values())
-    yield from (Edit("remove", (*at, index)) for index in range(len(new)) if index not in taken)
+    yield from (removal(at.below(index), value) for index, value in enumerate(new) if index not in taken)
 
 
 def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
     """For items of the old list those of the new one that they became: equal, or alike in what tells branches apart."""
     found: dict[int, int] = {}
-    for marks in (_text, _mark, _keywords):
-        known = [marks(item) for item in new]
+    for mark in (_text, _mark):
+        known = [mark(item) for item in new]
         for index, item in enumerate(old):
-            mark = marks(item)
-            if index not in found and mark is not None:
-                free = (i for i, other in enumerate(known) if other == mark and i not in found.values())
-                match = next(free, None)
-                if match is not None:
-                    found[index] = match
+            if index not in found and (wanted := mark(item)) is not None:
+                free = [i for i, other in enumerate(known) if other == wanted and i not in found.values()]
+                found |= {index: free[0]} if free else {}
     return found
 
 
@@ -94,19 +182,16 @@ def _text(item: Any) -> str | None:
     return dumps(item, sort_keys=True)
 
 
-def _keywords(item: Any) -> str | None:
-    """The keywords of a branch that nothing else tells apart."""
-    return dumps(sorted(item)) if is_object(item) and _mark(item) is None else None
-
-
 def _mark(item: Any) -> str | None:
-    """What a branch is known by: its constant, the constants of its properties, what it refers to, its title."""
-    if not is_object(item):
-        return None
-    members: Any = item.get("properties") or {}
-    constants = {name: inner["const"] for name, inner in members.items() if is_object(inner) and "const" in inner}
-    named = item.get("name") if isinstance(item.get("name"), str) else None  # a method, or a param
-    for mark in (item.get("const"), constants, item.get("$ref"), named, item.get("title"), item.get("type")):
-        if mark not in (None, {}):
-            return dumps(mark, sort_keys=True)
-    return None
+    """What a branch is known by: its constants, what it refers to, its title; a method or a param by its name."""
+    known = item if is_object(item) else {}
+    name = known.get("name") if isinstance(known.get("name"), str) else None
+    marks = (constants(item), known.get("$ref"), name, known.get("title"), known.get("type"))
+    return next((dumps(mark, sort_keys=True) for mark in marks if mark not in (None, {})), None)
+
+
+def constants(branch: Any) -> dict[str, Any]:
+    """The constants of a branch, by the property that has each; its own has no name."""
+    members: Any = branch.get("properties") if is_object(branch) else None
+    found = {"": branch, **(members if is_object(members) else {})}
+    return {name: inner["const"] for name, inner in found.items() if is_object(inner) and "const" in inner}

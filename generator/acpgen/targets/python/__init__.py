@@ -29,7 +29,7 @@ from acpgen.targets.python.models import Modules, render_models
 from acpgen.targets.python.naming import Names, name_all
 from acpgen.targets.python.offered import PUBLIC, in_order, moved, own_names, public
 from acpgen.targets.python.peers import peers_view
-from acpgen.targets.python.schema import beside_the_schema, schema_text, tolerated
+from acpgen.targets.python.schema import beside_the_schema, schema_text
 from acpgen.targets.python.types import either
 
 __all__ = ["OPTIONS", "render"]
@@ -57,9 +57,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     if is_file:
         files = {f"{folder}.py": _file(protocol, bundle, [*files.values()], names, modules)}
     else:
-        files[f"{folder}/_schema.json"] = schema_text(
-            bundle, beside_the_schema(protocol, bundle, names), tolerated(protocol)
-        )
+        files[f"{folder}/_schema.json"] = schema_text(bundle, beside_the_schema(protocol, bundle, names, modules.dials))
         files.update(_around(protocol, names, modules))
     if settings.distribution is not None:
         files.update(distribution(protocol, settings, top, modules.runtime, chosen))
@@ -74,7 +72,7 @@ def _file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names,
         "title": title_of(protocol),
         "about": _about(protocol, moved(called, "the module")),
         "runtime": modules.runtime,
-        "schema": raw(schema_text(bundle, beside_the_schema(protocol, bundle, names), tolerated(protocol))),
+        "schema": raw(schema_text(bundle, beside_the_schema(protocol, bundle, names, modules.dials))),
         "exports": in_order([*names.classes.values(), *called.values()]),
     }
     first = lay_out("file", others=own_names(names), **view)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, TypeAlias
 
 from acpgen import ir
@@ -65,6 +66,11 @@ class Constructor:
         """The expression for a value of a definition. Raises `NotConstructible`."""
         self._left = _STEPS
         return self._defined(definition, value)
+
+    def of_type(self, type_: ir.Type, value: ir.JSON) -> Expression:
+        """The expression for a value of a type. Raises `NotConstructible`."""
+        self._left = _STEPS
+        return self._typed(type_, value)
 
     def _defined(self, name: str, value: ir.JSON, seen: frozenset[str] = frozenset()) -> Expression:
         if name in seen:
@@ -157,6 +163,14 @@ def flat(expression: Expression) -> str:
     head, pairs, tail = _open(expression)
     comma = "," if head == "(" and len(pairs) == 1 else ""
     return f"{head}{', '.join(f'{key}{flat(each)}' for key, each in pairs)}{comma}{tail}"
+
+
+def constructed(expression: Expression) -> Iterator[str]:
+    """The classes that an expression calls."""
+    if isinstance(expression, Construction):
+        yield expression.name
+    if not isinstance(expression, str):
+        yield from chain.from_iterable(constructed(each) for _, each in _open(expression)[1])
 
 
 def _open(expression: Construction | Items) -> tuple[str, list[tuple[str, Expression]], str]:

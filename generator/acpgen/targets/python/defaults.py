@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
 from acpgen.pointers import reference_to
-from acpgen.schema.walk import is_array
-from acpgen.targets.python.construct import Constructor, NotConstructible, flat
+from acpgen.targets.python.construct import Constructor, Expression, Items, NotConstructible, constructed, flat
 from acpgen.targets.python.literals import json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.validator import Validator, definitions_validator
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def with_sound_defaults(protocol: ir.Protocol, bundle: Bundle) -> ir.Protocol:
-    """The protocol without the defaults that are objects and that the types of their fields refuse."""
+    """The protocol without the defaults that the types of their fields refuse."""
     judge = _Judge(bundle)
     definitions = {
         name: replace(one, fields=tuple(map(judge.settled, one.fields))) if isinstance(one, ir.Record) else one
@@ -38,7 +37,7 @@ class _Judge:
 
     def settled(self, field: ir.Field) -> ir.Field:
         """A field, without its default where that is unsound."""
-        if field.default is None or not isinstance(field.default.value, dict):
+        if field.default is None or field.default.value is None:
             return field
         types = field.type.types if isinstance(field.type, ir.AnyOf) else (field.type,)
         names = [one.name for one in types if isinstance(one, ir.Ref)]
@@ -54,8 +53,10 @@ class Defaults:
 
     def __init__(self, protocol: ir.Protocol, names: Names) -> None:
         self._protocol = protocol
-        self._names = names
         self._constructor = Constructor(protocol, "", names)
+        self._records: Final = {
+            names.classes[one.name]: one for one in protocol.definitions.values() if isinstance(one, ir.Record)
+        }
 
     def of(self, field: ir.Field) -> tuple[str, bool] | None:
         """The source of a default, and whether it makes a value anew for each record; `None` for a field that has none."""
@@ -67,34 +68,34 @@ class Defaults:
         if field.default is None:
             return ("None", False) if field.null == "omitted" else None
         value = field.default.value
-        if value is None or isinstance(value, str | bool | int | float):
-            return (literal(value), False) if _fits(field.type, value) else None
-        if isinstance(value, list):
-            if not _fits(field.type, value):
-                return None
-            return ("list", True) if not value else (f"lambda: {json_literal(value)}", True)
-        record = self._made(field)
-        if record is None or self._makes(record, record.name):
+        told = self._made(field, value)
+        if told is None or self._never_ends(told):
             return None
-        try:
-            told = self._constructor.expression(record.name, self._without_own(value, record))
-        except NotConstructible:
-            return None
+        if value in ([], {}) and isinstance(told, Items):
+            return type(value).__name__, True
+        if not isinstance(value, dict | list) and told == literal(value):
+            return str(told), False
+        target = without_null(field.type)
+        record = self._protocol.definitions[target.name] if isinstance(target, ir.Ref) else None
+        if isinstance(record, ir.Record) and isinstance(value, dict):
+            told = self._made(field, self._without_own(value, record)) or told
         return f"lambda: {flat(told)}", True
 
-    def _made(self, field: ir.Field) -> ir.Record | None:
-        """The record that the default of a field makes, if it is an object of one and has what that requires."""
-        target, value = without_null(field.type), field.default.value if field.default is not None else None
-        found = self._protocol.definitions[target.name] if isinstance(target, ir.Ref) else None
-        if field.required or not isinstance(value, dict) or not isinstance(found, ir.Record):
+    def _made(self, field: ir.Field, value: ir.JSON) -> Expression | None:
+        """What makes the default of a field; `None` where nothing does."""
+        try:
+            return self._constructor.of_type(field.type, value)
+        except NotConstructible:
             return None
-        return found if all(item.name in value for item in found.fields if item.required) else None
 
-    def _makes(self, record: ir.Record, name: str, seen: frozenset[str] = frozenset()) -> bool:
-        """Whether the defaults of a record's fields make a record called `name`, or never end."""
-        made = [found for field in record.fields if (found := self._made(field)) is not None]
-        deeper = seen | {record.name}
-        return any(found.name == name or found.name in deeper or self._makes(found, name, deeper) for found in made)
+    def _never_ends(self, told: Expression, above: frozenset[str] = frozenset()) -> bool:
+        """Whether a default makes a record whose own defaults make it again."""
+        for name in constructed(told):
+            record = self._records[name]
+            defaults = (self._made(one, one.default.value) for one in record.fields if one.default and not one.required)
+            if name in above or any(self._never_ends(one, above | {name}) for one in defaults if one is not None):
+                return True
+        return False
 
     def _without_own(self, value: dict[str, ir.JSON], record: ir.Record) -> dict[str, ir.JSON]:
         """A default without what the fields of its record hold anyway: it would count as set, and be sent, where one other field was."""
@@ -113,29 +114,6 @@ class Defaults:
 def _lone(type_: ir.Type) -> ir.Constant | None:
     """A type of one constant alone."""
     return type_ if isinstance(type_, ir.Constant) and len(type_.values) == 1 else None
-
-
-def _fits(type_: ir.Type, value: object) -> bool:
-    """Whether a default of scalars may stand in an assignment, judged by its type alone."""
-    match type_:
-        case ir.Boolean():
-            return isinstance(value, bool)
-        case ir.Number():
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case ir.String():
-            return isinstance(value, str)
-        case ir.Constant():
-            return value in type_.values
-        case ir.Anything():
-            return not isinstance(value, list)
-        case ir.AnyOf():
-            return any(_fits(member, value) for member in type_.types)
-        case ir.Null():
-            return value is None
-        case ir.Array():
-            return is_array(value) and all(_fits(type_.items, item) for item in value)
-        case _:
-            return False
 
 
 def without_null(type_: ir.Type) -> ir.Type:

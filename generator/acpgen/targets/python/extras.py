@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from acpgen import ir
 from acpgen.schema.bundle import Bundle
 
 _OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
@@ -16,3 +17,15 @@ def speaking_of_more(bundle: Bundle) -> frozenset[str]:
         for name, schema in bundle.definitions.items()
         if any(schema.get(keyword) not in (None, False) for keyword in _OF_MORE)
     )
+
+
+def naming_by_patterns(protocol: ir.Protocol, bundle: Bundle) -> list[str]:
+    """Those of them that speak of further fields by patterns of names alone, and that no other record is made of."""
+    others = frozenset(_OF_MORE) - {"patternProperties"}
+    bases = {one.base for one in protocol.definitions.values() if isinstance(one, ir.Record)}
+    return [
+        name
+        for name in sorted(speaking_of_more(bundle) - bases)
+        if isinstance(protocol.definitions.get(name), ir.Record)
+        if all(bundle.definitions[name].get(keyword) is None for keyword in others)
+    ]

@@ -246,8 +246,10 @@ class _Views:
         alias = [f"name={literal(field.name)}"] if name != field.name else []
         default = self._defaults.of(field)
         source, is_made = default if default is not None else ("", False)
-        if source == "list" and isinstance(array := without_null(field.type), ir.Array):
-            source = f"lambda: list[{self._hints.of_field(array.items, place).source}]()"
+        if source in ("list", "dict") and isinstance(several := without_null(field.type), ir.Array | ir.Map):
+            inner = several.items if isinstance(several, ir.Array) else several.values
+            key = "" if isinstance(several, ir.Array) else "str, "
+            source = f"lambda: {source}[{key}{self._hints.of_field(inner, place).source}]()"
         if default is None and not field.required:
             source = self._hints.ours("UNSET")
         unset = f" | {self._hints.ours('UnsetType')}" if default is None and not field.required else ""

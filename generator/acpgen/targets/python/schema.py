@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from acpgen import ir
@@ -10,7 +10,10 @@ from acpgen.meaning.contract import protocol_row
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.keywords import PROSE
 from acpgen.schema.numbers import dumps
+from acpgen.schema.tolerance import of_receivers
 from acpgen.schema.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
+from acpgen.targets.python.dials import Dials
+from acpgen.targets.python.extras import naming_by_patterns
 from acpgen.targets.python.naming import Names
 
 _OF_RECEIVERS: Final = frozenset(
@@ -19,34 +22,26 @@ _OF_RECEIVERS: Final = frozenset(
         "x-deserialize-default-on-null",
         "x-deserialize-skip-invalid-items",
         "x-null",
-        "x-unknown",
     }
 )
 """What the dialect says to who receives a value."""
 
 
-def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None, tolerated: Collection[str] = ()) -> str:
-    """The bundled schema as JSON, a definition a line: what judges, and what receivers may do; before it `beside`, as `x-protocol`.
-
-    The `tolerated` definitions keep what is unknown.
-    """
-    rows = {name: _judging(schema) for name, schema in bundle.definitions.items()}
-    rows.update({name: {**rows[name], "x-unknown": "keep"} for name in tolerated if name in rows})
-    definitions = ",\n".join(f"{_json(name)}: {_json(row)}" for name, row in rows.items())
+def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
+    """The bundled schema as JSON, a definition a line: what judges, and what receivers may do; before it `beside`, as `x-protocol`."""
+    definitions = ",\n".join(f"{_json(name)}: {_json(_judging(row))}" for name, row in bundle.definitions.items())
     about = f'"x-protocol": {_json(beside)},\n' if beside is not None else ""
     return f'{{"$schema": {_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
 
 
-def tolerated(protocol: ir.Protocol) -> list[str]:
-    """The definitions that keep what is unknown though the schema is closed."""
-    unions = (one for one in protocol.definitions.values() if isinstance(one, ir.TaggedUnion | ir.Enum))
-    return [one.name for one in unions if one.openness == "tolerated"]
-
-
-def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names) -> Mapping[str, Any]:
-    """What the schema does not say, with the names of types that are called otherwise than their definitions."""
+def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names, dials: Dials) -> Mapping[str, Any]:
+    """What the schema does not say: types that are called otherwise than their definitions, and by which definitions receivers judge."""
     renamed = {class_: name for name, class_ in names.classes.items() if class_ != name}
-    return {**protocol_row(protocol, bundle), "definitions": renamed}
+    receiving = of_receivers(bundle.definitions, protocol.tolerated, protocol.fallbacks)
+    for name in naming_by_patterns(protocol, bundle) if dials.unknown == "refuse" else ():
+        receiving[name] = {**receiving.get(name, bundle.definitions[name]), "unevaluatedProperties": False}
+    judging = {name: _judging(one) for name, one in receiving.items()}
+    return {**protocol_row(protocol, bundle), "definitions": renamed, "receiving": judging}
 
 
 def _judging(schema: Any) -> Any:

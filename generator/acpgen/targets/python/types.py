@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple, assert_never
 
 from acpgen import ir
 from acpgen.meaning.discriminators import tags_by_type
-from acpgen.meaning.keys import keys_of
 from acpgen.meaning.limits import limits_of
 from acpgen.meaning.order import ordered
 from acpgen.schema.equality import exact, whole
@@ -257,10 +256,7 @@ class Hints:
         return Hint(source, atoms if can else (), either(one.for_hook for one in members), is_judged=judged)
 
     def _shapes(self, union: ir.AnyOf) -> str:
-        """How a hook tells the members of a union apart: by the one key of an object, else by trying."""
-        keys = keys_of(union, self.protocol.definitions)
-        if keys and not union.exclusive:
-            return self._call("Keyed", [_tuple(map(literal, keys))])
+        """How a hook tells the members of a union apart."""
         return self._call("Shapes", ["exclusive=True"] if union.exclusive else [])
 
     def _tagged(self, union: ir.TaggedUnion) -> Hint:

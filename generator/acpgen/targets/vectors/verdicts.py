@@ -17,8 +17,8 @@ from acpgen.pointers import pointer, reference_to
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.effort import spend
 from acpgen.schema.numbers import with_decimals
-from acpgen.schema.tolerance import tolerant
-from acpgen.schema.walk import Schema, copied, is_array
+from acpgen.schema.tolerance import of_receivers
+from acpgen.schema.walk import is_array
 from acpgen.schema.ways import require_few_ways, ways
 from acpgen.validator import Validator, definitions_validator
 
@@ -64,7 +64,8 @@ class Judge:
         }
         self._references: Final = {name: reference_to(name) for name in {**bundle.definitions, **protocol.definitions}}
         self._strict = definitions_validator(bundle.definitions)
-        self._tolerant = definitions_validator(_tolerated(bundle.schema, protocol)["$defs"])
+        kept = of_receivers(bundle.definitions, protocol.tolerated)
+        self._tolerant = definitions_validator({**bundle.definitions, **kept})
 
     def is_valid(self, name: str, value: Any) -> bool:
         """Whether a value is surely one of the definition `name`, also for those who read numbers as doubles."""
@@ -103,15 +104,6 @@ class Judge:
 def _is_read_alike(value: Any) -> bool:
     """Whether there is a double, or an integer, for each number of a value."""
     return with_decimals(value) is value
-
-
-def _tolerated(schema: Schema, protocol: ir.Protocol) -> Schema:
-    """The schema with the fallbacks of all tolerated unions and enumerations written in."""
-    marked = copied(schema)
-    for name, definition in protocol.definitions.items():
-        if isinstance(definition, ir.TaggedUnion | ir.Enum) and definition.openness == "tolerated":
-            marked["$defs"][name]["x-unknown"] = "keep"
-    return tolerant(marked)
 
 
 def _breaks(

@@ -1,1 +1,1 @@
-"""The check of two revisions: routes are joined, facts collected, judged, proven, and told as findings."""
+"""The check of two revisions: routes are joined, changes collected, judged, proven, and told as findings."""

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from acpgen import ir
+from acpgen.compat.changes import Change
+from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import BUDGET
 from acpgen.compat.protocol.bindings import broken
 from acpgen.compat.protocol.check.around import Around
@@ -18,8 +20,6 @@ from acpgen.compat.protocol.check.rulings import Rulings
 from acpgen.compat.protocol.check.statements import Statements
 from acpgen.compat.protocol.check.unnamed import Unnamed
 from acpgen.compat.protocol.covered import of_files
-from acpgen.compat.protocol.facts import DefinitionRenamed, Restructured
-from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.revision import Revised
 
 
@@ -27,17 +27,15 @@ def check(old: Revised, new: Revised, budget: int = BUDGET, formats: bool = Fals
     """Compare two revisions within a budget, in steps: what is left when it is spent is undecided. `formats` are asserted, or annotate."""
     on = Inquiry(old, new, budget, formats)
     rulings = Rulings(on)
-    around, unnamed, inclusions = Around(on, rulings), Unnamed(on, rulings), Inclusions(on, rulings)
+    around, unnamed, inclusions = Around(on, rulings), Unnamed(on, rulings), Inclusions(on)
     found = [*_found(on, rulings, around, unnamed)]
     differing = [*unnamed.written_differently(found)]
     judged = (*found, *differing, *unnamed.unread(), *around.frames([*found, *differing]), *unnamed.left_out(found))
-    language = inclusions.language(judged)
-    judged = (*judged, *inclusions.contradicted(judged, unnamed.explained))
-    return Checked(judged, language, inclusions.coverage(judged))
+    return Checked(judged, inclusions.language(judged), inclusions.coverage(judged))
 
 
 def _found(on: Inquiry, rulings: Rulings, around: Around, unnamed: Unnamed) -> Iterator[Judged]:
-    """The findings of all facts."""
+    """The findings of all changes."""
     pairs = on.pairs
     elsewhere = frozenset(pair for pair in on.walk.nodes if pair.is_named) | {pair for _, pair in pairs}
     for _, pair in pairs:
@@ -53,20 +51,20 @@ def _found(on: Inquiry, rulings: Rulings, around: Around, unnamed: Unnamed) -> I
         yield from inside.compared(each, pair, known)
     for each, pair in pairs[len(on.routes) :]:
         yield from inside.compared(each, pair, elsewhere)
-    yield from inside.of_parts()
+    yield from inside.unexplained()
     files = of_files(on.old, on.new)
-    for fact in on.walk.paper_facts():
-        if not isinstance(fact, DefinitionRenamed) or files.get(fact.old) != fact.new:
-            yield rulings.on_paper(fact)
+    for change in on.walk.paper_changes():
+        if change.kind != "definition" or files.get(change.old) != change.new:
+            yield rulings.on_paper(change)
 
 
 def rewritten(old: Revised, new: Revised, old_at: str, new_at: str) -> Judged:
     """The finding that names the classes of generated code that differ, where nothing else says why."""
-    fact = Restructured(classes=broken(old, new), old_at=old_at, new_at=new_at)
-    return replace(Rulings(Inquiry(old, new)).on_paper(fact), flow="both")
+    change = Change("structure", new=broken(old, new), old_at=old_at, new_at=new_at)
+    return replace(Rulings(Inquiry(old, new)).on_paper(change), flow="both")
 
 
 def restructured(old: Revised, new: Revised, old_at: str, new_at: str) -> Judged:
     """The finding that says that the files differ in nothing that matters."""
-    fact = Restructured(old_at=old_at, new_at=new_at)
-    return replace(Rulings(Inquiry(old, new)).on_paper(fact), flow="both")
+    change = Change("structure", old_at=old_at, new_at=new_at)
+    return replace(Rulings(Inquiry(old, new)).on_paper(change), flow="both")

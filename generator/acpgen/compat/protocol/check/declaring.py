@@ -1,18 +1,19 @@
-"""Where a fact is declared, and what a finding about it is about."""
+"""Where a change is declared, and what a finding about it is about."""
 
 from __future__ import annotations
 
+from acpgen.compat.changes import ChangePlaces
+from acpgen.compat.diff.pairs import Home, PlacedChange
 from acpgen.compat.protocol.check.inquiry import Inquiry
-from acpgen.compat.protocol.check.located import fields_on, path_of, within_of
+from acpgen.compat.protocol.check.located import path_of, within_of
 from acpgen.compat.protocol.check.routes import Joined
 from acpgen.compat.protocol.check.rulings import Cause
 from acpgen.compat.protocol.covered import closure
-from acpgen.compat.protocol.facts import FactPlaces
-from acpgen.compat.protocol.placed import Home, PlacedFact
+from acpgen.compat.protocol.revision import fields_on
 
 
-def places_of(on: Inquiry, found: PlacedFact) -> FactPlaces:
-    """Where a fact stands on both sides: where nothing nearer has a place, in the declaration around it."""
+def places_of(on: Inquiry, found: PlacedChange) -> ChangePlaces:
+    """Where a change stands on both sides: where nothing nearer has a place, in the declaration around it."""
     old, new = (found.home or Home(found.pair)).names
     one, other = _declaring(on, found)
     return {
@@ -21,8 +22,8 @@ def places_of(on: Inquiry, found: PlacedFact) -> FactPlaces:
     }
 
 
-def _declaring(on: Inquiry, found: PlacedFact) -> tuple[str, str]:
-    """The places of a fact. Where one side has it in a base that the record refers to, and the other side has nothing nearer than the
+def _declaring(on: Inquiry, found: PlacedChange) -> tuple[str, str]:
+    """The places of a change. Where one side has it in a base that the record refers to, and the other side has nothing nearer than the
     record, the place of the other side is its base.
     """
     at = [found.old_at, found.new_at]
@@ -36,12 +37,12 @@ def _declaring(on: Inquiry, found: PlacedFact) -> tuple[str, str]:
     return at[0], at[1]
 
 
-def cause_of(on: Inquiry, found: PlacedFact, joined: Joined, location: str, within: str, said: str) -> Cause:
-    """What a fact is about, told by the nearest declarations around it: those are the same in whatever message they stand."""
+def cause_of(on: Inquiry, found: PlacedChange, joined: Joined, location: str, within: str, said: str) -> Cause:
+    """What a change is about, told by the nearest declarations around it: those are the same in whatever message they stand."""
     home, named = found.home or Home(found.pair), found.named or Home(found.pair)
     one, other = _declaring(on, found)
     places = (on.old, one), (on.new, other)
-    is_placed = bool(found.fact.old_at or found.fact.new_at)
+    is_placed = bool(found.change.old_at or found.change.new_at)
     nearest = next((n for n, step in reversed(list(enumerate(found.steps, 1))) if step.old_at or step.new_at), 0)
     at_home = nearest <= home.depth and not is_placed
     if nearest and found.steps[nearest - 1].kind == "value":

@@ -4,175 +4,125 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.findings import Revision, Witness
-from acpgen.compat.protocol.candidates import Leaf, exactly, type_of
+from acpgen.compat.changes import FieldChange
+from acpgen.compat.diff.pairs import Pair, PlacedChange
+from acpgen.compat.diff.shapes import Objects
+from acpgen.compat.findings import Answer, Revision, Witness, opposite
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.located import name_of
-from acpgen.compat.protocol.check.routes import DIRECTIONS, Joined, pair_of
-from acpgen.compat.protocol.facts import (
-    AlternativeChanged,
-    Fact,
-    FieldAdded,
-    FieldRemoved,
-    LimitChanged,
-    RequirednessChanged,
-    ValueRemoved,
-    VariantAdded,
-    VariantRemoved,
-)
-from acpgen.compat.protocol.placed import Pair, PlacedFact, Step
-from acpgen.compat.protocol.rules.judgement import Judgement
-from acpgen.compat.protocol.shapes import Objects
-from acpgen.schema.walk import BY_KIND, Schema
+from acpgen.compat.protocol.check.routes import Joined, pair_of
+from acpgen.compat.protocol.culprits import lost, refused, type_of, way
+from acpgen.compat.rules import Judgement
+from acpgen.schema.walk import Schema
 
 if TYPE_CHECKING:
-    from schema_inclusion import Relation
+    from schema_inclusion import Culprit
 
 
 class Evidence:
-    """Looks for the witness of a judgement at a place."""
+    """Looks for the messages of a sender that show a change at a place."""
 
     def __init__(self, on: Inquiry) -> None:
         self.on = on
 
-    def refusal(self, judgement: Judgement, steps: Sequence[Step], joined: Joined) -> Witness | None:
-        if judgement.leaf is None or judgement.accepted_by is None:
+    def culprit(
+        self, found: PlacedChange, joined: Joined, sender: Revision, *, is_lost: bool = False
+    ) -> Culprit | None:
+        """What is refused of a change in what a sender sends, at its place, or with `is_lost` has no meaning; `None` for nothing."""
+        there = (lost if is_lost else refused)(found.change, found.pair, sender)
+        if there is None and found.change.what == f"field-{'removed' if sender == 'old' else 'added'}":
+            is_open = self.on.acceptance.included(pair_of(joined), sender) == "yes"
+            never = not is_open and self.on.acceptance.never(found.pair, opposite(sender), found.change.one.name)
+            there = lost(found.change, found.pair, sender) if never else None
+        if there is None:
             return None
-        return self.on.court.refusal(joined.sides, steps, judgement.accepted_by, judgement.leaf)
+        leading = way(found.steps, sender, pair_of(joined).on(sender), self.on.walk.shape)
+        return replace(there, at=(*leading, *there.at))
 
-    def counterexample(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> Witness | None:
-        """A refusal shown by a value that the prover finds: of an alternative where its plainest value fits another one, of a limit where
-        that which breaks it must be of a format, and of a member that may be left out where something else must then be there.
-        """
-        fact, pair = found.fact, found.pair
-        if judgement.accepted_by is None:
-            return None
-        lacking = self.lacking(found, judgement.accepted_by)
-        if lacking is not None:
-            return self.refusal(replace(judgement, leaf=lacking), found.steps, joined)
-        if isinstance(fact, LimitChanged):
-            beyond = (self._within(found, each).witness for each in fact.all if each.demand is not None)
-            value = self.on.doubts.counterexample(pair, judgement.accepted_by, json_type=_judged_by(fact))
-            values = [each.value for each in beyond if each is not None] if fact.demand is not None else value
-            return self.refusal(replace(judgement, leaf=exactly(*values)), found.steps, joined) if values else None
-        if not isinstance(fact, AlternativeChanged):
-            return None
-        sides = (
-            (pair.old, type_of(fact.alternative, pair.new))
-            if fact.added
-            else (type_of(fact.alternative, pair.old), pair.new)
-        )
-        value = self.on.doubts.counterexample(Pair(*sides), judgement.accepted_by)
-        if value is None:
-            return None
-        return self.on.court.refusal(joined.sides, found.steps, judgement.accepted_by, exactly(*value))
-
-    def lacking(self, found: PlacedFact, sender: Revision) -> Leaf | None:
-        """What a sender sends without a member that must be there for the receiver; `None` where the fact says nothing of the kind, or
-        where nothing of it was found.
-        """
-        name = _lacked(found.fact, sender)
-        witness = self.on.doubts.within(found.pair, sender, {"required": [name]}, "object").witness if name else None
-        return None if witness is None else exactly(witness.value)
-
-    def is_implied(self, found: PlacedFact) -> bool:
-        """Whether a limit is one that its sender keeps to by other keywords: a list that contains something has at least one item."""
-        fact = found.fact
-        if not isinstance(fact, LimitChanged) or any(each.demand is None for each in fact.all):
-            return False
-        return all(self._within(found, each).verdict.value == "yes" for each in fact.all)
-
-    def _within(self, found: PlacedFact, limit: LimitChanged) -> Relation:
-        """Whether what is sent keeps to a limit."""
-        assert limit.demand is not None
-        return self.on.doubts.within(found.pair, limit.admitted_by, limit.demand, _judged_by(limit))
-
-    def there(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> Witness | Literal["none"] | None:
-        """What whole messages show of a place, where one that is made for it shows nothing: one that is refused there; "none" if it is
-        proven that there is none, `None` if it is not known.
-        """
-        sender = judgement.accepted_by
-        if sender is None:
-            return None
-        if self.on.doubts.included(pair_of(joined), sender) == "yes":
-            return "none"
-        relation = self.on.doubts.inside(pair_of(joined), found.steps, found.pair, sender)
-        if relation is None:
-            return None
+    def refusal(
+        self, culprit: Culprit, found: PlacedChange, joined: Joined, sender: Revision
+    ) -> tuple[Answer, Witness | None]:
+        """Whether all that has the culprit is accepted, and a message that is refused for it."""
+        whole = pair_of(joined)
+        relation = self.on.acceptance.relation(whole, sender)
+        if relation.verdict.value == "yes" or self._is_taken(culprit, found, joined, sender):
+            return "yes", None
+        shows = self.on.court.standing(sender, culprit)
+        if relation.witness is None or not shows(relation.witness.value):
+            relation = self.on.acceptance.shown(whole, sender, culprit)
         if relation.witness is None:
-            return "none" if relation.verdict.value == "yes" else None
-        return self.on.court.shown(joined.sides, found.steps, sender, relation.witness.value)
+            return relation.verdict.value, None
+        return "no", self.on.court.refusal(joined.sides, sender, relation.witness.value, shows)
 
-    def is_harmless(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> bool:
-        """Whether a doubt about acceptance is settled by a proof of inclusion: at the place, of the definition around it, or of the whole
-        message, where no union could take what it refuses for another variant. A limit is a matter of the values that it judges.
+    def _is_taken(self, culprit: Culprit, found: PlacedChange, joined: Joined, sender: Revision) -> bool:
+        """Whether the outermost union around a place takes all that has the culprit, by another branch: a message is refused for something
+        else then.
         """
-        sender = judgement.accepted_by
-        if sender is None or (judgement.carried_by is not None and not isinstance(found.fact, AlternativeChanged)):
+        depth = next((depth for depth, step in enumerate(found.steps) if step.kind in _BRANCHES), 0)
+        union = self.on.walk.below(pair_of(joined), found.steps[:depth]) if depth else None
+        if union is None:
             return False
-        pairs = _around(found, joined)
-        within_variant = any(step.kind == "variant" for step in found.steps)
-        if any(self.on.doubts.included(pair, sender) == "yes" for pair in (pairs[:-1] if within_variant else pairs)):
-            return True
-        judged = _judged_by(found.fact) if isinstance(found.fact, LimitChanged) else ""
-        return bool(judged) and self.on.doubts.included(found.pair, sender, json_type=judged) == "yes"
+        around = way(found.steps[:depth], sender, pair_of(joined).on(sender), self.on.walk.shape)
+        inside = replace(culprit, at=culprit.at[len(around) :])
+        return self.on.acceptance.shown(union, sender, inside).verdict.value == "yes"
 
-    def is_kept(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> bool:
+    def loss(self, culprit: Culprit, joined: Joined, sender: Revision) -> Witness | None:
+        """A message that has the culprit, whoever accepts it."""
+        value = self.on.acceptance.carried(pair_of(joined), sender, culprit)
+        shows = self.on.court.standing(sender, culprit)
+        return None if value is None else self.on.court.loss(joined.sides, sender, *value, shows)
+
+    def is_kept(self, judgement: Judgement, found: PlacedChange, joined: Joined) -> bool:
         """Whether no name has lost its meaning: the receiver accepts and declares all that the sender declares, at the place or of what is
         around it, or the sender can never send the field.
         """
         sender = judgement.carried_by
-        if sender is None or found.free or not isinstance(found.fact, _OF_NAMES):
+        if sender is None or found.free or found.change.what not in _OF_NAMES:
             return False
         if any(
-            self.on.doubts.included(pair, sender)
-            == self.on.doubts.heard(pair, pair.on(sender), sender).verdict.value
+            self.on.acceptance.included(pair, sender)
+            == self.on.acceptance.heard(pair, pair.on(sender), sender).verdict.value
             == "yes"
             for pair in _around(found, joined)
         ):
             return True
-        if not isinstance(found.fact, FieldRemoved) or found.fact.pattern:
+        if not isinstance(found.change, FieldChange) or found.change.what != "field-removed" or found.change.pattern:
             return False
-        never: Schema = {"not": {"required": [found.fact.field.name]}}
-        return self.on.doubts.within(found.pair, sender, never, "object").verdict.value == "yes"
+        never: Schema = {"not": {"required": [found.change.one.name]}}
+        return self.on.acceptance.within(found.pair, sender, never, "object").verdict.value == "yes"
 
-    def mistaken(self, judgement: Judgement, found: PlacedFact, joined: Joined) -> tuple[Judgement, Witness] | None:
+    def mistaken(
+        self, judgement: Judgement, culprit: Culprit, joined: Joined, sender: Revision
+    ) -> tuple[Judgement, Witness] | None:
         """The finding where a variant refuses a message and another branch of its union takes it, and does not declare all of it."""
-        sender, leaf = judgement.accepted_by, judgement.leaf
-        if sender is None or leaf is None or all(step.kind != "variant" for step in found.steps):
+        relation = self.on.acceptance.misread(pair_of(joined), sender, culprit)
+        if relation.witness is None:
             return None
-        for value in self.on.court.messages(joined.sides, found.steps, sender, leaf):
-            held = self.on.court.held(joined.sides, sender, value)
-            verified = (
-                all(self.on.court.accepts(joined.sides, revision, value) for revision, _ in DIRECTIONS)
-                and self.on.doubts.declares(pair_of(joined), sender, held) == "no"
-            )
-            if verified:
-                told = replace(
-                    judgement,
-                    weight="lost" if sender == "old" else "otherwise",
-                    message=f"{judgement.message} Another branch of the union accepts it and decodes it as something else.",
-                    accepted_by=None,
-                    carried_by=sender,
-                )
-                return told, self.on.court.carried(joined.sides, value, sender)
-        return None
+        witness = self.on.court.loss(joined.sides, sender, relation.witness.value)
+        if witness is None or not self.on.court.accepts(joined.sides, opposite(sender), witness.value):
+            return None
+        told = replace(
+            judgement,
+            weight="lost" if sender == "old" else "otherwise",
+            message=f"{judgement.message} Another branch of the union accepts it and decodes it as something else.",
+            accepted_by=None,
+            carried_by=sender,
+        )
+        return told, witness
 
     def overlooked(
-        self, judgement: Judgement, found: PlacedFact, joined: Joined
+        self, judgement: Judgement, found: PlacedChange, joined: Joined, sender: Revision
     ) -> tuple[Judgement, Witness | None] | None:
         """The finding where all that an alternative sends is accepted by others, and some of it is no member that they declare; `None`
         where they declare all of it.
         """
-        sender, fact = judgement.accepted_by, found.fact
-        if sender is None or not isinstance(fact, AlternativeChanged):
-            return None
-        if joined.alone and name_of(fact.alternative) in self.on.messages[sender]:
+        change = found.change
+        if joined.alone and name_of(change.one) in self.on.messages[sender]:
             return None  # the union lists messages, which their methods tell apart
-        alternative = type_of(fact.alternative, found.pair.on(sender))
-        relation = self.on.doubts.heard(found.pair, alternative, sender)
+        alternative = type_of(change.one, found.pair.on(sender))
+        relation = self.on.acceptance.heard(found.pair, alternative, sender)
         if relation.verdict.value == "yes":
             return None
         told = replace(
@@ -182,46 +132,36 @@ class Evidence:
             accepted_by=None,
             carried_by=sender,
         )
-        if sender == "new" and isinstance(fact.alternative, Objects):
-            needed = [field.name for field in fact.alternative.fields if field.required]
-            if self.on.doubts.heard(found.pair, alternative, sender, needed).verdict.value == "yes":
+        if sender == "new" and isinstance(change.one, Objects):
+            needed = [field.name for field in change.one.fields if field.required]
+            if self.on.acceptance.heard(found.pair, alternative, sender, needed).verdict.value == "yes":
                 told = replace(
                     judgement,
                     weight="claimed",
-                    message=f"The alternative {fact.alternative.name} was added: another one with more optional fields.",
+                    message=f"The alternative {change.one.name} was added: another one with more optional fields.",
                     advice="None: old peers ignore the fields.",
                     accepted_by=None,
                     carried_by=None,
                 )
                 return told, None
-        leaf = judgement.leaf if relation.witness is None else exactly(relation.witness.value)
-        witness = None if leaf is None else self.on.court.loss(joined.sides, found.steps, sender, leaf)
-        return told, None if relation.witness is None else witness
+        culprit = self.culprit(found, joined, sender, is_lost=True)
+        if relation.witness is None or culprit is None:
+            return told, None
+        return told, self.loss(replace(culprit, accepted={"const": relation.witness.value}), joined, sender)
 
 
-_OF_NAMES: Final = (FieldAdded, FieldRemoved, ValueRemoved, VariantAdded, VariantRemoved, AlternativeChanged)
-"""Facts about a name or shape that one revision declares."""
+_BRANCHES: Final = frozenset({"alternative", "untagged", "variant"})
+
+_OF_NAMES: Final = frozenset(
+    {
+        *("field-added", "field-removed", "value-removed", "variant-added", "variant-removed"),
+        *("alternative-added", "alternative-removed"),
+    }
+)
+"""Changes of a name or shape that one revision declares."""
 
 
-def _around(found: PlacedFact, joined: Joined) -> Sequence[Pair]:
-    """The pair of a fact, that of the definition around it, and that of the whole message."""
+def _around(found: PlacedChange, joined: Joined) -> Sequence[Pair]:
+    """The pair of a change, that of the definition around it, and that of the whole message."""
     home = () if found.home is None else (found.home.pair,)
     return tuple(dict.fromkeys((found.pair, *home, pair_of(joined))))
-
-
-def _lacked(fact: Fact, sender: Revision) -> str:
-    """The member that must be there for the receiver and that what is sent lacks; empty where the fact says nothing of the kind."""
-    match fact:
-        case RequirednessChanged() if fact.required == (sender == "old"):
-            return fact.field.name
-        case FieldAdded() if fact.field.required and sender == "old":
-            return fact.field.name
-        case FieldRemoved() if fact.field.required and sender == "new":
-            return fact.field.name
-        case _:
-            return ""
-
-
-def _judged_by(limit: LimitChanged) -> str:
-    """The JSON type whose values a limit judges; empty where it judges any value."""
-    return next((kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords), "")

@@ -7,13 +7,17 @@ from dataclasses import replace
 from functools import cached_property
 
 from acpgen import ir
+from acpgen.compat.changes import Change
+from acpgen.compat.diff.definitions import Walk
+from acpgen.compat.diff.methods import same_methods
+from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import BUDGET, Revision
+from acpgen.compat.protocol.acceptance import Acceptance
 from acpgen.compat.protocol.check.routes import (
     DIRECTIONS,
     Joined,
     document,
     kinds_of_both,
-    methods_of_both,
     names_of,
     pair_of,
     roots_of_both,
@@ -21,12 +25,8 @@ from acpgen.compat.protocol.check.routes import (
 )
 from acpgen.compat.protocol.covered import Cover, cover, groups, messages
 from acpgen.compat.protocol.envelopes import carries, envelopes
-from acpgen.compat.protocol.facts import Undetermined
 from acpgen.compat.protocol.frames import Framed, framed
 from acpgen.compat.protocol.messages import Court
-from acpgen.compat.protocol.pairing import Walk
-from acpgen.compat.protocol.placed import Pair
-from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.revision import rewritten as rewritten_names
 from acpgen.schema.walk import Schema
@@ -34,7 +34,7 @@ from schema_inclusion import Allowance
 
 
 class Inquiry:
-    """Two revisions with the walk that finds facts, the court that judges messages, and the prover, all within one budget."""
+    """Two revisions with the walk that finds changes, the court that judges messages, and the prover, all within one budget."""
 
     def __init__(self, old: Revised, new: Revised, budget: int = BUDGET, formats: bool = False) -> None:
         self.budget = budget
@@ -45,13 +45,13 @@ class Inquiry:
         self.groups = groups(old, new)
         self.walk = Walk(old, new, self.groups)
         self.court = Court(old, new, self.allowance, formats=formats)
-        self.doubts = Doubts(old, new, self.allowance, formats=formats)
+        self.acceptance = Acceptance(old, new, self.allowance, formats=formats)
         self.routes = [(joined, pair_of(joined)) for joined in routes_of(old, new)]
 
     @cached_property
     def methods(self) -> Sequence[tuple[ir.Method, ir.Method]]:
         """The methods of both revisions."""
-        return [*methods_of_both(self.old, self.new)]
+        return [*same_methods(self.old, self.new)]
 
     @cached_property
     def roots(self) -> Mapping[str, str]:
@@ -97,30 +97,29 @@ class Inquiry:
         alone = [replace(document(one, other, other), alone=True) for one, other in self.cover.alone]
         return [*self.routes, *((joined, pair_of(joined)) for joined in alone)]
 
-    def doubt(self, reason: str, joined: Joined) -> Undetermined:
+    def doubt(self, reason: str, joined: Joined) -> Change:
         """A doubt about one kind of message, at its definitions."""
         (_, old), (_, new) = joined.old, joined.new
         places = [side.definitions[name].at if name else "" for side, name in ((self.old, old), (self.new, new))]
-        return Undetermined(reason, old_at=places[0], new_at=places[1])
+        return Change("undecided", detail=reason, old_at=places[0], new_at=places[1])
 
-    def is_rewritten(self, joined: Joined, pair: Pair) -> bool:
-        """Whether messages are written differently, and no fact tells why."""
+    def is_changed(self, joined: Joined, pair: Pair) -> bool:
+        """Whether messages have changed, or are written differently though no change tells why."""
         (_, old), (_, new) = joined.old, joined.new
-        if old is None or new is None or self.walk.is_changed(pair):
-            return False
-        return old != new or old in self.rewritten
+        is_rewritten = old is not None and new is not None and (old != new or old in self.rewritten)
+        return self.walk.is_changed(pair) or is_rewritten
 
     def is_included(self, pair: Pair, *, declared: bool) -> bool:
         """Whether both sides of a pair accept what the other has, or what it declares."""
-        return all(self.doubts.included(pair, sender, declared=declared) == "yes" for sender, _ in DIRECTIONS)
+        return all(self.acceptance.included(pair, sender, declared=declared) == "yes" for sender, _ in DIRECTIONS)
 
     def is_alike(self, old: Schema, new: Schema) -> bool:
         """Whether two schemas admit the same."""
-        relations = (self.doubts.between(old, new, sender) for sender, _ in DIRECTIONS)
+        relations = (self.acceptance.between(old, new, sender) for sender, _ in DIRECTIONS)
         return old == new or all(relation.verdict.value == "yes" for relation in relations)
 
     def refusals(self, pair: Pair) -> Iterator[tuple[Revision, Revision]]:
         """The directions in which a value of the sender's definition may be refused, undeclared members and all."""
         for sender, receiver in DIRECTIONS:
-            if self.doubts.included(pair, sender, declared=False) != "yes":
+            if self.acceptance.included(pair, sender, declared=False) != "yes":
                 yield sender, receiver

@@ -1,16 +1,13 @@
-"""Places in messages and in definitions, as people read them."""
+"""ChangePlaces in messages and in definitions, as people read them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from acpgen import ir
+from acpgen.compat.diff.pairs import EXTENSION, Step
+from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.protocol.placed import EXTENSION, Step
-from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.shapes import Alternative
-from acpgen.pointers import pointer_parts
 
 
 def location_of(route: Route, steps: Sequence[Step]) -> str:
@@ -38,23 +35,6 @@ def path_of(steps: Sequence[Step]) -> str:
                 name = name_of(step.new)
                 text += f"({name})" if name else ""
     return text
-
-
-def fields_on(pointer: str) -> str:
-    """The fields and items on a pointer below a definition, for people."""
-    text, parts = "", pointer_parts(pointer)
-    for before, name in pairwise(("", *parts)):
-        if before == "properties":
-            text += f".{name}"
-        elif name == "items" and before != "properties":
-            text += "[]"
-    return text
-
-
-def called(side: Revised, at: str) -> str:
-    """What people call a place: the definition around it, with fields and items."""
-    name, rest = side.owner(at)
-    return name + fields_on(rest)
 
 
 def name_of(alternative: Alternative | None) -> str | None:

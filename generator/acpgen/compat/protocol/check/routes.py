@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
+from acpgen.compat.diff.methods import same_methods
+from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.covered import kinds
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.rules import Flow
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import Schema
 
@@ -26,7 +27,7 @@ class Joined:
 
     old: tuple[Route, str | None]
     new: tuple[Route, str | None]
-    flow: policy.Flow
+    flow: Flow
     handler: str
     callers: str
     alone: bool = False
@@ -59,7 +60,7 @@ class Joined:
 
 def routes_of(old: Revised, new: Revised) -> Iterator[Joined]:
     """All kinds of messages and documents of two revisions."""
-    for before, after in methods_of_both(old, new):
+    for before, after in same_methods(old, new):
         handler, callers = sides_of(after, new.protocol.sides)
         both = handler == callers == "peer"
         for part, one, other in (("params", before.params, after.params), ("result", before.result, after.result)):
@@ -67,7 +68,7 @@ def routes_of(old: Revised, new: Revised) -> Iterator[Joined]:
                 continue
             if one is None and other is None:
                 continue
-            flow: policy.Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
+            flow: Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
             yield Joined((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
     for name, label in roots_of_both(old, new).items():
         yield from (document(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))
@@ -107,22 +108,6 @@ def _tags(revised: Revised, root: str, name: str) -> set[object]:
     union = revised.definitions.get(root)
     variants = union.variants if isinstance(union, ir.TaggedUnion) else ()
     return {each.tag for each in variants if each.type == name}
-
-
-def methods_of_both(old: Revised, new: Revised) -> Iterator[tuple[ir.Method, ir.Method]]:
-    """The methods of the old revision with those of the new one that do the same."""
-    after = {(method.name, method.side, method.kind): method for method in new.methods}
-    for method in old.methods:
-        found = after.get((method.name, method.side, method.kind))
-        if found is None:
-            found = next((m for m in new.methods if is_heir(m, method)), None)
-        if found is not None:
-            yield method, found
-
-
-def is_heir(new: ir.Method, old: ir.Method) -> bool:
-    """Whether a method declares another one as its former name."""
-    return old.name in new.was and (new.side, new.kind) == (old.side, old.kind)
 
 
 def root_of(revised: Revised) -> str:

@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from acpgen.compat.changes import Change
 from acpgen.compat.findings import Effect, Revision, Witness, opposite
-from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.check.located import fields_on, within_of
+from acpgen.compat.protocol.check.located import within_of
 from acpgen.compat.protocol.check.routes import Joined, document
-from acpgen.compat.protocol.facts import Fact
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.protocol.rules.judgement import Judgement
-from acpgen.compat.protocol.rules.rulebook import judge
+from acpgen.compat.protocol.revision import fields_on
+from acpgen.compat.rules import EFFECTS, Gate, Judgement, judge, severity_of
 
 _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
     "method-removed": ("new",),
@@ -25,9 +24,6 @@ _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
 """Rules about methods that one revision or the other does not know, and so does not accept."""
 
 UNPROVEN: Final = "No message that proves it was found, so the finding is undecided."
-UNCONFIRMED: Final = (
-    "The message that should prove it was not confirmed when it was judged again, so the finding is undecided."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +46,17 @@ class Rulings:
         rule: str,
         judgement: Judgement,
         joined: Joined,
-        fact: Fact,
+        change: Change,
         method: str | None,
         location: str,
         witness: Witness | None,
         *,
-        proven: bool,
+        proven: bool = False,
         cause: Cause | None = None,
     ) -> Judged:
-        """The finding of a judgement: undecided where nothing proves what it says, or its message is not confirmed once more."""
+        """The finding of a judgement: undecided where no witness shows what it says, and it is not `proven` otherwise."""
         gate = self._gate(judgement.gate, joined)
-        severity = policy.SEVERITY[judgement.weight, joined.flow, gate]
+        severity = severity_of(judgement.weight, joined.flow, gate)
         text = f"{judgement.message}{self._ungated(judgement)}"
         if gate == "known" and judgement.gate is not None:
             text = f"{text} Its gate {judgement.gate} may already be advertised by old peers."
@@ -68,13 +64,12 @@ class Rulings:
         refuses: tuple[Revision, ...] = ()
         doubtful: tuple[Revision, ...] = ("old", "new") if judgement.weight == "undetermined" else ()
         refused_by: Revision = "new" if judgement.accepted_by == "old" else "old"
-        is_confirmed = witness is None or self.on.court.bears_out(joined.sides, witness)
-        if severity in ("breaking", "risky") and not (is_confirmed and (proven or not wants)):
+        if severity in ("breaking", "risky") and wants and witness is None and not proven:
             doubtful = (refused_by,) if judgement.accepted_by is not None else ()
             if self.on.allowance.is_spent:  # with more steps, a message might show it
                 lost: tuple[Revision, ...] = (opposite(judgement.carried_by),) if judgement.carried_by else ()
                 doubtful = tuple(dict.fromkeys((*doubtful, *_UNHEARD.get(rule, ()), *lost)))
-            severity, text = "undecided", f"{text} {UNPROVEN if is_confirmed else UNCONFIRMED}"
+            severity, text = "undecided", f"{text} {UNPROVEN}"
         elif witness is not None and witness.refused_by is not None and severity in ("breaking", "risky"):
             refuses = (witness.refused_by,)
         elif rule in _UNHEARD:
@@ -88,17 +83,17 @@ class Rulings:
         return Judged(
             rule=rule,
             severity=severity,
-            effect=_effect(judgement, witness if is_confirmed else None),
+            effect=_effect(judgement, witness),
             method=method,
             flow=joined.flow_name,
             location=place,
-            old_at=fact.old_at,
-            new_at=fact.new_at,
+            old_at=change.old_at,
+            new_at=change.new_at,
             message=text,
             advice=judgement.advice,
             breaks=breaks_of(judgement, joined) if severity in ("breaking", "risky") else "",
             subject=judgement.subject,
-            witness=witness if shown and is_confirmed else None,
+            witness=witness if shown else None,
             declaration=whole.declaration,
             cause=whole.key,
             said=whole.said,
@@ -108,21 +103,21 @@ class Rulings:
             is_cut_off=is_cut_off,
         )
 
-    def on_paper(self, fact: Fact) -> Judged:
-        """The finding of a fact about files alone."""
-        rule, judgement = judge(fact)
+    def on_paper(self, change: Change) -> Judged:
+        """The finding of a change about files alone."""
+        rule, judgement = judge(change)
         nobody = Joined((Route("document", None), None), (Route("document", None), None), "nobody", "peer", "peer")
         (old, below), (new, rest) = (
-            side.owner(at, declared=True) for side, at in ((self.on.old, fact.old_at), (self.on.new, fact.new_at))
+            side.owner(at, declared=True) for side, at in ((self.on.old, change.old_at), (self.on.new, change.new_at))
         )
         label = judgement.within or ((new or old) + fields_on(rest if new else below)).lstrip(".")
         cause = Cause(label, (old, new, label), judgement.message)
-        return self.judged(rule, judgement, nobody, fact, None, "", None, proven=True, cause=cause)
+        return self.judged(rule, judgement, nobody, change, None, "", None, proven=True, cause=cause)
 
-    def of_definition(self, fact: Fact, name: str) -> Judged:
-        """The finding of a fact about a definition that no message holds."""
-        rule, judgement = judge(fact)
-        return self.judged(rule, judgement, document(name, name, name), fact, None, name, None, proven=True)
+    def of_definition(self, change: Change, name: str) -> Judged:
+        """The finding of a change about a definition that no message holds."""
+        rule, judgement = judge(change)
+        return self.judged(rule, judgement, document(name, name, name), change, None, name, None, proven=True)
 
     def _ungated(self, judgement: Judgement) -> str:
         """The sentence on what is new and that no capability gates, as far as its schema says so; empty where one does."""
@@ -133,7 +128,7 @@ class Rulings:
             return f" Whether a capability gates it is not known for this release, whose schema names none{rest}."
         return f" No capability gates it{rest}."
 
-    def _gate(self, capability: str | None, joined: Joined) -> policy.Gate:
+    def _gate(self, capability: str | None, joined: Joined) -> Gate:
         """Whether a capability holds back what is new: it must be asked of the side that is sent it, and old peers must not have it."""
         if capability is None or capability.partition(":")[0] != joined.receiver:
             return "none"
@@ -143,7 +138,7 @@ class Rulings:
 def _effect(judgement: Judgement, witness: Witness | None) -> Effect:
     """What a finding does to messages, as far as its witness shows it."""
     if witness is None:
-        return policy.EFFECTS[judgement.weight]
+        return EFFECTS[judgement.weight][0]
     return "refused" if witness.refused_by is not None else "lost"
 
 

@@ -7,25 +7,14 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from acpgen import ir
+from acpgen.compat.changes import Change, ChangePlaces
+from acpgen.compat.diff.definitions import Walk
+from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.check.located import called
 from acpgen.compat.protocol.check.routes import root_of
 from acpgen.compat.protocol.check.rulings import Rulings
 from acpgen.compat.protocol.covered import closure, of_both_files, unread
-from acpgen.compat.protocol.facts import (
-    DefinitionAdded,
-    DefinitionRemoved,
-    FactPlaces,
-    FieldAdded,
-    FieldRemoved,
-    FieldRenamed,
-    NotCompared,
-    Restructured,
-    UndeclaredChanged,
-)
-from acpgen.compat.protocol.pairing import Walk
-from acpgen.compat.protocol.placed import Pair
 from acpgen.compat.protocol.revision import Revised
 from acpgen.schema.unions import lone_reference
 
@@ -38,26 +27,29 @@ class Unnamed:
     def __init__(self, on: Inquiry, rulings: Rulings) -> None:
         self.on = on
         self.rulings = rulings
-        self.explained: set[str] = set()
 
     def without_counterpart(self) -> Iterator[Judged]:
         """What has no counterpart, and what is not read."""
         for name in self.on.cover.gone:
-            yield self.rulings.of_definition(DefinitionRemoved(name, old_at=self.on.old.definitions[name].at), name)
+            yield self.rulings.of_definition(
+                Change("definition", name, None, old_at=self.on.old.definitions[name].at), name
+            )
         for name in self.on.cover.added:
-            yield self.rulings.of_definition(DefinitionAdded(name, new_at=self.on.new.definitions[name].at), name)
+            yield self.rulings.of_definition(
+                Change("definition", None, name, new_at=self.on.new.definitions[name].at), name
+            )
         for revision, name in self.on.cover.copied:
             old_at, new_at = (
                 side.definitions[name].at if revision == named else ""
                 for named, side in (("old", self.on.old), ("new", self.on.new))
             )
-            yield self.rulings.on_paper(Restructured(name, but="copied", old_at=old_at, new_at=new_at))
+            yield self.rulings.on_paper(Change("structure", name=name, detail="copied", old_at=old_at, new_at=new_at))
         for name, reason in unread(self.on.old, self.on.new).items():
-            at: FactPlaces = {
+            at: ChangePlaces = {
                 "old_at": self.on.old.bundle.origins.get(name, ""),
                 "new_at": self.on.new.bundle.origins.get(name, ""),
             }
-            yield self.rulings.of_definition(NotCompared(name, reason, **at), name)
+            yield self.rulings.of_definition(Change("not-compared", name=name, detail=reason, **at), name)
 
     def written_differently(self, told: Sequence[Judged]) -> Iterator[Judged]:
         """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is told
@@ -86,29 +78,32 @@ class Unnamed:
             (before, old_at), (after, new_at) = self._body(self.on.old, name), self._body(self.on.new, other)
             if self.on.old.whole_text(before, names, alone) == self.on.new.whole_text(after, {}, alone):
                 continue
-            at: FactPlaces = {"old_at": old_at, "new_at": new_at}
+            at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
             called = roots.get(other, other)
             pair = Pair(ir.Ref(name), ir.Ref(other))
             if self.on.is_included(pair, declared=False):
                 contents = self.on.old.contents(before) != self.on.new.contents(after)
-                yield self.rulings.on_paper(Restructured(called, but="content" if contents else "", **at))
+                yield self.rulings.on_paper(
+                    Change("structure", name=called, detail="content" if contents else "", **at)
+                )
             elif self.on.is_included(pair, declared=True):
-                self.explained |= {name, other}
                 if self._claimed(pair):
-                    yield self.rulings.on_paper(Restructured(called, but="told", **at))
+                    yield self.rulings.on_paper(Change("structure", name=called, detail="told", **at))
                 elif name in roots:
-                    left = self.rulings.of_definition(NotCompared(called, _KEPT, **at), called)
-                    yield replace(left, doubtful=tuple(receiver for _, receiver in self.on.refusals(pair)))
+                    yield self._of_doubt(pair, called, _KEPT, at)
                 else:
                     yield from self._of_undeclared(pair, called, at)
             elif name in quiet and not closure(self.on.new, [other]) & elsewhere:
-                self.explained |= {name, other}
-                yield self.rulings.on_paper(Restructured(called, but="framed", **at))
+                yield self.rulings.on_paper(Change("structure", name=called, detail="framed", **at))
             elif pair not in held or (closure(self.on.old, [name]) | closure(self.on.new, [other])) & elsewhere:
-                yield self.rulings.on_paper(Restructured(called, but="told", **at))
+                yield self.rulings.on_paper(Change("structure", name=called, detail="told", **at))
             else:
-                reason = "it is written differently, and the effect is unknown"
-                yield self.rulings.of_definition(NotCompared(called, reason, **at), called)
+                yield self._of_doubt(pair, called, "it is written differently, and the effect is unknown", at)
+
+    def _of_doubt(self, pair: Pair, name: str, reason: str, at: ChangePlaces) -> Judged:
+        """A doubt about a pair of definitions, in the directions that are not proven."""
+        left = self.rulings.of_definition(Change("not-compared", name=name, detail=reason, **at), name)
+        return replace(left, doubtful=tuple(receiver for _, receiver in self.on.refusals(pair)))
 
     def unread(self) -> Iterator[Judged]:
         """The definitions that differ in what they say by keywords that no validator asserts, at places where the comparison reads none of
@@ -125,7 +120,9 @@ class Unnamed:
                 keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in said}))
                 reason = f"what it says by {keywords} has changed in a place where no field or union is read"
                 called = self.on.roots.get(other, other)
-                yield self.rulings.of_definition(NotCompared(called, reason, old_at=old_at, new_at=new_at), called)
+                yield self.rulings.of_definition(
+                    Change("not-compared", name=called, detail=reason, old_at=old_at, new_at=new_at), called
+                )
 
     def _joined(self) -> Iterator[tuple[str, str]]:
         """The definitions of both revisions that belong together, and those of roots beside methods."""
@@ -154,14 +151,15 @@ class Unnamed:
         """Whether a member is declared on one side of a pair alone: that is told wherever messages hold the pair."""
         walk = Walk(self.on.old, self.on.new, self.on.groups)  # what is told is of the other one
         walk.visit(pair)
-        facts = (found.fact for found in walk.wire_facts(pair))
-        return any(isinstance(fact, FieldAdded | FieldRemoved | FieldRenamed) for fact in facts)
+        return any(found.change.kind == "field" for found in walk.wire_changes(pair))
 
-    def _of_undeclared(self, pair: Pair, name: str, at: FactPlaces) -> Iterator[Judged]:
+    def _of_undeclared(self, pair: Pair, name: str, at: ChangePlaces) -> Iterator[Judged]:
         """What a definition says of members that nobody declares, where one revision refuses what the other accepts."""
         for sender, receiver in self.on.refusals(pair):
-            value = self.on.doubts.counterexample(pair, sender, declared=False)
-            yield self.rulings.of_definition(UndeclaredChanged(refused_by=receiver, value=value, **at), name)
+            witness = self.on.acceptance.relation(pair, sender, declared=False).witness
+            value = () if witness is None else (witness.value,)
+            sides = (None, value) if receiver == "old" else (value, None)
+            yield self.rulings.of_definition(Change("undeclared", *sides, **at), name)
 
     def left_out(self, told: Sequence[Judged]) -> Iterator[Judged]:
         """What is unstable on either side and differs, if that does not take part, and is not told: it may be stable on the other side."""
@@ -170,9 +168,9 @@ class Unnamed:
         sides: list[dict[str, list[str]]] = [{}, {}]
         for side, found in zip((self.on.old, self.on.new), sides, strict=True):
             for at, text in sorted(side.left_out.items(), key=lambda each: each[1]):
-                found.setdefault(called(side, at), []).append(text)
+                found.setdefault(side.called(at), []).append(text)
         known = {
-            called(side, at)
+            side.called(at)
             for each in told
             for side, at in ((self.on.old, each.old_at), (self.on.new, each.new_at))
             if at
@@ -181,5 +179,5 @@ class Unnamed:
             name for name in {**sides[0], **sides[1]} if name not in known and sides[0].get(name) != sides[1].get(name)
         ]
         if names:
-            places: FactPlaces = {"old_at": root_of(self.on.old), "new_at": root_of(self.on.new)}
-            yield self.rulings.on_paper(Restructured(classes=tuple(sorted(names)), but="unstable", **places))
+            places: ChangePlaces = {"old_at": root_of(self.on.old), "new_at": root_of(self.on.new)}
+            yield self.rulings.on_paper(Change("structure", new=tuple(sorted(names)), detail="unstable", **places))

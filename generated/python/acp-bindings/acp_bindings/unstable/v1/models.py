@@ -879,7 +879,7 @@ class ElicitationRequestScope(Record):
 class ElicitationSchema(Record):
     """The fields of a form: an object schema whose properties are simple values, without nesting."""
 
-    type: ElicitationSchemaType | UnsetType = UNSET
+    type: ElicitationSchemaType = "object"
     """Always `object`, which is also meant when it is omitted.
 
     Omitted means "object".
@@ -888,7 +888,9 @@ class ElicitationSchema(Record):
     title: str | None = None
     """Heading of the form. Null and omission both mean that there is none."""
 
-    properties: dict[str, ElicitationPropertySchema] | UnsetType = UNSET
+    properties: dict[str, ElicitationPropertySchema] = field(
+        default_factory=lambda: dict[str, ElicitationPropertySchema]()
+    )
     """The fields by name. Omission means a form without fields.
 
     Omitted means {}.

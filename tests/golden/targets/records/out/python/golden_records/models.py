@@ -45,7 +45,7 @@ class Person(Record):
     age: Annotated[int, Meta(ge=0, le=200)] | None
     score: Number | UnsetType = UNSET
 
-    class_: PersonClass | UnsetType = field(name="class", default=UNSET)
+    class_: PersonClass = field(name="class", default="second")
     """Omitted means "second"."""
 
     kind: Literal["person"] = "person"

@@ -1,0 +1,359 @@
+"""What the check found as a report that every format writes. Findings are read here and nowhere else.
+
+`check_report.schema.json` beside this file says what the JSON looks like; keys may be added, never renamed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Final
+
+from acpgen.compat.findings import (
+    NO_ACTION,
+    Coverage,
+    Finding,
+    Fix,
+    Inclusion,
+    Note,
+    Reach,
+    Repair,
+    Report,
+    Revision,
+    Spot,
+    Witness,
+    counts,
+    failing,
+    fails,
+    lowered,
+    opposite,
+    raised,
+)
+from acpgen.compat.rule_pages import address
+from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Replacement, RuleDescription, Snippet, SourceLocation
+from acpgen.diagnostics.outline import THE_ROOT, counted, tally
+from acpgen.ir import JSON
+
+VERDICTS: Final = {
+    "breaking": "Breaking: some exchange that worked now fails or changes its meaning.",
+    "undecided": "Undecided: the check could not prove that nothing breaks.",
+    "risky": "Risky: tolerant peers still work, strict old peers reject the message.",
+    "additive": "Additive: old and new peers understand each other.",
+    "editorial": "Editorial: no message shows the change.",
+    "identical": "Identical.",
+}
+
+
+def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str = "never") -> DiagnosticReport:
+    """The outcome of a comparison as a report; the levels say what makes the exit code 1."""
+    stopping = {id(each) for each in failing(report, fail_on)}
+    diagnostics = (*_diagnostics(report.findings, stopping), *map(_note, report.notes))
+    rules = dict.fromkeys(each.rule for each in report.findings) if report.docs else ()
+    return DiagnosticReport(
+        command="diff",
+        label="Compatibility",
+        title=f"{report.old} → {report.new}",
+        verdict=report.verdict,
+        sentence=VERDICTS[report.verdict],
+        summary="; ".join(filter(None, (tally(diagnostics), _ruled(report)))),
+        facts=(*_facts(report),),
+        remarks=(_fix_words(report.fix),) if report.fix is not None else (),
+        diagnostics=diagnostics,
+        data=partial(as_data, report, fail_on),
+        describe=described,
+        links={rule: address(report.docs, rule) for rule in rules},
+        threshold=f"--fail-on {fail_on}",
+        whole=report.whole,
+        code=int(fails(report, fail_on, fail_on_bindings)),
+    )
+
+
+def _diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iterator[Diagnostic]:
+    """A diagnostic for each finding, but one for all editorial ones of a rule in a file: nobody need look at each."""
+    together: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        spot = finding.new or finding.old
+        if (
+            finding.severity == "editorial"
+            and spot is not None
+            and finding.waived is None
+            and id(finding) not in stopping
+        ):
+            together.setdefault((finding.rule, spot.file), []).append(finding)
+        else:
+            yield _diagnostic(finding, fails=id(finding) in stopping)
+    for alike in together.values():
+        first = _diagnostic(alike[0], fails=False)
+        if len(alike) == 1:
+            yield first
+            continue
+        message = f"{first.message} And {counted(len(alike) - 1, 'more change')} of this kind in the file."
+        yield replace(first, message=message, statement="", count=len(alike))
+
+
+def _diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
+    name = finding.declaration or finding.location
+    methods = tuple(each for each in finding.methods if each != name)
+    places = dict.fromkeys(reach.location or THE_ROOT for reach in finding.reaches if not finding.methods)
+    witness = finding.witness
+    properties: dict[str, JSON] = {"effect": finding.effect, "method": finding.method, "flow": finding.flow}
+    return Diagnostic(
+        rule=finding.rule,
+        severity=finding.severity,
+        message=finding.message,
+        subject=name,
+        reached=methods or tuple(each for each in places if each != (name or THE_ROOT)),
+        reached_noun="place" if places else "method",
+        direction=_direction(finding) if finding.reaches and (finding.flow != "both" or methods) else "",
+        context=finding.location,
+        statement=_nameless(finding),
+        details=(f"Breaks: {finding.breaks}.",) if finding.breaks else (),
+        advice="" if finding.advice == NO_ACTION else finding.advice,
+        waived=f"Waived until {finding.waived.until}: {finding.waived.reason}" if finding.waived else "",
+        repair=repair_sentence(finding),
+        fingerprint=finding.fingerprint,
+        locations=tuple(
+            _location(spot, label) for label, spot in (("new", finding.new), ("old", finding.old)) if spot is not None
+        ),
+        evidence=() if witness is None else (Snippet(_proof(witness), witness.value),),
+        replacements=tuple(
+            Replacement(_split(each.file)[1], one.first, one.last, one.text)
+            for each in (finding.repair.patches if finding.repair else ())
+            for one in each.suggestions
+        ),
+        group=finding.method or "no method",
+        fails=fails,
+        properties=properties if witness is None else {**properties, "witness": witness.value},
+    )
+
+
+def _note(note: Note) -> Diagnostic:
+    return Diagnostic(
+        *(note.rule, "note", note.message, _split(note.at.file)[1]),
+        advice=note.advice,
+        locations=(_location(note.at),),
+        group="Notes",
+    )
+
+
+def _location(spot: Spot, label: str = "") -> SourceLocation:
+    revision, path = _split(spot.file)
+    return SourceLocation(path, spot.line, spot.column, spot.pointer, label, revision, spot.value)
+
+
+def _split(file: str) -> tuple[str, str]:
+    """Revision and path of a file that is named by both; services look for the path in the repository."""
+    revision, colon, path = file.partition(":")
+    return (revision, path) if colon else ("", file)
+
+
+def described(rules: Collection[str]) -> Sequence[RuleDescription]:
+    """What the rules of the check say, of those named."""
+    from acpgen.compat.catalogue import catalogue
+    from acpgen.compat.rule_pages import page
+
+    return [
+        RuleDescription(each.id, f"{each.doc.split('. ')[0].rstrip('.')}.", each.doc, page(each, linked=False))
+        for each in catalogue()
+        if each.id in rules
+    ]
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def _nameless(finding: Finding) -> str:
+    """What a finding says, without the name of what changed: that stands beside it."""
+    names = (finding.method or "", *re.split(r"[.()]+", finding.location.rstrip(")")))
+    for name in filter(None, reversed(names)):
+        if finding.message.startswith(f"{name!r} is "):
+            return f"Is {finding.message.removeprefix(f'{name!r} is ')}"
+        for named in (f" in {name!r}", f" of {name!r}", f" {name!r}"):
+            if named in finding.message:
+                return finding.message.replace(named, "", 1)
+    return finding.message
+
+
+def _direction(finding: Finding) -> str:
+    """Who sends to whom in the messages that hold it, and of which revision, where an exchange fails: `old client → new agent`."""
+    weighty = [each for each in finding.reaches if each.severity == finding.severity]
+    ways: set[tuple[str, Revision | None]] = {(each.flow, each.sender) for each in weighty}
+    senders: set[Revision | None] = {each.sender for each in weighty}
+    if len(ways) > 1:
+        sender = senders.pop() if len(senders) == 1 else None
+        return "both ways" if sender is None else f"{sender} → {opposite(sender)}, both ways"
+    ((flow, sender),) = ways
+    one, arrow, another = flow.partition("-to-")
+    if sender is None:
+        return f"{one} → {another}" if arrow else "either side"
+    return f"{sender} {one} → {opposite(sender)} {another}" if arrow else f"{sender} → {opposite(sender)}"
+
+
+def _proof(witness: Witness) -> str:
+    """What a witness shows."""
+    if witness.carried_by is not None:
+        return f"Only the {witness.carried_by} revision understands all of this message:"
+    return f"The {witness.accepted_by} revision accepts this message; the {witness.refused_by} revision rejects it:"
+
+
+def repair_sentence(finding: Finding) -> str:
+    """What repairs a finding, or why nothing does; empty where no repair was asked for."""
+    repair = finding.repair
+    if repair is None:
+        return f"No repair: {finding.no_repair}" if finding.no_repair else ""
+    why = f" {repair.why}" if repair.why else ""
+    return f"Repair: {repair.description}{why}"
+
+
+def _fix_words(fix: Fix) -> str:
+    files = ", ".join(each.file for each in fix.patches)
+    return f"{fix.ended} of {counted(fix.findings, 'finding')} can be repaired, which leaves {fix.verdict}: {files}."
+
+
+def _ruled(report: Report) -> str:
+    """What the project's policy has changed: `3 findings lowered by policy`."""
+    changed = ((len(lowered(report)), "lowered"), (len(raised(report)), "raised"))
+    return ", ".join(f"{counted(count, 'finding')} {what} by policy" for count, what in changed if count)
+
+
+def _facts(report: Report) -> Iterator[tuple[str, str]]:
+    """The verdicts beside the main one, in words."""
+    if report.merge_base is not None:
+        base = report.merge_base
+        yield "old revision", f"{base.short}, the merge base of {base.one} and {base.other}"
+    if report.mode == "language":
+        yield "schema inclusion", _inclusion(report.wire)
+    else:
+        yield "old peers to new peers", report.wire.backward
+        yield "new peers to old peers", report.wire.forward
+        yield "schema inclusion", f"{_inclusion(report.language)}{_unsent(report)}"
+    yield "generated code", report.bindings
+    if report.coverage is not None:
+        yield "compared", _coverage(report.coverage)
+    if report.earlier is not None:
+        yield "earlier releases", _earlier(report.earlier)
+    if report.unruled is not None:
+        changed = ((len(lowered(report)), "lowered"), (len(raised(report)), "raised"))
+        told = ", ".join(f"{count} {what}" for count, what in changed if count)
+        yield "policy", f"{told}; without it: {report.unruled}"
+
+
+def _earlier(releases: tuple[str, ...]) -> str:
+    match releases:
+        case (first, *_, last):
+            return f"compared too, from {first} to {last}"
+        case (only,):
+            return f"{only} compared too"
+        case _:
+            return "no release of this protocol is kept"
+
+
+def _inclusion(found: Inclusion) -> str:
+    return f"old ⊆ new {found.backward}; new ⊆ old {found.forward}"
+
+
+def _unsent(report: Report) -> str:
+    """Why plain schemas say no where peers understand each other, if they do."""
+    ways = (report.wire.backward, report.language.backward), (report.wire.forward, report.language.forward)
+    return " (this includes values that no peer sends, such as undeclared members)" if ("yes", "no") in ways else ""
+
+
+def _coverage(coverage: Coverage) -> str:
+    """`76 methods, 240 of 240 definitions`, `the root`, and how many other parts of the files were not."""
+    definitions = f"{coverage.compared} of {counted(coverage.definitions, 'definition')}"
+    others = len(coverage.not_compared) - (coverage.definitions - coverage.compared)
+    rest = f"; not compared: {counted(others, 'other part')}" if others else ""
+    if not coverage.methods and not coverage.definitions:
+        return f"{THE_ROOT}{rest}"  # what has neither method nor definition nor root is refused
+    return f"{counted(coverage.methods, 'method')}, {definitions}{rest}"
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
+    """The report as JSON."""
+    ruled: JSON = {"lowered": len(lowered(report)), "raised": len(raised(report)), "verdict": report.unruled}
+    optional: dict[str, JSON] = {
+        "fix": None if report.fix is None else _fix_data(report.fix),
+        "coverage": None if report.coverage is None else asdict(report.coverage),
+        "docs": report.docs or None,
+        "earlier": None if report.earlier is None else list(report.earlier),
+        "policy": None if report.unruled is None else ruled,
+        "merge_base": None if report.merge_base is None else asdict(report.merge_base),
+    }
+    return {
+        **{name: getattr(report, name) for name in ("mode", "old", "new", "verdict")},
+        **asdict(report.wire),
+        "language": asdict(report.language),
+        "bindings": report.bindings,
+        "counts": {str(severity): count for severity, count in counts(report).items()},
+        "failing": len(failing(report, fail_on)),
+        "findings": [_finding_data(finding) for finding in report.findings],
+        "notes": [
+            {**_fields(note, "rule", "message", "advice"), "at": str(note.at), "position": _position(note.at)}
+            for note in report.notes
+        ],
+        **{name: value for name, value in optional.items() if value is not None},
+    }
+
+
+def _finding_data(finding: Finding) -> dict[str, JSON]:
+    return {
+        **_fields(finding, "rule", "advice", "declaration"),
+        **_reach_data(finding),
+        "old": None if finding.old is None else str(finding.old),
+        "new": None if finding.new is None else str(finding.new),
+        "old_position": _position(finding.old),
+        "new_position": _position(finding.new),
+        "methods": list(finding.methods),
+        "reaches": [{**_reach_data(reach), "sender": reach.sender} for reach in finding.reaches],
+        **({"repair": _repair_data(finding.repair)} if finding.repair else {}),
+        **({"no_repair": finding.no_repair} if finding.no_repair and not finding.repair else {}),
+    }
+
+
+def _reach_data(proven: Finding | Reach) -> dict[str, JSON]:
+    """What JSON tells alike of a finding and of each message that it reaches."""
+    found = _fields(proven, "severity", "effect", "method", "flow", "location", "message", "breaks", "fingerprint")
+    if proven.witness is not None:
+        facts = asdict(proven.witness).items()
+        found["witness"] = {key: value for key, value in facts if key == "value" or value is not None}
+    if proven.waived is not None:
+        ends = ("expires", proven.waived.expires) if proven.waived.expires else ("until", proven.waived.release)
+        found["waived"] = {"reason": proven.waived.reason, ends[0]: ends[1]}
+    if proven.ruled is not None:
+        found["policy"] = asdict(proven.ruled)
+    return found
+
+
+def _fields(value: object, *names: str) -> dict[str, JSON]:
+    return {name: getattr(value, name) for name in names}
+
+
+def _position(spot: Spot | None) -> JSON:
+    return None if spot is None else _fields(spot, "file", "line", "column")
+
+
+def _repair_data(repair: Repair) -> JSON:
+    return {
+        "description": repair.description,
+        "keeps_change": repair.keeps,
+        "why_not_kept": repair.why,
+        "files": [
+            {
+                **_fields(each, "file", "patch"),
+                "suggestions": [
+                    {"first_line": one.first, "last_line": one.last, "text": one.text} for one in each.suggestions
+                ],
+            }
+            for each in repair.patches
+        ],
+    }
+
+
+def _fix_data(fix: Fix) -> JSON:
+    files: list[JSON] = [_fields(each, "file", "patch") for each in fix.patches]
+    return {**_fields(fix, "verdict", "ended", "findings"), "files": files}

@@ -1,0 +1,1 @@
+"""What differs between two revisions: structure to changes, without any judgement."""

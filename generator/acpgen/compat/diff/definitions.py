@@ -1,0 +1,215 @@
+"""Pairs old with new from each method's params and result, and collects what differs in each pair.
+
+A pair of types is looked at once, however many methods reach it; a pair that is met again while it is being looked at is assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal
+
+from acpgen import ir
+from acpgen.compat.changes import Change
+from acpgen.compat.diff import scalars, unions
+from acpgen.compat.diff.pairs import UNTOLD, Both, Compared, Comparison, Home, Pair, PlacedChange, Step
+from acpgen.compat.diff.shapes import KINDS, Alternative, Objects, Shape, kind_of
+from acpgen.compat.protocol.revision import Revised
+
+
+class Walk:
+    """All pairs of one comparison."""
+
+    def __init__(self, old: Revised, new: Revised, apart: Collection[str] = ()) -> None:
+        """`apart` are definitions of which nothing is known: what they demand is told elsewhere."""
+        self._both = Both(old, new, apart)
+        self.nodes: dict[Pair, Compared] = {}
+        self._changed: set[Pair] | None = None
+        self._declared = frozenset((*old.declared, *new.declared))
+
+    def visit(self, root: Pair) -> None:
+        """Look at a pair and at all below it."""
+        pending = [root]
+        while pending:
+            pair = pending.pop()
+            if pair in self.nodes:
+                continue
+            node = self.nodes[pair] = Compared(
+                pair.free or all(self._is_anything(type_, side) for type_, side in pair.sides)
+            )
+            compare(Comparison(self._both, node, pair))
+            pending.extend(child for _, child in node.children)
+        self._changed = None
+
+    def wire_changes(self, root: Pair, told: frozenset[Pair] = frozenset()) -> Iterator[PlacedChange]:
+        """The changes of messages below a pair, nearest first; a pair of definitions is entered by its shortest way only, any other pair
+        by every way that does not lead through it already.
+
+        Pairs that are `told` elsewhere are not entered.
+        """
+        changed = self._changed_pairs()
+        seen = {root}
+        level: list[tuple[Pair, tuple[Step, ...], Home, Home, frozenset[Pair]]] = []
+        if root in changed:
+            level.append((root, (), Home(root), Home(root), frozenset()))
+        while level:
+            following: list[tuple[Pair, tuple[Step, ...], Home, Home, frozenset[Pair]]] = []
+            for pair, steps, home, named, around in level:
+                node = self.nodes[pair]
+                yield from (
+                    PlacedChange(change, steps, pair, node.free, home, named)
+                    for change in node.changes
+                    if not change.is_paper
+                )
+                for step, child in node.children:
+                    if child in changed and child not in seen and child not in told and child not in around:
+                        homes = home, named
+                        if child.is_named:
+                            seen.add(child)
+                            here = Home(child, len(steps) + 1)
+                            homes = here, here if self._declared.intersection(here.names) else named
+                        within = around if child.is_named else around | {child}
+                        following.append((child, (*steps, step), *homes, within))
+            level = following
+
+    def is_changed(self, pair: Pair) -> bool:
+        """Whether there are changes of messages at a pair or below it."""
+        return pair in self._changed_pairs()
+
+    def below(self, root: Pair, steps: Sequence[Step]) -> Pair | None:
+        """The pair to which steps lead from another one."""
+        pair: Pair | None = root
+        for step in steps:
+            children = self.nodes[pair].children if pair in self.nodes else ()
+            pair = next((child for each, child in children if each == step), None)
+        return pair
+
+    def paper_changes(self) -> Iterator[Change]:
+        """The changes of files alone, each once."""
+        changes = (change for node in self.nodes.values() for change in node.changes if change.is_paper)
+        yield from {(change, change.old_at, change.new_at): change for change in changes}.values()
+
+    def renamed(self) -> dict[str, str]:
+        """The definitions that have another name in the new revision, with that name."""
+        return {each.old: each.new for each in self.paper_changes() if each.kind == "definition"}
+
+    def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
+        """The shape of a type of one side."""
+        return self._both.shape(type_, side)
+
+    def _is_anything(self, type_: ir.Type, side: Literal[0, 1]) -> bool:
+        shape = self.shape(type_, side)
+        return shape.anything and not (self._both.old, self._both.new)[side].residue(shape.names)
+
+    def _changed_pairs(self) -> set[Pair]:
+        """The pairs with changes of messages at them or below them."""
+        if self._changed is None:
+            parents: dict[Pair, list[Pair]] = {}
+            for pair, node in self.nodes.items():
+                for _, child in node.children:
+                    parents.setdefault(child, []).append(pair)
+            pending = [pair for pair, node in self.nodes.items() if any(not change.is_paper for change in node.changes)]
+            self._changed = set(pending)
+            while pending:
+                for parent in parents.get(pending.pop(), ()):
+                    if parent not in self._changed:
+                        self._changed.add(parent)
+                        pending.append(parent)
+        return self._changed
+
+
+def compare(work: Comparison) -> None:
+    """Note all that differs in one pair, and the pairs inside it."""
+    _names(work)
+    _residue(work)
+    if work.old.anything != work.new.anything:
+        everything: tuple[tuple[ir.Anything, ...], ...] = ((ir.Anything(),), ())
+        work.note(_types(work, *(everything if work.old.anything else everything[::-1])))
+        return
+    if work.old.nullable != work.new.nullable:
+        work.note(Change("null", work.old.nullable or None, work.new.nullable or None, **work.at()))
+    for kind in KINDS:
+        _kind(work, kind, work.old.of(kind), work.new.of(kind))
+    gone, come = (
+        tuple(next(iter(one.of(kind))) for kind in KINDS if one.of(kind) and not other.of(kind))
+        for one, other in ((work.old, work.new), (work.new, work.old))
+    )
+    if gone or come:
+        work.note(_types(work, gone, come))
+    for sender, receiver in ((work.old, work.new), (work.new, work.old)):
+        if receiver.exclusive and sender != receiver and _may_fit_two(sender, receiver):
+            work.note(Change("undecided", detail="values may fit two branches of 'oneOf' at once", **work.at()))
+            break
+
+
+def _names(work: Comparison) -> None:
+    """Renamed definitions. The name of a pair is the outermost definition on each side."""
+    old = work.pair.old.name if isinstance(work.pair.old, ir.Ref) else None
+    new = work.pair.new.name if isinstance(work.pair.new, ir.Ref) else None
+    if old is not None and new is not None:
+        before, after = work.both.old.definitions[old], work.both.new.definitions[new]
+        if old != new and new not in work.both.old.definitions:
+            declared = old if old in work.both.new.former_names(new) else None
+            work.note(Change("definition", old, new, declared=declared, old_at=before.at, new_at=after.at))
+        if before.doc:
+            work.words(new, before.doc, after.doc, before.at, after.at)
+
+
+def _residue(work: Comparison) -> None:
+    known = [[name for name in shape.names if name not in work.both.apart] for shape in (work.old, work.new)]
+    before, after = work.both.old.residue(known[0]), work.both.new.residue(known[1])
+    if before != after:
+        work.note(Change("undecided", detail=UNTOLD, **work.at()))
+
+
+def _types(
+    work: Comparison, gone: Sequence[Alternative | ir.Anything], come: Sequence[Alternative | ir.Anything]
+) -> Change:
+    """A change of JSON kinds: those that only one revision admits."""
+    kinds = f"{_kinds(work.new)} (previously {_kinds(work.old)})"
+    return Change("type", tuple(gone) or None, tuple(come) or None, detail=kinds, **work.at())
+
+
+def _kind(work: Comparison, kind: str, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+    if not old or not new:
+        return  # told together with the other kinds that only one side has
+    match kind:
+        case "boolean":
+            scalars.booleans(work, old, new)
+        case "number" | "string":
+            scalars.scalars(work, old, new)
+        case "array":
+            unions.pairwise(work, old, new)
+        case _:
+            unions.objects(work, old, new)
+
+
+def _kinds(shape: Shape) -> str:
+    if shape.anything:
+        return "any value"
+    kinds: dict[str, list[Alternative]] = {}
+    for each in shape.alternatives:
+        kinds.setdefault(kind_of(each), []).append(each)
+    names = ["integer" if all(map(_is_integer, group)) else kind for kind, group in kinds.items()]
+    return " or ".join([*names, *(["null"] if shape.nullable else [])]) or "no value"
+
+
+def _is_integer(alternative: Alternative) -> bool:
+    return isinstance(alternative, ir.Number) and alternative.integer
+
+
+def _may_fit_two(sender: Shape, receiver: Shape) -> bool:
+    """Whether something that a sender declares may fit two of the receiver's alternatives, judged by what these require."""
+    if len(receiver.alternatives) < 2:
+        return False
+    required: list[set[str]] = []
+    for each in receiver.alternatives:
+        if not isinstance(each, Objects):
+            return True
+        required.append({field.name for field in each.fields if field.required})
+    for each in sender.alternatives:
+        if not isinstance(each, Objects):
+            continue
+        declared = {field.name for field in each.fields}
+        if sum(needed <= declared for needed in required) > 1:
+            return True
+    return False

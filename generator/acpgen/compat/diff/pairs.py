@@ -1,0 +1,180 @@
+"""Two types that judge the same place of messages, the steps from one pair to another, and changes with their places."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from acpgen import ir
+from acpgen.compat.changes import Change, ChangePlaces
+from acpgen.compat.diff.renames import Member, name_of, said
+from acpgen.compat.diff.shapes import Alternative, Shape, shape_of
+from acpgen.compat.findings import Revision
+from acpgen.compat.protocol.revision import Revised
+
+EXTENSION: Final = "_example"
+"""A name that a peer may always send: extensions begin with an underscore."""
+
+StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "alternative"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step from a pair to a pair inside it. `old` and `new` pick an alternative on each side.
+
+    `was` is the name on the old side, where that is another one; `tag` the member that tells a renamed variant.
+    """
+
+    kind: StepKind
+    name: str | int | float | bool = ""
+    old: Alternative | None = None
+    new: Alternative | None = None
+    was: str | int | float | bool | None = None
+    tag: str = ""
+    old_at: str = field(default="", compare=False)
+    new_at: str = field(default="", compare=False)
+
+    def on(self, side: str) -> str | int | float | bool:
+        """The name on one side."""
+        return self.name if side == "new" or self.was is None else self.was
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two types that judge the same place of messages.
+
+    `told` is a member that was compared already: the tag of a union. `free`: whatever stands there is accepted, and the types only
+    say how it is read.
+    """
+
+    old: ir.Type
+    new: ir.Type
+    told: str | None = None
+    free: bool = False
+
+    @property
+    def sides(self) -> tuple[tuple[ir.Type, Literal[0]], tuple[ir.Type, Literal[1]]]:
+        """The types with the number of their side."""
+        return (self.old, 0), (self.new, 1)
+
+    def on(self, side: Revision) -> ir.Type:
+        """The type of one side."""
+        return self.old if side == "old" else self.new
+
+    @property
+    def is_named(self) -> bool:
+        """Whether either side is a definition, so that the pair may be met again inside itself."""
+        return isinstance(self.old, ir.Ref) or isinstance(self.new, ir.Ref)
+
+
+@dataclass(slots=True)
+class Compared:
+    """What is known of a pair: its own changes, and the pairs inside it. `free` as in `Pair`."""
+
+    free: bool
+    changes: list[Change] = field(default_factory=list[Change])
+    children: list[tuple[Step, Pair]] = field(default_factory=list[tuple[Step, Pair]])
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The innermost pair of definitions around a change, and how many steps lead to it from the params or result."""
+
+    pair: Pair
+    depth: int = 0
+
+    @property
+    def names(self) -> tuple[str | None, str | None]:
+        """The names of the definitions; `None` for a side that says it in place."""
+        old, new = self.pair.old, self.pair.new
+        return old.name if isinstance(old, ir.Ref) else None, new.name if isinstance(new, ir.Ref) else None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedChange:
+    """A change at a place: the steps that lead to it from the params or result. `free` as in `Pair`.
+
+    `old_at` and `new_at` are the places in the sources: the change's own, or of the nearest step that has one. `home` is where the change
+    is declared, `named` the nearest declaration around it that the sources name: both are the root where nothing nearer is.
+    """
+
+    change: Change
+    steps: tuple[Step, ...]
+    pair: Pair
+    free: bool = False
+    home: Home | None = None
+    named: Home | None = None
+
+    @property
+    def old_at(self) -> str:
+        return self.change.old_at or next((step.old_at for step in reversed(self.steps) if step.old_at), "")
+
+    @property
+    def new_at(self) -> str:
+        return self.change.new_at or next((step.new_at for step in reversed(self.steps) if step.new_at), "")
+
+
+UNTOLD: Final = "the keywords that constrain it cannot be compared one by one"
+
+
+class Both:
+    """Both revisions, with the shapes of their types.
+
+    `apart` are definitions of which nothing is known: what they demand is told elsewhere.
+    """
+
+    def __init__(self, old: Revised, new: Revised, apart: Collection[str] = ()) -> None:
+        self.old = old
+        self.new = new
+        self.apart = apart
+        self._shapes: tuple[dict[ir.Type, Shape], dict[ir.Type, Shape]] = ({}, {})
+
+    def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
+        """The shape of a type of one side."""
+        known = self._shapes[side]
+        if type_ not in known:
+            revised = (self.old, self.new)[side]
+            known[type_] = shape_of(type_, revised.definitions, empty=revised.empty)
+        return known[type_]
+
+
+class Comparison:
+    """The comparison of one pair: what stands on each side, and what is found."""
+
+    def __init__(self, both: Both, node: Compared, pair: Pair) -> None:
+        self.both = both
+        self.node = node
+        self.pair = pair
+        self.old = both.shape(pair.old, 0)
+        self.new = both.shape(pair.new, 1)
+        self.old_at = both.old.place(self.old.names)
+        self.new_at = both.new.place(self.new.names)
+
+    def at(self) -> ChangePlaces:
+        """Where the pair stands."""
+        return {"old_at": self.old_at, "new_at": self.new_at}
+
+    def note(self, *changes: Change) -> None:
+        """Note changes."""
+        self.node.changes.extend(changes)
+
+    def child(self, step: Step, old: ir.Type, new: ir.Type, told: str | None = None) -> None:
+        """Note a pair inside this one."""
+        self.node.children.append((step, Pair(old, new, told, self.node.free)))
+
+    def said(self, old: Iterable[Member], new: Iterable[Member], tags: Collection[str] = ()) -> dict[str, object]:
+        """What members say but for their names, by side and name; `tags` are members that tell variants."""
+        sides = ("old", old, self.both.old.texts), ("new", new, self.both.new.texts)
+        return {f"{side} {name_of(one)}": said(one, texts, tags) for side, members, texts in sides for one in members}
+
+    def gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
+        """Note another capability that something needs."""
+        if old != new and not (old is None and self.both.old.may_gate(new)):
+            at: ChangePlaces = {"old_at": old_at or self.old_at, "new_at": new_at or self.new_at}
+            self.note(Change("gate", old, new, name=within, detail=what, **at))
+
+    def words(self, what: str, old: str, new: str, old_at: str, new_at: str) -> None:
+        """Note another description."""
+        if old != new:
+            self.note(Change("text", old, new, name=what, old_at=old_at or self.old_at, new_at=new_at or self.new_at))

@@ -1,0 +1,216 @@
+"""Facts about two records: their fields, the members that they do not declare, and what keywords beside fields demand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal
+
+from acpgen import ir
+from acpgen.compat.changes import Change, ChangePlaces, FieldChange
+from acpgen.compat.diff.pairs import UNTOLD, Comparison, Step
+from acpgen.compat.diff.renames import heirs, likely
+from acpgen.compat.diff.shapes import Objects
+from acpgen.compat.protocol.declared import beside, declares_nothing, likely_type, permitted
+from acpgen.meaning.values import read_instead
+from acpgen.schema.equality import same
+
+
+def record(work: Comparison, old: Objects, new: Objects) -> None:
+    """Two records: their fields, their other members, and what keywords beside these demand."""
+    old_at, new_at = old.at or work.old_at, new.at or work.new_at
+    told = work.pair.told
+    before = {f.name: f for f in work.both.old.stable(old.fields) if f.name != told}
+    after = {f.name: f for f in work.both.new.stable(new.fields) if f.name != told}
+    called = heirs(before, after)
+    gone = [one for name, one in before.items() if name not in after and name not in called]
+    added = [one for name, one in after.items() if name not in before and name not in called.values()]
+    seems = likely(gone, added, work.said(gone, added))
+    for name, one in before.items():
+        other = after.get(called.get(name, name))
+        if other is not None:
+            if name in called:
+                work.note(
+                    FieldChange("field", one, other, (old, new), old_at=one.at or old_at, new_at=other.at or new_at)
+                )
+                if not isinstance(new.extra, ir.Anything | ir.Nothing):
+                    work.child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
+                if not isinstance(old.extra, ir.Anything | ir.Nothing):
+                    work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
+            _field(work, one, other)
+            continue
+        work.note(
+            FieldChange("field", one, None, (old, new), likely=seems.get(name), old_at=one.at or old_at, new_at=new_at)
+        )
+        if not isinstance(new.extra, ir.Anything | ir.Nothing):
+            work.child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
+    for other in added:
+        work.note(FieldChange("field", None, other, (old, new), old_at=old_at, new_at=other.at or new_at))
+        if not isinstance(old.extra, ir.Anything | ir.Nothing):
+            work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
+    at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
+    _others(work, old, new, at)
+    _unenforced(work, old, new, at)
+
+
+def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record, at: ChangePlaces) -> None:
+    """The members that a record does not declare; `at` is where the record stands."""
+    shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
+    if shut[0] != shut[1]:
+        open_, side = (old, work.both.old) if shut[1] else (new, work.both.new)
+        patterns = permitted(open_.name, side.written)
+        work.note(Change("openness", *((patterns, None) if shut[1] else (None, patterns)), **at))
+    elif not any(shut) and (old.extra, new.extra) != (ir.Anything(), ir.Anything()):
+        work.child(Step("value", **at), old.extra, new.extra)
+
+
+def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
+    """Keywords that the IR does not carry, and excluded constants: equal on both sides, or not determined."""
+    before = sorted(work.both.old.demand(place) for place in old.unenforced)
+    after = sorted(work.both.new.demand(place) for place in new.unenforced)
+    told = work.pair.told
+    excluded = [[each for each in side.excluded if each[0] != told] for side in (old, new)]
+    if before != after or excluded[0] != excluded[1]:
+        _beside(work, old, new, at)
+        bases = _bases(work, old, new) if excluded[0] == excluded[1] else {}
+        for base, rests in bases.items():
+            _closed(work, base, rests, old, new)
+        alone = next(iter(bases), None) if len(bases) == 1 else None
+        work.note(Change("undecided", detail=UNTOLD, **(at if alone is None else _places(work, alone))))
+
+
+def _bases(work: Comparison, old: Objects, new: Objects) -> dict[str | None, set[str]]:
+    """The definitions whose keywords make the difference, with the pointers of those keywords; `None` where there is no such
+    definition in both revisions.
+    """
+    demands = [
+        {place: side.demand(place) for place in objects.unenforced}
+        for objects, side in ((old, work.both.old), (new, work.both.new))
+    ]
+    found: dict[str | None, set[str]] = {}
+    for number, side in enumerate((work.both.old, work.both.new)):
+        for place, text in demands[number].items():
+            if text not in demands[1 - number].values():
+                name, rest = side.owner(place)
+                is_base = name not in (old.name, new.name) and all(
+                    name in each.definitions for each in (work.both.old, work.both.new)
+                )
+                found.setdefault(name if is_base else None, set()).add(rest)
+    return found
+
+
+def _places(work: Comparison, base: str) -> ChangePlaces:
+    return {"old_at": work.both.old.definitions[base].at, "new_at": work.both.new.definitions[base].at}
+
+
+def _closed(work: Comparison, base: str | None, rests: Collection[str], old: Objects, new: Objects) -> None:
+    """What a base says now of members that it does not declare: it says so of what extends it too."""
+    if base is None or "/additionalProperties" not in rests or ir.Nothing() in (old.extra, new.extra):
+        return
+    before, after = work.both.old.definitions[base], work.both.new.definitions[base]
+    if isinstance(before, ir.Record) and isinstance(after, ir.Record):
+        _others(work, before, after, _places(work, base))
+
+
+def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
+    """Members that one side alone declares, by other keywords than `properties`, and that the other hears as undeclared ones.
+
+    Where the other side declares nothing at all, its members are free, and what it accepts tells the difference.
+    """
+    sides = (old, work.both.old), (new, work.both.new)
+    found = [beside(objects, side.written, side.bundle.origins) for objects, side in sides]
+    names = [
+        (
+            tuple(
+                {
+                    *(field.name for field in objects.fields),
+                    *(each.name for each in known.values() if not each.pattern),
+                }
+            ),
+            tuple(each.pattern for each in known.values() if each.pattern),
+        )
+        for (objects, _), known in zip(sides, found, strict=True)
+    ]
+    for number, (objects, side) in enumerate(sides):
+        other, beyond = sides[1 - number]
+        if other.extra != ir.Anything() or declares_nothing(other, beyond.written):
+            continue
+        for key, each in found[number].items():
+            if key in found[1 - number] or (not each.pattern and each.name in names[1 - number][0]):
+                continue
+            type_ = likely_type(each.schema, side.definitions)
+            field_ = ir.Field(name=each.name, type=type_, required=False, owner=objects.name or "", at=each.at)
+            alone = FieldChange(
+                "field",
+                None if number else field_,
+                field_ if number else None,
+                (old, new),
+                by=each.by,
+                pattern=each.pattern,
+                others=names[1 - number],
+                old_at=at["old_at"] if number else each.at,
+                new_at=each.at if number else at["new_at"],
+            )
+            work.note(alone)
+
+
+def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
+    at: ChangePlaces = {"old_at": old.at, "new_at": new.at}
+    if old.required != new.required and old.name == new.name:
+        work.note(Change("required", old if old.required else None, new if new.required else None, **at))
+    may_lack = not old.required and not new.required
+    if may_lack and not _same_default(old.default, new.default):
+        detail = "grown" if _grown(old.default, new.default) else ""
+        work.note(Change("default", old.default, new.default, name=new.name, detail=detail, **at))
+    if old.null != new.null:
+        work.note(Change("null-meaning", old.null, new.null, name=new.name, **at))
+    for keyword in ("default_on_error", "skip_invalid_items", "default_on_null"):
+        before, after = getattr(old.leniency, keyword), getattr(new.leniency, keyword)
+        if before != after and (keyword != "default_on_null" or _reads_null(work, old, 0) != _reads_null(work, new, 1)):
+            instead = read_instead(*((new, work.both.new.definitions) if after else (old, work.both.old.definitions)))
+            was, now = (None, instead) if after else (instead, None)
+            work.note(Change("leniency", was, now, name=new.name, detail=keyword, **at))
+    work.gate(f"field {new.name!r}", new.name, old.capability, new.capability, old.at, new.at)
+    if old.required_with != new.required_with and not work.both.old.may_gate(new.required_with):
+        work.note(Change("demand", old.required_with, new.required_with, name=new.name, **at))
+    work.words(new.name, old.doc, new.doc, old.at, new.at)
+    one, other = _lenient_null(work, old, new, at)
+    former = None if old.name == new.name else old.name
+    work.child(Step("field", new.name, was=former, **at), one, other)
+
+
+def _reads_null(work: Comparison, field: ir.Field, side: Literal[0, 1]) -> bool:
+    """Whether null falls back to the default: declared so, or as any invalid value does."""
+    leniency = field.leniency
+    return leniency.default_on_null or (leniency.default_on_error and not work.both.shape(field.type, side).nullable)
+
+
+def _lenient_null(work: Comparison, old: ir.Field, new: ir.Field, at: ChangePlaces) -> tuple[ir.Type, ir.Type]:
+    """The types of a field; null is told here where the side that refuses it decodes it leniently."""
+    shapes = work.both.shape(old.type, 0), work.both.shape(new.type, 1)
+    if shapes[0].nullable != shapes[1].nullable and not any(shape.anything for shape in shapes):
+        strict = new if shapes[0].nullable else old
+        if not strict.required and (strict.leniency.default_on_error or strict.leniency.default_on_null):
+            work.note(Change("null", shapes[0].nullable or None, shapes[1].nullable or None, name=new.name, **at))
+            return _nullable(old.type), _nullable(new.type)
+    return old.type, new.type
+
+
+def _nullable(type_: ir.Type) -> ir.Type:
+    return ir.AnyOf((type_, ir.Null()))
+
+
+def _same_default(old: ir.Default | None, new: ir.Default | None) -> bool:
+    """No default, and a default of null, say the same."""
+    values = [None if default is None else default.value for default in (old, new)]
+    return same(*values)
+
+
+def _grown(old: ir.Default | None, new: ir.Default | None) -> bool:
+    """Whether the new default is the old one with more members, at any depth."""
+    return old is not None and new is not None and _contains(new.value, old.value)
+
+
+def _contains(large: ir.JSON, small: ir.JSON) -> bool:
+    if isinstance(large, dict) and isinstance(small, dict):
+        return all(key in large and _contains(large[key], value) for key, value in small.items())
+    return same(large, small)

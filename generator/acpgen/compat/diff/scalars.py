@@ -1,0 +1,264 @@
+"""What differs between booleans, strings and numbers at one place: known constants, and limits, with a value that only one side admits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeAlias
+
+from acpgen import ir
+from acpgen.compat.changes import Change, ChangePlaces, FormatChange, LimitChange, joined
+from acpgen.compat.diff.pairs import Comparison
+from acpgen.compat.diff.renames import heirs, likely
+from acpgen.compat.diff.shapes import Alternative, Constants, key_of_value
+from acpgen.compat.findings import Revision
+from acpgen.compat.protocol.declared import Written, schema_of
+from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS
+from acpgen.schema.numbers import dumps
+from acpgen.schema.walk import Schema
+from schema_inclusion import include
+
+Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
+
+MOST_PAIRS: Final = 1_000_000
+"""Alternatives of one side against those of the other, each with each."""
+
+UNPROVEN: Final = "No proof and no witness: "
+"""How the prover begins the reason of an answer that it has not."""
+
+
+def scalar_limits(
+    old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free, at: ChangePlaces
+) -> Iterator[Change]:
+    """What one side's strings or numbers hold that the other side's refuse. Known constants of two sets are not compared."""
+    backward = _one_way(old_values, old_free, new_values, new_free, "old", at)
+    forward = _one_way(new_values, new_free, old_values, old_free, "new", at)
+    yield from together([*backward, *forward])
+    if not old_free or not new_free:
+        return
+    before, after = ([each for each in free if isinstance(each, ir.String)] for free in (old_free, new_free))
+    old, new = (_words(each.format for each in free) for free in (old_free, new_free))
+    if old != new:
+        yield FormatChange("format", old, new, (tuple(before), tuple(after)), **at)
+    old, new = (_words(each.encoding for each in strings) for strings in (before, after))
+    if old != new:
+        yield FormatChange("format", old, new, keyword="contentEncoding", **at)
+
+
+def _words(names: Iterable[str | None]) -> str | None:
+    """What several types say in one keyword, in words; `None` where none says anything."""
+    said = sorted({name or "" for name in names})
+    return " or ".join(name or "unspecified" for name in said) if any(said) else None
+
+
+def together(changes: Iterable[Change]) -> Iterator[Change]:
+    """The changes of one declaration, with all of its limits as one."""
+    found = list(changes)
+    limits = [each for each in found if isinstance(each, LimitChange)]
+    if limits:
+        yield joined(limits)
+    yield from (each for each in found if not isinstance(each, LimitChange))
+
+
+def array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterator[Change]:
+    """What changed in the number of items, and whether they must differ."""
+    words = _items(old), _items(new)
+    sides: tuple[tuple[Revision, ir.Array, ir.Array], ...] = (("old", old, new), ("new", new, old))
+    for admitted_by, loose, tight in sides:
+
+        def limit(keyword: str, demand: ir.JSON, by: Revision = admitted_by) -> LimitChange:
+            return LimitChange("limit", *words, keyword=keyword, admitted_by=by, demand={keyword: demand}, **at)
+
+        low, least, most = loose.min_items or 0, tight.min_items or 0, loose.max_items
+        if low < least and (most is None or most >= low):
+            yield limit("minItems", least)
+        if tight.max_items is not None and (most is None or most > tight.max_items):
+            yield limit("maxItems", tight.max_items)
+        if tight.unique and not loose.unique and (most is None or most > 1):
+            yield limit("uniqueItems", True)
+
+
+def describe(free: Free) -> str:
+    """A scalar type in words."""
+    return " or ".join(_described(each) for each in free) or "nothing"
+
+
+def _one_way(
+    values: Constants | None,
+    free: Free,
+    known: Constants | None,
+    accepted: Free,
+    admitted_by: Revision,
+    at: ChangePlaces,
+) -> Iterator[Change]:
+    """What a sender's constants and free type hold that the receiver refuses."""
+    words = describe(free) if free else _listed(values), describe(accepted) if accepted else _listed(known)
+    old, new = words if admitted_by == "old" else words[::-1]
+    taken: Schema = {"anyOf": [schema_of(each) for each in accepted]} if accepted else _constants(known)
+    left = [each for each in free if each not in accepted]
+    if len(left) * len(accepted) > MOST_PAIRS:
+        yield Change("undecided", detail="there are too many alternatives to compare each with each", **at)
+        return
+    asked: list[tuple[str, Written]] = []
+    if values is not None and known is None:
+        asked.append(("enum", _constants(values)))
+    if accepted or values is None:
+        asked += [(_keyword(each, accepted), schema_of(each)) for each in left]
+    for keyword, sent in asked:
+        relation = include(sent, taken)
+        if relation.verdict.value == "no":
+            yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, **at)
+        elif relation.verdict.value == "undecided":
+            yield Change("undecided", detail=relation.reason.removeprefix(UNPROVEN).rstrip("."), **at)
+
+
+def _constants(values: Constants | None) -> Schema:
+    return {"enum": [] if values is None else [each.value for each in values.values]}
+
+
+def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
+    """The keyword that differs first."""
+    names = (
+        OF_STRINGS if isinstance(type_, ir.String) else {"integer": "type", "without_fraction": "type", **OF_NUMBERS}
+    )
+    if not accepted:
+        return "enum"
+    other = accepted[0]
+    return next((word for name, word in names.items() if getattr(type_, name) != getattr(other, name)), "type")
+
+
+def _described(type_: ir.Number | ir.String) -> str:
+    parts: list[str] = []
+    if isinstance(type_, ir.String):
+        if type_.min_length:
+            parts.append(f"of at least {_counted(type_.min_length, 'character')}")
+        if type_.max_length is not None:
+            parts.append(f"of at most {_counted(type_.max_length, 'character')}")
+        if type_.pattern is not None:
+            parts.append(f"matching {type_.pattern!r}")
+        return " ".join(["a string", *parts]) if parts else "any string"
+    for limit, word in (
+        (type_.minimum, "at least"),
+        (type_.exclusive_minimum, "above"),
+        (type_.maximum, "at most"),
+        (type_.exclusive_maximum, "below"),
+        (type_.multiple_of, "a multiple of"),
+    ):
+        if limit is not None:
+            parts.append(f"{word} {limit}")
+    noun = "integer" if type_.integer else "number"
+    if type_.without_fraction:
+        parts.append("written without a fraction")
+    if not parts:
+        return f"any {noun}"
+    of = " of" if parts[0].startswith("at ") else ""
+    return f"{'an' if type_.integer else 'a'} {noun}{of} {' and '.join(parts)}"
+
+
+def _items(array: ir.Array) -> str:
+    parts: list[str] = []
+    if array.min_items:
+        parts.append(f"at least {_counted(array.min_items, 'item')}")
+    if array.max_items is not None:
+        parts.append(f"at most {_counted(array.max_items, 'item')}")
+    if array.unique:
+        parts.append("no duplicates")
+    return " and ".join(parts) or "any number of items"
+
+
+def _listed(values: Constants | None) -> str:
+    if values is None:
+        return "nothing"
+    shown = [repr(each) if isinstance(each, str) else dumps(each) for each in (v.value for v in values.values[:6])]
+    return f"one of {', '.join(shown)}{', …' if len(values.values) > 6 else ''}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+    """Which of true and false each side admits."""
+    values = [a for a in old if isinstance(a, Constants)], [a for a in new if isinstance(a, Constants)]
+    free = any(isinstance(a, ir.Boolean) for a in old), any(isinstance(a, ir.Boolean) for a in new)
+    if free == (True, True):
+        return
+    known = [{v.value for group in side for v in group.values} for side in values]
+    admitted = [{True, False} if is_free else found for is_free, found in zip(free, known, strict=True)]
+    before, after = admitted
+    words = _set(before), _set(after)
+    sides: tuple[tuple[Revision, object], ...] = (("old", before - after), ("new", after - before))
+    found = [LimitChange("limit", *words, keyword="enum", admitted_by=by, **work.at()) for by, alone in sides if alone]
+    work.note(*together(found))
+
+
+def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+    """Strings or numbers: their known constants, and the limits of the others."""
+    old_values, new_values = _merged(old), _merged(new)
+    old_free, new_free = _free(old), _free(new)
+    if old_values is not None and new_values is not None:
+        values(work, old_values, new_values)
+    elif new_values is not None and old_free and new_free:
+        work.note(Change("values", None, new_values, old_at=work.old_at, new_at=new_values.at))
+    elif old_values is not None and new_free and old_free:
+        work.note(Change("values", old_values, None, old_at=old_values.at, new_at=work.new_at))
+    work.note(*scalar_limits(old_values, old_free, new_values, new_free, work.at()))
+
+
+def values(work: Comparison, old: Constants, new: Constants) -> None:
+    """Two sets of known constants, and what happens to others."""
+    at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
+    before = {key_of_value(v.value): v for v in old.values}
+    after = {key_of_value(v.value): v for v in new.values}
+    called = heirs(before, after)
+    gone = [one for key, one in before.items() if key not in after and key not in called]
+    added = [one for key, one in after.items() if key not in before and key not in called.values()]
+    seems = likely(gone, added, work.said(gone, added))
+    for key, value in before.items():
+        if key not in after:
+            heir = str(after[called[key]].value) if key in called else None
+            places: ChangePlaces = {"old_at": value.at or at["old_at"], "new_at": at["new_at"]}
+            seem = seems.get(str(value.value))
+            work.note(Change("value", value, None, (old, new), declared=heir, likely=seem, **places))
+        else:
+            other = after[key]
+            work.gate(f"value {value.value!r}", "", value.capability, other.capability, value.at, other.at)
+            work.words(f"{value.value!r}", value.doc, other.doc, value.at, other.at)
+    for key, value in after.items():
+        if key not in before:
+            was = next((str(before[known].value) for known, heir in called.items() if heir == key), None)
+            work.note(
+                Change(
+                    "value", None, value, (old, new), declared=was, old_at=at["old_at"], new_at=value.at or at["new_at"]
+                )
+            )
+    if old.openness != new.openness:
+        work.note(Change("unknown", old.openness, new.openness, (old, new), **at))
+
+
+def _merged(alternatives: Iterable[Alternative]) -> Constants | None:
+    """All known constants of a kind as one set; open if any of the alternatives admits others."""
+    groups = [each for each in alternatives if isinstance(each, Constants)]
+    if not groups:
+        return None
+    first = groups[0]
+    if len(groups) == 1 and not _free(alternatives):
+        return first
+    free = _free(alternatives)
+    openness: ir.Openness = "open" if free else first.openness
+    values = {key_of_value(v.value): v for group in reversed(groups) for v in group.values}
+    return Constants(tuple(values.values()), openness, free[0] if free else None, first.name, first.at)
+
+
+def _free(alternatives: Iterable[Alternative]) -> tuple[ir.Number | ir.String, ...]:
+    """The types of a scalar kind that admit more than known constants."""
+    found: list[ir.Number | ir.String] = []
+    for each in alternatives:
+        if isinstance(each, ir.Number | ir.String):
+            found.append(each)
+        elif isinstance(each, Constants) and isinstance(each.base, ir.Number | ir.String):
+            found.append(each.base)
+    return tuple(dict.fromkeys(found))
+
+
+def _set(values: Iterable[object]) -> str:
+    return ", ".join(sorted(str(value).lower() for value in values)) or "nothing"

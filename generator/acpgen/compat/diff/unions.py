@@ -1,0 +1,388 @@
+"""What differs between several objects or lists at one place: which belong together, and which variants are gone, new or renamed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+from acpgen import ir
+from acpgen.compat.changes import Change, ChangePlaces
+from acpgen.compat.diff import records, scalars
+from acpgen.compat.diff.pairs import EXTENSION, UNTOLD, Both, Comparison, Step
+from acpgen.compat.diff.renames import heirs, likely
+from acpgen.compat.diff.scalars import MOST_PAIRS
+from acpgen.compat.diff.shapes import (
+    Alternative,
+    Constants,
+    Objects,
+    at_of,
+    key_of_value,
+    kind_of,
+    type_of_array,
+    type_of_object,
+)
+from acpgen.meaning.discriminators import type_with_tag
+
+
+def pairwise(
+    work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...], *, several: bool = False
+) -> None:
+    """`several`: these are some of the alternatives of a place, and there are others."""
+    found = pairs_of(work.both, old, new)
+    if found is None:
+        work.note(Change("undecided", detail="there are too many alternatives to compare each with each", **work.at()))
+        return
+    matched, removed, added = found
+    several = several or len(old) > 1 or len(new) > 1
+    for one, other in matched:
+        step = Step("alternative", old=one, new=other) if several else None
+        _alternative(work, one, other, step)
+    for alternative in removed:
+        at = at_of(alternative) or work.old_at
+        work.note(Change("alternative", alternative, None, old_at=at, new_at=work.new_at))
+    for alternative in added:
+        at = at_of(alternative) or work.new_at
+        work.note(Change("alternative", None, alternative, old_at=work.old_at, new_at=at))
+
+
+def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Step | None) -> None:
+    if isinstance(old, ir.Tuple) or isinstance(new, ir.Tuple):
+        if step is not None:
+            work.child(step, type_of_array(old), type_of_array(new))
+        else:
+            _tuple(work, old, new)
+        return
+    if isinstance(old, ir.Array) and isinstance(new, ir.Array):
+        if step is not None:
+            work.child(step, old, new)
+            return
+        work.child(Step("item", old=old, new=new), old.items, new.items)
+        work.note(*scalars.together(scalars.array_limits(old, new, work.at())))
+        return
+    if step is not None and isinstance(old, Objects | ir.TaggedUnion) and isinstance(new, Objects | ir.TaggedUnion):
+        work.child(step, type_of_object(old), type_of_object(new))
+    else:
+        _object(work, old, new)
+
+
+def _tuple(work: Comparison, old: Alternative, new: Alternative) -> None:
+    """Two tuples entry by entry; what else is an array cannot be held against a tuple so."""
+    if not isinstance(old, ir.Tuple) or not isinstance(new, ir.Tuple) or len(old.first) != len(new.first):
+        work.note(Change("undecided", detail=UNTOLD, **work.at()))
+        return
+    entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
+    for index, (one, other) in enumerate(entries):
+        work.child(Step("item", index, old=old, new=new), one, other)
+    limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
+    if limits[0] != limits[1]:
+        work.note(Change("undecided", detail=UNTOLD, **work.at()))
+
+
+def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+    """The objects of a place: unions that a member tells apart, or records one by one."""
+    tagged = [each for each in (*old, *new) if isinstance(each, ir.TaggedUnion)]
+    if not tagged:
+        tag = tag_of(work, old, new)
+        if tag is None:
+            pairwise(work, old, new)
+        else:
+            _apart(work, split(work, old, tag, 0), split(work, new, tag, 1))
+        return
+    one = as_union(work, old, tagged[0].tag, 0)
+    other = as_union(work, new, tagged[0].tag, 1)
+    if one is not None and other is not None:
+        union(work, one, other)
+    elif len(old) == len(new) == 1 and isinstance(old[0], ir.TaggedUnion) and isinstance(new[0], ir.TaggedUnion):
+        work.note(Change("tag", old[0], new[0], old_at=old[0].at, new_at=new[0].at))
+    else:
+        _apart(work, split(work, old, tagged[0].tag, 0), split(work, new, tagged[0].tag, 1))
+
+
+def _apart(
+    work: Comparison, old: tuple[ir.TaggedUnion, tuple[Objects, ...]], new: tuple[ir.TaggedUnion, tuple[Objects, ...]]
+) -> None:
+    """Variants against variants, and what no tag tells apart against the same of the other side."""
+    variants(work, old[0], new[0])
+    pairwise(work, old[1], new[1], several=True)
+
+
+def _object(work: Comparison, old: Alternative, new: Alternative) -> None:
+    match old, new:
+        case Objects(), Objects():
+            records.record(work, old, new)
+        case ir.TaggedUnion(), ir.TaggedUnion():
+            union(work, old, new)
+        case _:
+            work.note(Change("undecided", detail="two different kinds of types are compared", **work.at()))
+
+
+# --- tagged unions ---
+
+
+def tag_of(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> str | None:
+    """The member whose constants tell most of these records apart, at least two of one side."""
+    found: dict[str, int] = {}
+    sides: tuple[tuple[tuple[Alternative, ...], Literal[0, 1]], ...] = ((old, 0), (new, 1))
+    for alternatives, side in sides:
+        listed = [each.fields for each in alternatives if isinstance(each, Objects)] if len(alternatives) > 1 else []
+        required = [each for fields in listed for each in fields if each.required]
+        marks = Counter(each.name for each in required if _is_marked(work, each, side))
+        for name in (name for name in dict.fromkeys(each.name for each in required) if marks[name] > 1):
+            union, _ = split(work, alternatives, name, side)
+            found[name] = max(found.get(name, 0), len({variant.type for variant in union.variants}))
+    return max((name for name in found if found[name] > 1), key=lambda name: found[name], default=None)
+
+
+def _is_marked(work: Comparison, found: ir.Field, side: Literal[0, 1]) -> bool:
+    return any(isinstance(each, Constants) for each in work.both.shape(found.type, side).alternatives)
+
+
+def union(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
+    """Two unions, each discriminated by one member."""
+    at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
+    if old.tag != new.tag:
+        work.note(Change("tag", old, new, **at))
+        return
+    variants(work, old, new)
+    if old.default is not None and new.default is not None:
+        work.child(Step("untagged"), ir.Ref(old.default), ir.Ref(new.default), new.tag)
+    elif old.default is not None or new.default is not None:
+        work.note(Change("untagged", old.default, new.default, (old, new), **at))
+    if old.openness != new.openness:
+        work.note(Change("unknown", old.openness, new.openness, (old, new), **at))
+    elif old.openness == "open" and old.fallback is not None and new.fallback is not None:
+        work.child(Step("variant", EXTENSION), ir.Ref(old.fallback), ir.Ref(new.fallback), new.tag)
+
+
+def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
+    """The variants of two unions with one tag."""
+    at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
+    before = {key_of_value(v.tag): v for v in old.variants if work.both.old.keeps(v.unstable)}
+    after = {key_of_value(v.tag): v for v in new.variants if work.both.new.keeps(v.unstable)}
+    called = heirs(before, after)
+    gone = [one for key, one in before.items() if key not in after and key not in called]
+    added = [one for key, one in after.items() if key not in before and key not in called.values()]
+    seems = likely(gone, added, work.said(gone, added, (old.tag, new.tag)))
+    for key, variant in before.items():
+        other = after.get(called.get(key, key))
+        if other is None:
+            places: ChangePlaces = {"old_at": variant.at or at["old_at"], "new_at": at["new_at"]}
+            seem = seems.get(str(variant.tag))
+            work.note(Change("variant", variant, None, (old, new), likely=seem, **places))
+            continue
+        if key in called:
+            work.note(Change("variant", variant, other, (old, new), old_at=variant.at, new_at=other.at))
+        was = variant.tag if key in called else None
+        step = Step("variant", other.tag, was=was, tag=new.tag, old_at=variant.at, new_at=other.at)
+        left = type_with_tag(variant.type, old.tag, variant.tag, work.both.old.definitions)
+        right = type_with_tag(other.type, new.tag, other.tag, work.both.new.definitions)
+        work.child(step, ir.Ref(left), ir.Ref(right), new.tag)
+        work.gate(
+            f"variant {other.tag!r}", f"({other.tag})", variant.capability, other.capability, variant.at, other.at
+        )
+        work.words(f"{other.tag!r}", variant.doc, other.doc, variant.at, other.at)
+    if added and old.openness == "closed" and _foresees(work, old):
+        old = replace(old, openness="open")
+    for variant in added:
+        places = {"old_at": at["old_at"], "new_at": variant.at or at["new_at"]}
+        work.note(Change("variant", None, variant, (old, new), **places))
+
+
+def _foresees(work: Comparison, union: ir.TaggedUnion) -> bool:
+    """Whether the branch of the old side that may lack the tag knows values of it, and takes others for values too."""
+    default = work.both.shape(ir.Ref(union.default), 0).of("object") if union.default else ()
+    fields = [
+        field for each in default if isinstance(each, Objects) for field in each.fields if field.name == union.tag
+    ]
+    shapes = [work.both.shape(field.type, 0) for field in fields]
+    return any(isinstance(each, Constants) and each.openness != "closed" for one in shapes for each in one.alternatives)
+
+
+def split(
+    work: Comparison, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]
+) -> tuple[ir.TaggedUnion, tuple[Objects, ...]]:
+    """The alternatives that a constant under the tag tells apart, as a union, and all others."""
+    told: list[tuple[ir.Variant, ...]] = []
+    names: list[str | None] = []
+    rest: list[Objects] = []
+    is_open = False
+    for each in alternatives:
+        if isinstance(each, ir.TaggedUnion):
+            if each.tag == tag:
+                told.extend((variant,) for variant in each.variants)
+                is_open |= each.openness == "open"
+            else:
+                names.extend(variant.type for variant in each.variants)
+            names += [each.fallback, *each.fallback_shapes, each.default]
+        elif isinstance(each, Objects):
+            found = as_union(work, (each,), tag, side)
+            if found is not None and found.variants and found.default is None and found.fallback is None:
+                told.append(found.variants)
+            else:
+                rest.append(each)
+    times = Counter(key_of_value(variant.tag) for group in told for variant in group)
+    variants: list[ir.Variant] = []
+    for group in told:
+        if all(times[key_of_value(variant.tag)] == 1 for variant in group):
+            variants.extend(group)
+        else:  # the constant does not tell it from another one
+            names.extend(variant.type for variant in group)
+    shapes = [work.both.shape(ir.Ref(name), side) for name in dict.fromkeys(names) if name is not None]
+    rest.extend(one for shape in shapes for one in shape.of("object") if isinstance(one, Objects))
+    union = ir.TaggedUnion(
+        name="",
+        tag=tag,
+        variants=tuple(variants),
+        openness="open" if is_open else "closed",
+        fallback=None,
+        default=rest[0].name or "" if rest else None,
+        at=next((at for each in alternatives if (at := at_of(each))), ""),
+    )
+    return union, tuple(dict.fromkeys(rest))
+
+
+def as_union(
+    work: Comparison, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]
+) -> ir.TaggedUnion | None:
+    """One tagged union with this tag, if the alternatives can be read as one.
+
+    A record with a constant under the tag is a variant, one with an enumeration stands for several, one with any string is what
+    takes unknown tags, and one that may lack the tag is the branch without it.
+    """
+    if len(alternatives) == 1 and isinstance(union := alternatives[0], ir.TaggedUnion):
+        empty = (work.both.old, work.both.new)[side].empty
+        return None if union.tag != tag else replace(union, default=None) if union.default in empty else union
+    variants: list[ir.Variant] = []
+    default: str | None = None
+    fallback: str | None = None
+    for each in alternatives:
+        if not isinstance(each, Objects) or each.name is None:
+            return None
+        field = next((f for f in each.fields if f.name == tag), None)
+        shape = None if field is None else work.both.shape(field.type, side)
+        groups = [] if shape is None else [g for g in shape.alternatives if isinstance(g, Constants)]
+        for group in groups:
+            variants.extend(
+                ir.Variant(
+                    tag=v.value, type=each.name, capability=v.capability, unstable=v.unstable, at=v.at or each.at
+                )
+                for v in group.values
+                if v.value is not None
+            )
+            if group.openness == "open":
+                fallback = each.name
+        if field is not None and shape is not None and any(isinstance(g, ir.String) for g in shape.alternatives):
+            if fallback is not None:
+                return None
+            fallback = each.name
+            if field.required and not shape.nullable:
+                continue
+        if not groups or field is None or not field.required or (shape is not None and shape.nullable):
+            if default is not None:
+                return None
+            default = each.name
+    if len({key_of_value(v.tag) for v in variants}) != len(variants):
+        return None
+    if fallback == default:
+        fallback = None  # as the IR has it: a branch that may lack the tag takes unknown ones too
+    return ir.TaggedUnion(
+        name="",
+        tag=tag,
+        variants=tuple(variants),
+        openness="open" if fallback else "closed",
+        fallback=fallback,
+        default=default,
+        at=at_of(alternatives[0]),
+    )
+
+
+# --- which belong together ---
+
+
+Matched: TypeAlias = "tuple[list[tuple[Alternative, Alternative]], list[Alternative], list[Alternative]]"
+"""The pairs, and what stands alone in the old and in the new revision."""
+
+
+def pairs_of(both: Both, old: Sequence[Alternative], new: Sequence[Alternative]) -> Matched | None:
+    """Alternatives of both sides that belong together, and those that stand alone; `None` if too many may belong together."""
+    if len(old) == len(new) == 1:
+        return [(old[0], new[0])], [], []
+    candidates = _candidates(both, old, new)
+    if candidates is None:
+        return None
+    scored = [(_likeness(both, old[i], new[j]), i, j) for i, j in candidates]
+    used: tuple[set[int], set[int]] = set(), set()
+    found: list[tuple[Alternative, Alternative]] = []
+    for score, i, j in sorted(scored, key=lambda each: (-each[0], each[1], each[2])):
+        if score > 0 and i not in used[0] and j not in used[1]:
+            used[0].add(i)
+            used[1].add(j)
+            found.append((old[i], new[j]))
+    alone = [[each for i, each in enumerate(side) if i not in used[at]] for at, side in enumerate((old, new))]
+    return found, alone[0], alone[1]
+
+
+def _candidates(both: Both, old: Sequence[Alternative], new: Sequence[Alternative]) -> set[tuple[int, int]] | None:
+    """The pairs that share anything by which they can be alike."""
+    left: dict[Hashable, list[int]] = {}
+    right: dict[Hashable, list[int]] = {}
+    for i, one in enumerate(old):
+        for sign in _signs(one):
+            left.setdefault(sign, []).append(i)
+    for j, other in enumerate(new):
+        for sign in {*_signs(other), *_former_signs(both, other)}:
+            right.setdefault(sign, []).append(j)
+    shared = [(left[sign], right[sign]) for sign in left if sign in right]
+    if sum(len(ones) * len(others) for ones, others in shared) > MOST_PAIRS:
+        return None
+    return {(i, j) for ones, others in shared for i in ones for j in others}
+
+
+def _former_signs(both: Both, new: Alternative) -> Iterator[Hashable]:
+    if isinstance(new, Objects) and new.name is not None:
+        yield from (("name", name) for name in both.new.former_names(new.name))
+
+
+def _likeness(both: Both, old: Alternative, new: Alternative) -> float:
+    """How alike two alternatives are, between 0 and 3."""
+    if isinstance(old, ir.Array) and isinstance(new, ir.Array):
+        if old.items == new.items:
+            return 3
+        shapes = both.shape(old.items, 0), both.shape(new.items, 1)
+        firsts = [shape.alternatives[0] if len(shape.alternatives) == 1 else None for shape in shapes]
+        if firsts[0] is not None and firsts[1] is not None and kind_of(firsts[0]) == kind_of(firsts[1]):
+            return _likeness(both, firsts[0], firsts[1]) or (0.1 if kind_of(firsts[0]) != "object" else 0)
+        return 0.05 if shapes[0].anything == shapes[1].anything and not any(firsts) else 0
+    if isinstance(old, Objects) and isinstance(new, Objects):
+        if old.name is not None and new.name is not None:
+            if old.name == new.name:
+                return 3
+            if old.name in both.new.former_names(new.name):
+                return 2.5
+        names = {f.name for f in old.fields}, {f.name for f in new.fields}
+        must = {f.name for f in old.fields if f.required}, {f.name for f in new.fields if f.required}
+        if not names[0] and not names[1]:
+            return 2 if old.extra == new.extra else 0.2
+        alike = len(names[0] & names[1]) / len(names[0] | names[1])
+        essential = len(must[0] & must[1]) / len(must[0] | must[1]) if must[0] | must[1] else alike
+        return alike + essential if essential else 0
+    if isinstance(old, ir.Tuple) and isinstance(new, ir.Tuple):
+        return 3 if old == new else 1 if len(old.first) == len(new.first) else 0.05
+    if isinstance(old, ir.TaggedUnion) and isinstance(new, ir.TaggedUnion):
+        return 3 if old.name == new.name else 1 if old.tag == new.tag else 0.2
+    return 0
+
+
+def _signs(alternative: Alternative) -> Iterator[Hashable]:
+    """What two alternatives share that can be alike: objects a name or a field, or that they have none; others their type."""
+    if not isinstance(alternative, Objects):
+        yield type(alternative).__name__
+        return
+    if alternative.name is not None:
+        yield "name", alternative.name
+    names = {field.name for field in alternative.fields}
+    yield from (("field", name) for name in names)
+    if not names:
+        yield "no field"

@@ -1,0 +1,178 @@
+"""A history as a report that every format writes: a table of steps, and what the newest revision does to peers of the oldest.
+
+`history_report.schema.json` beside this file says what the JSON looks like; keys may be added, never renamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
+from typing import Final
+
+from acpgen.compat.check_report import described
+from acpgen.compat.findings import counts, failing
+from acpgen.compat.history.timeline import Bump, Milestone, Origin, Stride, Timeline
+from acpgen.diagnostics.model import Column, Diagnostic, DiagnosticReport, ReportTable
+from acpgen.diagnostics.outline import counted
+from acpgen.ir import JSON
+
+_ORDER: Final = (
+    "breaking",
+    "undecided",
+    "cannot be read",
+    "not compared",
+    "risky",
+    "additive",
+    "editorial",
+    "identical",
+)
+
+
+def history_report(timeline: Timeline, fail_on: str = "risky") -> DiagnosticReport:
+    """A history as a report; the level says which steps make the exit code 1."""
+    labels = {each.name: each.label for each in timeline.milestones}
+    verdict = min(_verdicts(timeline), key=_ORDER.index, default="identical")
+    return DiagnosticReport(
+        command="history",
+        label="History",
+        title=timeline.about,
+        verdict=verdict,
+        sentence=f"{verdict.capitalize()}: the worst of the steps between neighbours.",
+        summary=_summary(timeline, fail_on),
+        remarks=(*timeline.notes, *([_span(timeline)] if timeline.origins else [])),
+        diagnostics=(*(_diagnostic(each, labels) for each in timeline.origins), *_notes(timeline)),
+        tables=(_table(timeline),),
+        data=partial(history_data, timeline, fail_on),
+        describe=described,
+        code=int(timeline.fails(fail_on)),
+    )
+
+
+_COLUMNS: Final = (
+    Column("Revision"),
+    Column("Messages"),
+    Column("Old to new", "no"),
+    Column("New to old", "no"),
+    Column("Generated code"),
+    Column("Version"),
+    Column("Day", "below"),
+    Column("Subject", "below"),
+)
+
+
+def _table(timeline: Timeline) -> ReportTable:
+    """The revisions and what the step to each did; releases have neither day nor subject."""
+    arrivals = {stride.new: stride for stride in timeline.strides}
+    rows = [_row(each, arrivals.get(each)) for each in timeline.milestones]
+    count = len(_COLUMNS) if any(each.day for each in timeline.milestones) else len(_COLUMNS) - 2
+    return ReportTable("Steps", _COLUMNS[:count], tuple(row[:count] for row in rows))
+
+
+def _row(milestone: Milestone, stride: Stride | None) -> tuple[str, ...]:
+    report = None if stride is None else stride.report
+    cells = ("", "", "") if report is None else (report.wire.backward, report.wire.forward, report.bindings)
+    why = "cannot be read" if milestone.unread else "the first" if stride is None else "not compared"
+    verdict = why if report is None else report.verdict
+    version = "" if stride is None or report is None else _bump(stride.bump)
+    name = f"{milestone.name} " if milestone.tags and milestone.day else ""
+    return milestone.label, verdict, *cells, version, milestone.day, f"{name}{milestone.subject}"
+
+
+def _notes(timeline: Timeline) -> Iterator[Diagnostic]:
+    for each in timeline.unread:
+        message = f"The revision cannot be read: {each.unread[0]}"
+        yield Diagnostic("revision-unread", "note", message, subject=each.label, group="Steps")
+    for stride in timeline.strides:
+        if stride.failure:
+            message = f"The step was not compared: {stride.failure}"
+            yield Diagnostic("step-not-compared", "note", message, subject=stride.new.label, group="Steps")
+
+
+def _diagnostic(origin: Origin, labels: dict[str, str]) -> Diagnostic:
+    since = labels[origin.new]
+    return Diagnostic(
+        origin.rule,
+        origin.severity,
+        origin.message,
+        subject=origin.declarations[0],
+        reached=origin.declarations[1:],
+        reached_noun="place",
+        direction=f"since {since}",
+        group=f"Since {since}",
+        properties={"old": origin.old, "new": origin.new},
+    )
+
+
+def _summary(timeline: Timeline, fail_on: str) -> str:
+    """How many revisions there are, how many steps have which verdict, and how many count."""
+    told = [counted(len(timeline.milestones), "revision")]
+    verdicts = [*_verdicts(timeline)]
+    told += [f"{verdicts.count(verdict)} {verdict}" for verdict in _ORDER if verdict in verdicts]
+    counting = sum(stride.counts(fail_on) for stride in timeline.strides)
+    count = "counts" if counting == 1 else "count"
+    steps = counted(counting, "step")
+    return f"{', '.join(told)}. {steps} of {len(timeline.strides)} {count} under --fail-on {fail_on}"
+
+
+def _verdicts(timeline: Timeline) -> Iterator[str]:
+    """The verdicts of the steps, and of the revisions that could not be read."""
+    yield from ("cannot be read" for _ in timeline.unread)
+    yield from (stride.report.verdict if stride.report else "not compared" for stride in timeline.strides)
+
+
+def _span(timeline: Timeline) -> str:
+    first, last = timeline.strides[0].old.label, timeline.strides[-1].new.label
+    return f"The findings are what {last} does to peers of {first}, and since when."
+
+
+def _bump(bump: Bump) -> str:
+    """The version that a step needs, and the one that was made if it says too little."""
+    if bump.needed is None:
+        return ""
+    needed = "no new version" if bump.needed == "none" else bump.needed
+    if bump.is_enough is None:
+        return f"{needed} (pre-release)" if bump.prerelease else needed
+    return needed if bump.is_enough else f"{needed}, but made {bump.made}"
+
+
+def history_data(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSON]:
+    """The history as JSON."""
+    return {
+        "about": timeline.about,
+        "fails": timeline.fails(fail_on),
+        "revisions": [_milestone_data(each) for each in timeline.milestones],
+        "steps": [_stride_data(each, fail_on) for each in timeline.strides],
+        "origins": [asdict(each) for each in timeline.origins],
+        "notes": list(timeline.notes),
+    }
+
+
+def _milestone_data(each: Milestone) -> JSON:
+    return {**asdict(each), "day": each.day or None}
+
+
+def _stride_data(each: Stride, fail_on: str) -> JSON:
+    report = each.report
+    told: dict[str, JSON] = {
+        "old": each.old.name,
+        "new": each.new.name,
+        "verdict": None if report is None else report.verdict,
+        "version": {
+            "needed": each.bump.needed,
+            "made": each.bump.made,
+            "enough": each.bump.is_enough,
+            "below_one": each.bump.zero,
+            "prerelease": each.bump.prerelease,
+        },
+    }
+    if report is None:
+        return {**told, "failure": each.failure}
+    return {
+        **told,
+        "backward": report.wire.backward,
+        "forward": report.wire.forward,
+        "bindings": report.bindings,
+        "counts": {str(severity): count for severity, count in counts(report).items()},
+        "failing": len(failing(report, fail_on)),
+    }

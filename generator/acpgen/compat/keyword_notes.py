@@ -1,0 +1,92 @@
+"""Keywords that have no effect where they stand, and that one revision has and the other has not, or otherwise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeGuard
+
+from acpgen.compat.findings import Note, Spot
+from acpgen.compat.sources import Input
+from acpgen.compat.spots import Spots
+from acpgen.errors import ForeignKeyword, LeftOut, UnknownKeyword
+from acpgen.pointers import plain_pointer
+from acpgen.schema.numbers import dumps
+from acpgen.schema.walk import is_object
+
+_NAMED: Final = 20
+"""The places that have a note of their own. The rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ignored:
+    """A keyword without effect, and its value as JSON."""
+
+    note: ForeignKeyword | UnknownKeyword
+    value: str
+
+    @classmethod
+    def of(cls, spots: Spots, note: ForeignKeyword | UnknownKeyword) -> _Ignored:
+        around = spots.value(note.at)
+        return cls(note, dumps(around.get(note.keyword) if is_object(around) else None, sort_keys=True))
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """What it says, wherever it stands."""
+        return self.note.keyword, self.value
+
+
+def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[LeftOut], Iterable[LeftOut]]) -> tuple[Note, ...]:
+    """A note for each keyword without effect whose value is in one revision alone. `left_out` is what either does not read.
+
+    A key that is like no keyword is an annotation of somebody else's.
+    """
+    spots = Spots(old), Spots(new)
+    before, after = (
+        [_Ignored.of(side, note) for note in notes if _is_meant(note)]
+        for side, notes in zip(spots, left_out, strict=True)
+    )
+    gone, come = _without(before, after), _without(after, before)
+    changed = {each.note.keyword for each in come}  # what has changed is told once
+    notes = [
+        *(_told("Removed", spots[0], each) for each in gone if each.note.keyword not in changed),
+        *(_told("Added or changed", spots[1], each) for each in come),
+    ]
+    if len(notes) <= _NAMED:
+        return tuple(notes)
+    rest = len(notes) - _NAMED
+    message = f"{rest} more keyword{'s' if rest > 1 else ''} without effect differ{'' if rest > 1 else 's'}."
+    return (*notes[:_NAMED], replace(notes[_NAMED], message=message, advice="'acpgen lint' lists them all."))
+
+
+def keyword_ignored(how: str, why: str, at: Spot) -> Note:
+    """The note of a keyword that has changed and has no effect where it stands."""
+    return Note(
+        "keyword-ignored",
+        f"{how} without effect: {why}",
+        "If it should have an effect, correct it and compare again. Otherwise, no action is needed.",
+        at,
+    )
+
+
+def _is_meant(note: LeftOut) -> TypeGuard[ForeignKeyword | UnknownKeyword]:
+    return isinstance(note, ForeignKeyword) or (isinstance(note, UnknownKeyword) and bool(note.meant))
+
+
+def _without(side: Sequence[_Ignored], other: Sequence[_Ignored]) -> list[_Ignored]:
+    """What one side says more often than the other. What both say at one place is no part of it if that can be."""
+    more = Counter(each.said for each in side) - Counter(each.said for each in other)
+    there = {(each.note.at, each.said) for each in other}
+    found: list[_Ignored] = []
+    for each in sorted(side, key=lambda each: (each.note.at, each.said) in there):
+        if more[each.said] > 0:
+            more[each.said] -= 1
+            found.append(each)
+    return found
+
+
+def _told(how: str, spots: Spots, each: _Ignored) -> Note:
+    spot = spots.spot(f"{each.note.at}{plain_pointer(each.note.keyword)}")
+    assert spot is not None
+    return keyword_ignored(how, each.note.what(), spot)

@@ -1,0 +1,355 @@
+"""A project's policy: what it promises, and which findings it judges otherwise than the check does.
+
+A policy never hides: what it lowers stays in the report, with the severity that the check found and the reason, and is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+from acpgen.compat.findings import (
+    SEVERITIES,
+    Finding,
+    Nameable,
+    Note,
+    Reach,
+    Report,
+    Revision,
+    Ruled,
+    Severity,
+    Spot,
+    order,
+    readers,
+    worst,
+)
+
+Promise: TypeAlias = Literal["full", "backward", "forward", "none"]
+"""Which exchange between revisions must work: `backward`, what old peers send is accepted by new ones; `forward`, what new peers send is
+accepted by old ones; `full`, both."""
+
+LOWERED: Final[Severity] = "additive"
+"""What becomes of a finding about something that is not promised."""
+
+WIDENED: Final = "language-widened"
+"""The rule of what only new writers of a plain schema send."""
+
+MARKED: Final = "deprecated: true"
+"""The area of what a schema marks as deprecated itself."""
+
+_NAMED: Final = 5
+"""As many findings a note names; the rest it counts."""
+
+_HARMFUL: Final = ("breaking", "undecided", "risky")
+_KEPT: Final[Mapping[Promise, tuple[Revision, ...]]] = {
+    "full": ("old", "new"),
+    "backward": ("old",),
+    "forward": ("new",),
+    "none": (),
+}
+"""The senders whose messages must be accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A part of a protocol: a method, such as `session/*`, a place in its messages, such as `session/new params.cwd`, or a place in a
+    schema and all below it, such as `#/$defs/Tool` or `schema/acp/v2/*#`. `*` stands for any text; in a pointer, for one step.
+    `deprecated: true` is all that the old revision marks so.
+    """
+
+    written: str
+
+    def names(self, named: Nameable) -> str:
+        """What the area lacks in both revisions, for people; empty where they have what it names, or where that is not known."""
+        if self.written == MARKED or named == Nameable():
+            return ""
+        file, mark, fragment = self.written.partition("#")
+        if mark:
+            meets = any(_is_in(spot, file) and _meets(spot, fragment) for spot in named.definitions)
+            return "" if meets else "nothing in either revision is at that place"
+        method = self.written.partition(" ")[0]
+        if any(fnmatchcase(each, method) for each in named.methods):
+            return ""
+        close = get_close_matches(method, named.methods, n=1)
+        return f"no method of either revision{f'; did you mean {close[0]!r}?' if close else ''}"
+
+    def holds(self, reach: Reach, spots: Iterable[Spot | None]) -> bool:
+        """Whether a finding at these spots, in this kind of message, lies in the area."""
+        if self.written == MARKED:
+            return _is_marked(next(iter(spots), None))
+        file, mark, fragment = self.written.partition("#")
+        if mark:
+            return any(_is_below(spot, file, fragment) for spot in spots if spot is not None)
+        method, _, location = self.written.partition(" ")
+        return reach.method is not None and fnmatchcase(reach.method, method) and _is_within(reach.location, location)
+
+
+def _is_marked(spot: Spot | None) -> bool:
+    """Whether what stands at a spot is marked as deprecated."""
+    return spot is not None and isinstance(spot.value, dict) and spot.value.get("deprecated") is True
+
+
+def _is_below(spot: Spot, file: str, fragment: str) -> bool:
+    return _is_in(spot, file) and fragment.count("/") <= spot.pointer.count("/") and _meets(spot, fragment)
+
+
+def _is_in(spot: Spot, file: str) -> bool:
+    path = spot.file.partition(":")[2] or spot.file
+    return not file or fnmatchcase(path, file) or fnmatchcase(path, f"*/{file}")
+
+
+def _meets(spot: Spot, fragment: str) -> bool:
+    """Whether one of the two lies in the other."""
+    return all(map(fnmatchcase, spot.pointer.split("/")[1:], fragment.split("/")[1:]))
+
+
+def _is_within(location: str, area: str) -> bool:
+    return not area or location == area or (location.startswith(area) and location[len(area)] in ".[(")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A severity that a project gives to the findings of a rule, in an area, or of a rule in an area, and why."""
+
+    severity: Severity
+    reason: str
+    rule: str = ""
+    area: Area | None = None
+
+    def judges(self, rule: str, reach: Reach, spots: Iterable[Spot | None]) -> bool:
+        """Whether this is about such a finding."""
+        return self.rule in ("", rule) and (self.area is None or self.area.holds(reach, spots))
+
+    @property
+    def weight(self) -> tuple[bool, bool]:
+        """What names an area goes before what names a rule alone."""
+        return self.area is not None, bool(self.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """What may be removed from a day on, and what takes its place."""
+
+    sunset: date
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What `[tool.acpgen.compat]` says. `promise` stands for all roles that `promises` does not name.
+
+    `experimental` has the reason of each area that is promised to nobody. `since` is the release from which on every release that is kept
+    is compared too; empty for all, `None` for none. `formats`: receivers refuse what a `format` does. `docs` is the address of the site.
+    `is_explicit`: the project says itself what it promises. Of plain schemas, which have no roles, only the old direction is promised
+    where it does not.
+    """
+
+    promise: Promise = "full"
+    promises: Mapping[str, Promise] = field(default_factory=lambda: MappingProxyType(dict[str, Promise]()))
+    levels: tuple[Level, ...] = ()
+    experimental: Mapping[Area, str] = field(default_factory=lambda: MappingProxyType(dict[Area, str]()))
+    deprecated: Mapping[Area, Deprecation] = field(default_factory=lambda: MappingProxyType(dict[Area, Deprecation]()))
+    since: str | None = None
+    formats: bool = False
+    docs: str = ""
+    is_explicit: bool = False
+
+    def promised_to(self, role: str) -> Promise:
+        """What is promised to receivers of a role."""
+        return self.promises.get(role, self.promise)
+
+
+NONE: Final = Policy()
+"""Everything is promised, and the check has the last word."""
+
+
+def is_removal(rule: str) -> bool:
+    """Whether a rule tells that something that peers may use is gone."""
+    return rule.endswith("-removed") and rule != "gate-removed"
+
+
+def apply(report: Report, policy: Policy, today: date, at: Spot) -> Report:
+    """The report as a policy judges it: its findings with other severities where the policy says so, the verdict of these, and a note
+    for each reason. `at` is where the policy stands.
+    """
+    findings = tuple(sorted((_finding(each, policy, today) for each in report.findings), key=order))
+    ruled = [each for each in findings if each.ruled is not None]
+    unused = _unused(report, policy)
+    notes = (*report.notes, *_notes(ruled, at), *((policy_unused(unused, at),) if unused else ()))
+    if not ruled:
+        return replace(report, notes=notes) if unused else report
+    verdict = worst(tuple(each.severity for each in findings))
+    return replace(report, findings=findings, verdict=verdict, unruled=report.verdict, notes=notes)
+
+
+def _unused(report: Report, policy: Policy) -> tuple[str, ...]:
+    """The entries of a policy that are about no finding, each as people wrote it, with what the revisions lack of it."""
+    entries: dict[str, Level | Area] = {}
+    for level in policy.levels:
+        words = [level.rule, *([] if level.area is None else [f"at {level.area.written!r}"])]
+        entries[f"severity of {' '.join(filter(None, words))}"] = level
+    entries |= {f"experimental {area.written!r}": area for area in policy.experimental}
+    named = (area for area in policy.deprecated if area.written != MARKED)
+    entries |= {f"deprecated {area.written!r}": area for area in named}
+    reached = [(each, reach) for each in report.findings for reach in each.reaches or (_alone(each),)]
+    unused = [
+        (told, entry if isinstance(entry, Area) else entry.area)
+        for told, entry in entries.items()
+        if not any(
+            entry.holds(reach, (each.old, each.new))
+            if isinstance(entry, Area)
+            else entry.judges(each.rule, reach, (each.old, each.new))
+            for each, reach in reached
+        )
+    ]
+    lacks = [(told, "" if area is None else area.names(report.named)) for told, area in unused]
+    roles = () if report.named.roles else policy.promises
+    return (
+        *(f"promise to {role!r} (neither revision has roles)" for role in roles),
+        *(f"{told} ({lack})" if lack else told for told, lack in lacks),
+    )
+
+
+def policy_unused(entries: tuple[str, ...], at: Spot) -> Note:
+    """The note of entries of the policy that are about no finding."""
+    what = "1 entry of the policy matches" if len(entries) == 1 else f"{len(entries)} entries of the policy match"
+    return Note(
+        "policy-unused",
+        f"{what} no finding: {'; '.join(entries)}.",
+        "Nothing there has changed; otherwise, correct the entry.",
+        at,
+    )
+
+
+def _notes(ruled: Iterable[Finding], at: Spot) -> Iterator[Note]:
+    """A note for each reason, and each change that it made."""
+    found: dict[tuple[str, Severity, Severity], list[str]] = {}
+    for finding in ruled:
+        parts: set[tuple[str, Severity, Severity]] = {
+            (each.ruled.reason, each.ruled.judged, each.severity)
+            for each in finding.reaches or (finding,)
+            if each.ruled
+        }
+        for part in parts:
+            found.setdefault(part, []).append(finding.declaration or finding.location or "the root")
+    for (reason, was, now), names in sorted(found.items()):
+        yield policy_applied(reason, was, now, names, at)
+
+
+def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[str], at: Spot) -> Note:
+    """The note of findings to which the policy gives another severity."""
+    what = "1 finding" if len(names) == 1 else f"{len(names)} findings"
+    left = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    verb = "lowers" if SEVERITIES.index(now) > SEVERITIES.index(was) else "raises"
+    return Note(
+        "policy-applied",
+        f"The policy {verb} {what} from {was} to {now}: {', '.join(names[:_NAMED])}{left}. {reason}",
+        "'acpgen rules' shows the whole policy.",
+        at,
+    )
+
+
+def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
+    """A finding with each kind of message that holds it judged anew; the worst of them stands for it."""
+    spots = finding.old, finding.new
+    if not finding.reaches:
+        ruled = _ruled(finding.rule, _alone(finding), spots, policy, today)
+        return (
+            finding
+            if ruled is None
+            else replace(finding, severity=ruled[0], ruled=ruled[1], breaks=_breaks(finding, ruled[0]))
+        )
+    reaches: list[Reach] = []
+    for reach in finding.reaches:
+        ruled = _ruled(finding.rule, reach, spots, policy, today)
+        reaches.append(reach if ruled is None else replace(reach, severity=ruled[0], ruled=ruled[1]))
+    changed = [each.ruled for each in reaches if each.ruled is not None]
+    if not changed:
+        return finding
+    reaches.sort(key=lambda each: SEVERITIES.index(each.severity))
+    first = reaches[0]
+    reasons = " ".join(dict.fromkeys(each.reason for each in changed))
+    return replace(
+        finding,
+        severity=first.severity,
+        effect=first.effect,
+        method=first.method,
+        flow=first.flow,
+        location=first.location,
+        message=first.message,
+        witness=first.witness,
+        reaches=tuple(reaches),
+        ruled=Ruled(finding.severity, reasons),
+    )
+
+
+def _breaks(finding: Finding, severity: Severity) -> str:
+    """Who breaks, also where the check did not take it for a breach."""
+    witness = finding.witness
+    if finding.breaks or severity != "breaking" or witness is None:
+        return finding.breaks
+    return readers(witness)
+
+
+def _alone(finding: Finding) -> Reach:
+    """A finding that belongs to no kind of message, as if it were one."""
+    return Reach(
+        method=finding.method,
+        flow=finding.flow,
+        location=finding.location,
+        severity=finding.severity,
+        effect=finding.effect,
+        message=finding.message,
+        fingerprint=finding.fingerprint,
+        senders=("new",) if finding.rule == WIDENED else ("old",) if finding.rule == "language-narrowed" else (),
+    )
+
+
+def _ruled(
+    rule: str, reach: Reach, spots: tuple[Spot | None, ...], policy: Policy, today: date
+) -> tuple[Severity, Ruled] | None:
+    """The severity that a policy gives to a finding, and why; `None` where the check's stands."""
+    said = _said(rule, reach, spots, policy, today)
+    return None if said is None or said[0] == reach.severity else (said[0], Ruled(reach.severity, said[1]))
+
+
+def _said(
+    rule: str, reach: Reach, spots: tuple[Spot | None, ...], policy: Policy, today: date
+) -> tuple[Severity, str] | None:
+    levels = [each for each in policy.levels if each.judges(rule, reach, spots)]
+    if levels:
+        chosen = max(reversed(levels), key=lambda each: each.weight)
+        return chosen.severity, chosen.reason
+    promised = policy.is_explicit and "new" in _KEPT[policy.promise]
+    if reach.severity not in _HARMFUL and not (rule == WIDENED and promised):
+        return None
+    for area, reason in policy.experimental.items():
+        if area.holds(reach, spots):
+            return LOWERED, f"{area.written} is experimental: {reason}"
+    if rule == WIDENED:
+        return "breaking", f"The promise is {policy.promise!r}: old readers accept what new writers send."
+    for area, deprecation in policy.deprecated.items():
+        if is_removal(rule) and today >= deprecation.sunset and area.holds(reach, spots):
+            return (
+                LOWERED,
+                f"{area.written} was deprecated until {deprecation.sunset.isoformat()}: {deprecation.reason}",
+            )
+    return _unpromised(reach, policy)
+
+
+def _unpromised(reach: Reach, policy: Policy) -> tuple[Severity, str] | None:
+    """The severity of what fails only where nothing is promised. Where the check does not say who sends it, either may."""
+    receiver = reach.flow.partition("-to-")[2]
+    roles = [receiver] if receiver else ["", *policy.promises]
+    senders = reach.senders or ("old", "new")
+    promises: set[Promise] = {policy.promised_to(role) for role in roles}
+    if any(sender in _KEPT[promise] for sender in senders for promise in promises):
+        return None
+    asked = " or ".join({"old": "backward", "new": "forward"}[sender] for sender in senders)
+    whom = f" for messages to the {receiver}" if receiver else ""
+    return LOWERED, f"No {asked} compatibility is promised{whom}."

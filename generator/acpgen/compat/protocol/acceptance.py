@@ -1,0 +1,145 @@
+"""Whether one revision accepts what the other sends, as the prover says: whole messages, and those that show a change at a place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from acpgen import ir
+from acpgen.compat.diff.pairs import Pair
+from acpgen.compat.findings import Answer, Revision, opposite
+from acpgen.compat.protocol.declared import DECLARED, SENT, as_sent, schema_of
+from acpgen.compat.protocol.formats import unjudged, unknown
+from acpgen.compat.protocol.revision import Revised
+from acpgen.schema.walk import references
+
+if TYPE_CHECKING:
+    from acpgen.schema.walk import Schema
+    from schema_inclusion import Allowance, Comparer, Culprit, Relation
+
+STEPS: Final = 20_000
+"""Steps of one question: a third of a second. A larger budget of the run gives each a hundredth of it."""
+
+
+class Acceptance:
+    """What one revision accepts of what the other sends. Each question about a pair is asked once."""
+
+    def __init__(self, old: Revised, new: Revised, allowance: Allowance, *, formats: bool = False) -> None:
+        """`formats` are asserted, or annotate."""
+        self._sides = old, new
+        self._formats = formats
+        self._allowance = allowance
+        self._steps = max(STEPS, allowance.left // 100)
+        self._comparer: Comparer | None = None
+        self._questions: dict[tuple[ir.Type, str], Schema] = {}
+        self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
+
+    def included(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Answer:
+        """Whether everything that the sender's side of a pair accepts is accepted by the other.
+
+        `declared` keeps the sender to what its schema declares, and to extensions.
+        """
+        return self.relation(pair, sender, declared=declared).verdict.value
+
+    def relation(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Relation:
+        """The answer of `included` with its witness, a value that the sender's side accepts and the other refuses."""
+        key = (pair.old, pair.new, sender, declared)
+        if key not in self._relations:
+            sent = self._question(pair.on(sender), SENT if declared else "")
+            self._relations[key] = self.asked(sent, self._question(pair.on(opposite(sender))), sender)
+        return self._relations[key]
+
+    def shown(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
+        """Whether all that the sender's side of a pair sends with a culprit is accepted; the witness is refused."""
+        return self.asked(
+            self._question(whole.on(sender), SENT), self._question(whole.on(opposite(sender))), sender, culprit
+        )
+
+    def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> tuple[ir.JSON] | None:
+        """What the sender's side of a pair sends, with a culprit, whoever accepts it."""
+        witness = self.asked(self._question(whole.on(sender)), False, sender, culprit).witness
+        return None if witness is None else (witness.value,)
+
+    def misread(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
+        """Whether all that the sender's side of a pair sends with a culprit is declared by the receiver, and not merely let through."""
+        known: Schema = {"allOf": [schema_of(whole.on(opposite(sender)), DECLARED)]}
+        return self.asked(self._question(whole.on(sender), SENT), known, sender, culprit)
+
+    def heard(
+        self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
+    ) -> Relation:
+        """Whether all that an alternative of the sender's side of a pair declares, and that this side accepts, is declared by the other
+        side too, and not merely let through; of objects with these members alone, where `names` are given.
+        """
+        alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
+        sent: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
+        return self.asked(sent, {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}, sender)
+
+    def within(self, pair: Pair, sender: Revision, demand: Schema, json_type: str) -> Relation:
+        """Whether what the sender's side of a pair declares of one JSON type meets a demand."""
+        return self.asked({"allOf": [self._question(pair.on(sender), SENT), {"type": json_type}]}, demand, sender)
+
+    def never(self, pair: Pair, side: Revision, name: str) -> bool:
+        """Whether one side of a pair refuses every object with a member of that name."""
+        objects: Schema = {"allOf": [self._question(pair.on(side)), {"type": "object"}]}
+        return self.asked(objects, {"not": {"required": [name]}}, side).verdict.value == "yes"
+
+    def _question(self, type_: ir.Type, suffix: str = "") -> Schema:
+        """A type as a schema; with a suffix only what is sent or declared of it. The prover knows again what is the same one."""
+        if (type_, suffix) not in self._questions:
+            kept = [schema_of(type_, suffix)] if suffix else []
+            self._questions[type_, suffix] = {"allOf": [schema_of(type_), *kept]}
+        return self._questions[type_, suffix]
+
+    def asked(self, sent: Schema, known: Schema | bool, sender: Revision, culprit: Culprit | None = None) -> Relation:
+        """Whether all that is sent is known: two schemas whose references are those of the sender's bundle and the receiver's."""
+        old, new = (sent, known) if sender == "old" else (known, sent)
+        return self.between(old, new, sender, culprit)
+
+    def between(
+        self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None = None
+    ) -> Relation:
+        """The relation of two schemas whose references are those of the bundles."""
+        comparer = self._opened()
+        relation = (
+            comparer.include(old, new, culprit=culprit)
+            if sender == "old"
+            else comparer.include_back(new, old, culprit=culprit)
+        )
+        if not self._formats or relation.witness is not None:
+            return relation
+        reason = unknown(
+            *(unjudged(self._reached(schema, side)) for schema, side in zip((old, new), self._sides, strict=True))
+        )
+        return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=f"{reason}.") if reason else relation
+
+    def _reached(self, schema: Schema | bool, side: Revised) -> list[Schema | bool]:
+        """A schema and the definitions of a side that it leads to."""
+        names: dict[str, None] = {}
+        pending = [name.removesuffix(SENT).removesuffix(DECLARED) for name in references(schema)]
+        while pending:
+            name = pending.pop()
+            if name in side.written and name not in names:
+                names[name] = None
+                pending.extend(references(side.written[name]))
+        return [schema, *(side.written[name] for name in names)]
+
+    def _opened(self) -> Comparer:
+        from schema_inclusion import FORMATS, Comparer
+
+        if self._comparer is None:
+            documents: list[Any] = [
+                {
+                    **side.bundle.schema,
+                    "$defs": {
+                        **side.demands,
+                        **as_sent(side.meant, side.written),
+                        **as_sent(side.meant, side.written, DECLARED),
+                    },
+                }
+                for side in self._sides
+            ]
+            asserted = tuple(FORMATS) if self._formats else ()
+            self._comparer = Comparer(*documents, steps=self._steps, allowance=self._allowance, formats=asserted)
+        return self._comparer

@@ -1,0 +1,256 @@
+"""Why a message is refused or not understood: what stands at the place of a change, as a schema, and the steps that lead there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from acpgen import ir
+from acpgen.compat.changes import Change, FieldChange, FormatChange, LimitChange
+from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
+from acpgen.compat.diff.shapes import (
+    Alternative,
+    Constants,
+    Objects,
+    Shape,
+    key_of_value,
+    kind_of,
+    type_of_object,
+)
+from acpgen.compat.findings import Revision, opposite
+from acpgen.compat.protocol.declared import schema_of
+from acpgen.schema.walk import BY_KIND, Schema
+
+if TYPE_CHECKING:
+    from schema_inclusion import Culprit, Part
+
+Way: TypeAlias = "list[str | int | Part | dict[str, Any]]"
+"""Steps into a value, as the prover takes them."""
+
+_NULL: Final[Schema] = {"type": "null"}
+
+
+def refused(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
+    """What the other side refuses of a sender's value for a change of a pair, and where it stands in that; `None` where there is no such
+    thing.
+    """
+    receiver = schema_of(pair.on(opposite(sender)))
+    one, is_own = change.one, (change.new if sender == "new" else change.old) is not None
+    match change.kind:
+        case "field" if isinstance(change, FieldChange) and change.what != "field-changed":
+            if is_own:
+                return _member(one.name) if isinstance(_others(change, sender).extra, ir.Nothing) else None
+            if one.required:
+                return _value(_lacking(one.name))
+            return _member(one.name, refused=schema_of(one.type)) if change.is_extension else None
+        case "field":
+            return _value(having((change.old if sender == "old" else change.new).name), receiver)
+        case "required":
+            return None if is_own else _value(_lacking(one.name))
+        case "null" if is_own:
+            return _member(change.name, _NULL) if change.name else _value(_NULL, receiver)
+        case "openness" if is_own:
+            return _value(_extended(one), receiver) if one else _member(EXTENSION)
+        case "type" if is_own:
+            alone = change.old if sender == "old" else change.new
+            kinds: Schema = {} if ir.Anything() in alone else {"type": [*dict.fromkeys(map(kind_of, alone))]}
+            return _value(kinds, receiver)
+        case "limit" if isinstance(change, LimitChange):
+            found = (_beyond(part) for part in change.parts if part.admitted_by == sender)
+            return next((_value(each, receiver) for each in found), None)
+        case "format" if isinstance(change, FormatChange):
+            return next((_value({"const": text}) for by, text in change.refused if by == sender), None)
+        case "unknown" if (change.old if sender == "old" else change.new) == "open":
+            return _value(_unknown(change), receiver)
+        case "value" if is_own:
+            return _value({"const": one.value}, receiver)
+        case "variant" if is_own:
+            side = 0 if sender == "old" else 1
+            return _value(_variant(change.within[side].tag, (change.old, change.new)[side]), receiver)
+        case "untagged" if is_own:
+            return _value(_schema(ir.Ref(one)), receiver)
+        case "alternative" if is_own:
+            return _value(_schema(type_of(one, ir.Anything())), receiver)
+        case "tag" | "undecided":
+            return _value({}, receiver)
+        case _:
+            return None
+
+
+def lost(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
+    """What a sender's value holds that has lost its meaning for the other side by a change, whether that refuses it or not."""
+    match change.kind:
+        case "field":
+            return _member((change.new if change.old is None else change.old).name)
+        case "default":
+            return _value(_lacking(change.name))
+        case "null-meaning":
+            return _member(change.name, _NULL)
+        case "values" if change.old is not None:
+            return _value({"const": change.old.values[0].value})
+        case "unknown":
+            return _value(_unknown(change))
+        case _:
+            found = refused(change, pair, sender)
+            return None if found is None else replace(found, refused=_NOTHING)
+
+
+def _others(change: Change, sender: Revision) -> Objects:
+    """The object of the other side."""
+    objects: Objects = change.within[1 if sender == "old" else 0]
+    return objects
+
+
+_NOTHING: Final[Schema] = {"not": {}}
+
+
+def _value(accepted: Schema, refused: Schema | bool = _NOTHING) -> Culprit:
+    from schema_inclusion import Culprit
+
+    return Culprit((), accepted, refused)
+
+
+def _member(name: str, accepted: Schema | None = None, refused: Schema | bool = _NOTHING) -> Culprit:
+    from schema_inclusion import Culprit
+
+    return Culprit((name,), accepted or {}, refused)
+
+
+def _unknown(change: Change) -> Schema:
+    """A tag or constant that nobody knows."""
+    union = change.within[1]
+    is_enum = isinstance(union, Constants)
+    return {"enum": [EXTENSION, _UNKNOWN_NUMBER]} if is_enum else having(union.tag, {"const": EXTENSION})
+
+
+_UNKNOWN_NUMBER: Final = -1_000_001
+"""A number that no enumeration has."""
+
+
+def having(name: str, schema: Schema | bool = True) -> Schema:
+    """An object with the member."""
+    return {"type": "object", "required": [name], **({} if schema is True else {"properties": {name: schema}})}
+
+
+def _lacking(name: str) -> Schema:
+    """An object without the member."""
+    return {"type": "object", "not": {"required": [name]}}
+
+
+def _extended(patterns: Sequence[str]) -> Schema:
+    """An object with a member whose name matches one of the patterns."""
+    return {"type": "object", "not": {"propertyNames": {"not": {"anyOf": [{"pattern": each} for each in patterns]}}}}
+
+
+def judged_by(limit: LimitChange) -> str:
+    """The JSON type whose values a limit judges; empty where it judges any value."""
+    return next((kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords), "")
+
+
+def _beyond(limit: LimitChange) -> Schema:
+    """What breaks one of the limits, as far as they are known as schemas."""
+    kind = judged_by(limit)
+    typed: Schema = {"type": kind} if kind else {}
+    demands = [each.demand for each in limit.all]
+    if all(demands):
+        return {**typed, "not": {"allOf": demands}}
+    return typed
+
+
+def _variant(tag: str, variant: ir.Variant) -> Schema:
+    return {**_schema(ir.Ref(variant.type)), **having(tag, {"const": variant.tag})}
+
+
+def _schema(type_: ir.Type) -> Schema:
+    schema = schema_of(type_)
+    return schema if isinstance(schema, dict) else {} if schema else _NOTHING
+
+
+def type_of(alternative: Alternative | None, whole: ir.Type) -> ir.Type:
+    """The type of one alternative of a whole type."""
+    match alternative:
+        case Objects() | ir.TaggedUnion():
+            return type_of_object(alternative)
+        case ir.Array() | ir.Tuple() | ir.Number() | ir.String() | ir.Boolean():
+            return alternative
+        case _:
+            return whole
+
+
+# --- the way to a place ----------------------------------------------------------------------------------------------
+
+Look: TypeAlias = "Callable[[ir.Type, Literal[0, 1]], Shape]"
+
+
+def way(steps: Sequence[Step], sender: Revision, root: ir.Type, shape: Look) -> Way:
+    """The way of steps into the values that a sender has of a type."""
+    from schema_inclusion import Part
+
+    number: Literal[0, 1] = 0 if sender == "old" else 1
+    found: Way = []
+    type_ = root
+    for step in steps:
+        picked = step.old if sender == "old" else step.new
+        alternatives = shape(type_, number).alternatives
+        match step.kind:
+            case "field":
+                name = str(step.on(sender))
+                found.append(name)
+                type_ = _field(alternatives, name)
+            case "item" if isinstance(step.name, int):
+                entries = next((each for each in alternatives if isinstance(each, ir.Tuple)), None)
+                found.append(step.name)
+                type_ = ir.Anything() if entries is None else entry_of(entries, step.name)
+            case "item":
+                arrays = [each for each in alternatives if isinstance(each, ir.Array)]
+                array = picked if isinstance(picked, ir.Array) else arrays[0] if arrays else None
+                if array is not None and len(alternatives) > 1:
+                    found.append(_schema(array))
+                found.append(Part.ITEM)
+                type_ = ir.Anything() if array is None else array.items
+            case "value":
+                objects = [each for each in alternatives if isinstance(each, Objects)]
+                found.append(Part.MEMBER)
+                type_ = objects[0].extra if objects else ir.Anything()
+            case "variant":
+                tag, type_ = _tagged(alternatives, step, sender, lambda each: shape(each, number))
+                found.append(having(tag, {"const": step.on(sender)}) if tag else _schema(type_))
+            case "untagged":
+                unions = [each for each in alternatives if isinstance(each, ir.TaggedUnion) and each.default]
+                type_ = ir.Ref(str(unions[0].default)) if unions else type_
+                found.append(_schema(type_))
+            case "alternative":
+                type_ = type_of(picked, type_)
+                found.append(_schema(type_))
+    return found
+
+
+def _field(alternatives: Sequence[Alternative], name: str) -> ir.Type:
+    records = [each for each in alternatives if isinstance(each, Objects)]
+    declared = (field.type for each in records for field in each.fields if field.name == name)
+    return next(declared, records[0].extra if records else ir.Anything())
+
+
+def _tagged(
+    alternatives: Sequence[Alternative], step: Step, sender: Revision, shape: Callable[[ir.Type], Shape]
+) -> tuple[str, ir.Type]:
+    """The member that tells a variant, and its type."""
+    key = key_of_value(step.on(sender))
+    for union in (each for each in alternatives if isinstance(each, ir.TaggedUnion)):
+        known = [each.type for each in union.variants if key_of_value(each.tag) == key]
+        if known or union.fallback is not None:
+            return union.tag, ir.Ref(known[0] if known else str(union.fallback))
+    for record in (each for each in alternatives if isinstance(each, Objects) and each.name is not None):
+        tags = (shape(field.type) for field in record.fields if field.name == step.tag)
+        values = [
+            value for each in tags for one in each.alternatives if isinstance(one, Constants) for value in one.values
+        ]
+        if any(key_of_value(value.value) == key for value in values):
+            return step.tag, ir.Ref(str(record.name))
+    return step.tag, ir.Anything()
+
+
+def entry_of(entries: ir.Tuple, index: int) -> ir.Type:
+    """The type of one entry of a tuple."""
+    return entries.first[index] if index < len(entries.first) else entries.rest

@@ -1,1 +1,0 @@
-"""The rules: each judges one kind of fact about two revisions."""

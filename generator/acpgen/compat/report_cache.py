@@ -1,0 +1,91 @@
+"""Comparisons whose reports are cached, as JSON that is read again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from acpgen import provenance
+from acpgen.compat import findings
+from acpgen.compat.compare import compared, reported, side
+from acpgen.compat.findings import BUDGET, Mode, Report
+from acpgen.kept import NOTHING, Kept, key
+from schema_inclusion import unanswered
+
+if TYPE_CHECKING:
+    from acpgen.compat.compare import Side
+    from acpgen.compat.sources import Input
+    from acpgen.ir import JSON
+
+_CLASSES: Final[dict[str, Any]] = {name: found for name, found in vars(findings).items() if is_dataclass(found)}
+
+_TUPLE: Final = ""
+_JSON: Final = "{}"
+
+
+class Comparer:
+    """Comparisons that share what the old sides mean. Their reports are `kept`, before any policy judges them."""
+
+    def __init__(
+        self, mode: Mode, unstable: bool, budget: int = BUDGET, *, formats: bool = False, kept: Kept = NOTHING
+    ) -> None:
+        self.mode: Mode = mode
+        self.unstable, self.budget, self.formats, self.kept = unstable, budget, formats, kept
+        self._known: dict[int, tuple[Input, Side]] = {}
+
+    def __call__(self, old: Input, new: Input) -> Report:
+        """The report of two sides, from the cache unless the prover left an answer to time. Raises `Faults`."""
+        if self.kept.folder is None:
+            return self.compare(old, new)
+        code = provenance.everything()
+        how = self.mode, repr((self.unstable, self.budget, self.formats))
+        known = key(code, "report", (*how, *_texts(old), *_texts(new)))
+        data = self.kept.find(known)
+        if data is None:
+            left = unanswered()
+            data = as_data(self.compare(old, new))
+            if code.is_as_it_was and unanswered() == left:
+                self.kept.keep(known, data)
+        return cast("Report", from_data(data))
+
+    def compare(self, old: Input, new: Input) -> Report:
+        """The report of two sides, made now. Raises `Faults`."""
+        if self.mode == "language":
+            return compared(old, new, mode=self.mode, budget=self.budget, formats=self.formats)
+        if id(old) not in self._known:
+            self._known[id(old)] = old, side(old, unstable=self.unstable)
+        after = side(new, unstable=self.unstable)
+        return reported(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
+
+
+def _texts(side: Input) -> Iterator[str]:
+    """All of a side that its report depends on: its texts, what people call them, and the profile that reads them."""
+    documents = side.documents
+    yield from (side.label, documents.name, repr(side.methods), str(len(documents.documents)))
+    beside = documents.references.items()
+    for known, document in [*(("", each) for each in documents.documents), *beside]:
+        yield from (known, document.path, side.at(document.path), document.text)
+
+
+def as_data(value: Any) -> JSON:
+    """A record of `findings` as a list of its name and its fields, a tuple as one without a name, JSON in one of its own."""
+    if is_dataclass(value):
+        return [type(value).__name__, *(as_data(getattr(value, each.name)) for each in fields(value))]
+    if isinstance(value, tuple):
+        return [_TUPLE, *map(as_data, cast("tuple[object, ...]", value))]
+    return [_JSON, value] if isinstance(value, list | dict) else value
+
+
+def from_data(data: Any) -> Any:
+    """What `as_data` was given."""
+    if not isinstance(data, list):
+        return data
+    kind, *inner = cast("Sequence[Any]", data)
+    if kind == _JSON:
+        return inner[0]
+    read = map(from_data, inner)
+    if kind == _TUPLE:
+        return tuple(read)
+    made = _CLASSES[kind]
+    return made(**dict(zip((each.name for each in fields(made)), read, strict=True)))

@@ -1,0 +1,96 @@
+"""Lines of a terminal of 80 columns: colours, and text that fits. Text of schemas is shown, never obeyed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+from unicodedata import combining, east_asian_width
+
+from acpgen.errors import visible
+
+WIDTH: Final = 80
+COLOURS: Final = {
+    "bad": "1;31",
+    "unknown": "1;35",
+    "warning": "1;33",
+    "good": "32",
+    "quiet": "2",
+    "heading": "1",
+}
+"""How a terminal is told to show a kind of text."""
+
+
+def plain(text: str) -> str:
+    """A text without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def wrapped(line: str, indent: str = "", colour: str = "", below: str = "") -> Iterator[str]:
+    """A text on lines that fit, the first after `indent`, the others after `below` or as much room."""
+    below = below or " " * len(indent)
+    for number, part in enumerate(folded(visible(line), WIDTH - len(below))):
+        whole = f"{below if number else indent}{part}"
+        yield f"\x1b[{colour}m{whole}\x1b[0m" if colour else whole
+
+
+def paint(line: str, kind: str) -> str:
+    """A text in the colour of its tone, or as a heading."""
+    return f"\x1b[{COLOURS[kind]}m{visible(line)}\x1b[0m"
+
+
+def cut(line: str, width: int) -> str:
+    """The beginning of a text, with an ellipsis where there is more."""
+    shown = visible(line)
+    return shown if columns(shown) <= width else f"{_fitting(shown, width - 1)}…"
+
+
+def cut_left(line: str, width: int) -> str:
+    """The end of a text, with an ellipsis where there is more."""
+    shown = visible(line)
+    return shown if columns(shown) <= width else f"…{_fitting(shown[::-1], width - 1)[::-1]}"
+
+
+# Columns of a terminal: some characters take two, some none.
+
+
+def columns(line: str) -> int:
+    """The columns that a line takes."""
+    return len(line) if line.isascii() else sum(map(_columns_of, line))
+
+
+def _columns_of(character: str) -> int:
+    if combining(character):
+        return 0
+    return 2 if east_asian_width(character) in ("W", "F") else 1
+
+
+def _fitting(line: str, width: int) -> str:
+    """The beginning of a line that fits."""
+    if line.isascii():
+        return line[:width]
+    taken = 0
+    for index, character in enumerate(line):
+        taken += _columns_of(character)
+        if taken > width:
+            return line[:index]
+    return line
+
+
+def folded(line: str, width: int) -> Iterator[str]:
+    """The words of a line on lines that fit; a word that is too long is broken."""
+    room = ""
+    for word in line.split():
+        whole = f"{room} {word}" if room else word
+        if columns(whole) <= width:
+            room = whole
+            continue
+        if room:
+            yield room
+        while columns(word) > width:
+            part = _fitting(word, width)
+            yield part
+            word = word[len(part) :]
+        room = word
+    if room:
+        yield room

@@ -1,0 +1,58 @@
+"""The report as GitLab Code Quality JSON, which merge requests show beside the changed lines.
+
+https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+from acpgen.diagnostics import outline
+from acpgen.diagnostics.model import Diagnostic, DiagnosticReport
+from acpgen.ir import JSON
+from acpgen.schema.numbers import dumps
+
+_SEVERITIES: Final = {"error": "critical", "warning": "minor", "note": "info"}
+
+
+def code_quality(report: DiagnosticReport) -> str:
+    """One entry a diagnostic; what nobody need look at is left out."""
+    taken: set[str] = set()
+    return dumps([*_entries(report, taken)], indent=2, ensure_ascii=False) + "\n"
+
+
+def _entries(report: DiagnosticReport, taken: set[str]) -> Iterator[JSON]:
+    for each in report.diagnostics:
+        if each.level == "none":
+            continue
+        path, line = next(((place.file, place.line) for place in each.locations), (".", 0))
+        yield {
+            "description": _told(each),
+            "check_name": each.rule,
+            "fingerprint": _unique(each, taken),
+            "severity": "info" if each.waived else "major" if each.severity == "undecided" else _SEVERITIES[each.level],
+            "location": {"path": path, "lines": {"begin": line or 1}},
+        }
+
+
+def _told(diagnostic: Diagnostic) -> str:
+    told = outline.headline(diagnostic)
+    parts = (f"{diagnostic.severity}: {told}", *diagnostic.details, diagnostic.waived, diagnostic.advice)
+    return " ".join(filter(None, parts))
+
+
+def _unique(diagnostic: Diagnostic, taken: set[str]) -> str:
+    """The fingerprint, with a number where another entry has it: of two with one fingerprint GitLab shows one."""
+    places = (
+        f"{place.file}#{place.pointer}" for place in diagnostic.locations
+    )  # without lines, which other edits move
+    known = " ".join((diagnostic.rule, diagnostic.message, *places))
+    first = diagnostic.fingerprint or hashlib.sha256(known.encode(errors="replace")).hexdigest()[:16]
+    name, number = first, 1
+    while name in taken:
+        number += 1
+        name = f"{first}-{number}"
+    taken.add(name)
+    return name

@@ -1,0 +1,110 @@
+"""The report as SARIF 2.1.0 (OASIS), which code scanning services read."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+from acpgen.diagnostics import outline
+from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, SourceLocation
+from acpgen.ir import JSON
+from acpgen.schema.numbers import dumps
+
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif(report: DiagnosticReport) -> str:
+    """The report as SARIF."""
+    from acpgen import __version__
+
+    rules = report.describe({each.rule for each in report.diagnostics})
+    index = {rule.id: number for number, rule in enumerate(rules)}
+    run: dict[str, JSON] = {
+        "tool": {
+            "driver": {
+                "name": f"acpgen {report.command}",
+                "version": __version__,
+                "rules": [_rule(rule, report.links.get(rule.id)) for rule in rules],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": report.is_judged,
+                "exitCode": report.code,
+                "toolExecutionNotifications": [
+                    {"level": "note", "message": {"text": f"{name} was skipped: {reason}"}}
+                    for name, reason in report.skipped
+                ],
+            }
+        ],
+        "results": [_result(each, index) for each in report.diagnostics],
+        "properties": {"verdict": report.verdict, **dict(report.facts)},
+    }
+    return dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(rule: RuleDescription, url: str | None) -> JSON:
+    return {
+        "id": rule.id,
+        "name": "".join(word.capitalize() for word in rule.id.replace("/", "-").split("-")),
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.text},
+        "help": {"text": rule.text, **({"markdown": rule.markdown} if rule.markdown else {})},
+        **({} if url is None else {"helpUri": url}),
+    }
+
+
+def _result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
+    lines = (line for snippet in diagnostic.evidence if snippet.lines for line in snippet.lines)
+    told = "\n".join((f"{outline.headline(diagnostic)} {diagnostic.advice}".rstrip(), *lines))
+    locations: list[JSON] = [_location(each) for each in diagnostic.locations[:1]]
+    logical: JSON = [{"fullyQualifiedName": diagnostic.subject, "kind": "member"}]
+    level = "note" if diagnostic.level == "none" else diagnostic.level
+    result: dict[str, JSON] = {
+        "ruleId": diagnostic.rule,
+        **({"ruleIndex": index[diagnostic.rule]} if diagnostic.rule in index else {}),
+        "level": level,
+        "message": {"text": told},
+        "locations": locations or ([{"logicalLocations": logical}] if diagnostic.subject else []),
+        "properties": {"severity": diagnostic.severity, **diagnostic.properties},
+    }
+    if diagnostic.fingerprint:
+        result["partialFingerprints"] = {"acpgen/v1": diagnostic.fingerprint}
+    if diagnostic.count > 1:
+        result["occurrenceCount"] = diagnostic.count
+    if diagnostic.replacements:
+        result["fixes"] = [_fix(diagnostic)]
+    if len(diagnostic.locations) > 1:
+        result["relatedLocations"] = [
+            {"id": number, "message": {"text": f"The {each.label} revision."}, **_location(each)}
+            for number, each in enumerate(diagnostic.locations[1:], 1)
+        ]
+    if diagnostic.waived:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": diagnostic.waived}]
+    return result
+
+
+def _fix(diagnostic: Diagnostic) -> JSON:
+    """Lines that are deleted, and the text in their place."""
+    changes: dict[str, list[JSON]] = {}
+    for each in diagnostic.replacements:
+        deleted: JSON = {"startLine": each.first, "startColumn": 1, "endLine": each.last + 1, "endColumn": 1}
+        inserted: JSON = {"text": f"{each.text}\n"}
+        changes.setdefault(each.file, []).append({"deletedRegion": deleted, "insertedContent": inserted})
+    return {
+        "description": {"text": diagnostic.repair},
+        "artifactChanges": [
+            {"artifactLocation": {"uri": quote(file)}, "replacements": replacements}
+            for file, replacements in changes.items()
+        ],
+    }
+
+
+def _location(place: SourceLocation) -> dict[str, JSON]:
+    artifact: dict[str, JSON] = {"uri": quote(place.file)}
+    if place.revision:
+        artifact["description"] = {"text": f"at revision {place.revision}"}
+    numbers = {"startLine": place.line, "startColumn": place.column}
+    region: dict[str, JSON] = {key: number for key, number in numbers.items() if number}
+    return {"physicalLocation": {"artifactLocation": artifact, **({"region": region} if region else {})}}

@@ -1,0 +1,73 @@
+"""What `acpgen lint` found as a report that every format writes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, SourceLocation
+from acpgen.diagnostics.outline import counted, tally
+from acpgen.lint import RULES, rule_id
+
+if TYPE_CHECKING:
+    from acpgen.config import Level
+    from acpgen.ir import JSON
+    from acpgen.lint import Finding
+
+
+def lint_report(found: Mapping[Finding, Level], title: str) -> DiagnosticReport:
+    """Findings with the levels of their rules as a report; those of rules that are off are counted."""
+    diagnostics = tuple(_diagnostic(each, level) for each, level in sorted(found.items()) if level != "off")
+    off = sum(level == "off" for level in found.values())
+    severities = {each.severity for each in diagnostics}
+    verdict = "errors" if "error" in severities else "warnings" if severities else "clean"
+    summary = ", ".join(
+        filter(None, (tally(diagnostics), f"{counted(off, 'finding')} of rules that are off" if off else ""))
+    )
+
+    def data() -> JSON:
+        counts: dict[str, JSON] = {
+            level: sum(each == level for each in found.values()) for level in ("error", "warning", "off")
+        }
+        return {"verdict": verdict, "counts": counts, "findings": [dict(each.properties) for each in diagnostics]}
+
+    return DiagnosticReport(
+        command="lint",
+        label="Schema",
+        title=title,
+        verdict=verdict,
+        sentence=_SENTENCES[verdict],
+        summary=summary or "No rule finds anything",
+        diagnostics=diagnostics,
+        data=data,
+        describe=_described,
+        badge=summary,
+        layout="lines",
+        code=int(verdict == "errors"),
+    )
+
+
+_SENTENCES = {
+    "errors": "Errors: the schema breaks rules.",
+    "warnings": "Warnings: no rule that is an error finds anything.",
+    "clean": "Clean: no rule finds anything.",
+}
+
+
+def _diagnostic(finding: Finding, level: Level) -> Diagnostic:
+    return Diagnostic(
+        rule=finding.rule,
+        severity=level,
+        message=finding.message,
+        subject=finding.pointer,
+        locations=(SourceLocation(finding.file, finding.line, finding.column, finding.pointer),),
+        group=finding.file,
+        fails=level == "error",
+        properties={**asdict(finding), "level": level},
+    )
+
+
+def _described(rules: Collection[str]) -> Sequence[RuleDescription]:
+    texts = ((rule_id(rule), " ".join((rule.__doc__ or "").split())) for rule in RULES)
+    return [RuleDescription(name, f"{text.split('. ')[0].rstrip('.')}.", text) for name, text in texts if name in rules]

@@ -1,0 +1,191 @@
+"""The outcome of a probe as a report that every format writes.
+
+In JSON, transcripts are lines of a recording, as `acpgen validate --session` reads them.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from typing import Any, Final
+
+from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, Snippet
+from acpgen.diagnostics.outline import counted
+from acpgen.errors import visible
+from acpgen.probe.conformance import LEVELS, Conformance, Proven, TranscriptLine
+
+SENTENCES: Final = {
+    "breaks": "Breaks: the program breaks requirements of the specification.",
+    "passes": "Passes: no MUST is broken in what was reached.",
+    "not judged": "Not judged: nothing could be judged, so there is no verdict on the program.",
+}
+
+_WORDS: Final = {"must": "MUST", "should": "SHOULD", "note": "note"}
+
+_LONGEST: Final = 280
+"""Characters of a line of a transcript in a terminal."""
+
+
+def probe_report(report: Conformance) -> DiagnosticReport:
+    """The outcome of a probe as a report."""
+    versions = " and ".join(f"v{version}" for version in report.versions)
+    known = [("baseline", f"{counted(len(report.known), 'known finding')} left out")] if report.known else []
+    return DiagnosticReport(
+        command="probe",
+        label=f"ACP {versions}".strip(),
+        title=_who(report),
+        verdict=report.verdict,
+        sentence=SENTENCES[report.verdict],
+        summary=_summary(report),
+        facts=(
+            *known,
+            ("protocol", versions or "none"),
+            ("seed", str(report.seed)),
+            ("seconds", f"{report.seconds:.1f}"),
+            ("command", shlex.join(report.command)),
+        ),
+        diagnostics=(*(_diagnostic(each, report) for each in report.findings), *_notes(report)),
+        passed=tuple(report.reached),
+        skipped=tuple((each.case, each.reason) for each in report.not_reached),
+        is_judged=report.verdict != "not judged",
+        data=partial(as_data, report),
+        describe=partial(_described, report),
+        badge=_badge(report),
+        layout="full",
+        code=report.code,
+    )
+
+
+def _who(report: Conformance) -> str:
+    """The program under test, by its own words or its command."""
+    name = " ".join(str(report.program[key]) for key in ("name", "version") if key in report.program)
+    return name or shlex.join(report.command)
+
+
+def _summary(report: Conformance) -> str:
+    """The counts in a sentence."""
+    must, should, note = (report.counts[level] for level in LEVELS)
+    judged = f"{counted(len(report.reached), 'case')} judged, {len(report.not_reached)} not reached"
+    return f"{must} broken MUST, {should} SHOULD, {note} noted; {judged}"
+
+
+def _badge(report: Conformance) -> str:
+    """The outcome in a few words, which say no more than was judged."""
+    must, should = report.counts["must"], report.counts["should"]
+    broken = f"{must} MUST broken" if must else f"{should} SHOULD broken"
+    passes = f"{counted(len(report.reached), 'case')}, no MUST broken"
+    return {"breaks": broken, "passes": passes, "not judged": "not judged"}[report.verdict]
+
+
+def _diagnostic(one: Proven, report: Conformance) -> Diagnostic:
+    suite, _, name = one.case.rpartition("/")
+    lines = tuple(map(_spoken, one.transcript))
+    keys = (*("" for _ in one.transcript[1:]), one.key)  # what is wrong stands in the last message
+    brief = tuple(_shortened(line, key) for line, key in zip(lines, keys, strict=True))
+    return Diagnostic(
+        rule=one.rule,
+        severity=_WORDS[one.level],
+        message=_message(one),
+        subject=one.case,
+        details=(str(one.clause), f"Run it again: {_again(one, report)}"),
+        fingerprint=one.fingerprint,
+        evidence=(Snippet("These messages show it:", lines=lines, brief=brief),),
+        group=suite,
+        case=name,
+        fails=one in report.failing,
+        properties=_finding_data(one, report),
+    )
+
+
+def _message(one: Proven) -> str:
+    return one.message if one.times == 1 else f"{one.message} ({one.times} times)"
+
+
+def _notes(report: Conformance) -> Iterator[Diagnostic]:
+    for gone in report.gone:
+        message = f"The baseline holds it, and it no longer occurs: {gone.get('message')}"
+        yield Diagnostic(str(gone.get("rule")), "note", message, group="Baseline")
+    if report.errors and not report.versions:
+        snippet = Snippet("The end of its standard error", lines=tuple(report.errors.splitlines()[-8:]))
+        yield Diagnostic("standard-error", "note", f"{snippet.caption}:", evidence=(snippet,), group="Program")
+
+
+def _described(report: Conformance, rules: Collection[str]) -> Sequence[RuleDescription]:
+    clauses = {each.rule: each.clause for each in reversed(report.findings)}
+    return [RuleDescription(rule, each.says, str(each)) for rule, each in clauses.items() if rule in rules]
+
+
+def _again(one: Proven, report: Conformance) -> str:
+    """The command that runs the case of a finding alone."""
+    side = " --client" if report.side == "client" else ""
+    options = "".join(f" {option}" for option in report.options)
+    return f"acpgen probe{side} --case {one.case} --seed {report.seed}{options} -- {shlex.join(report.command)}"
+
+
+def _spoken(row: TranscriptLine) -> str:
+    """A line of a transcript: who said it, and what."""
+    arrow = "→" if row.sender == "client" else "←"
+    return "…" if row.is_gap else f"{arrow} {visible(row.message.decode('utf-8', 'backslashreplace'))}"
+
+
+def _shortened(text: str, key: str) -> str:
+    """The beginning of a text that is too long for a terminal, and the part around a key that stands later."""
+    if len(text) <= _LONGEST:
+        return text
+    at = text.find(f'"{visible(key)}"') if key else -1
+    half = _LONGEST // 2
+    if at + len(key) < _LONGEST - 2:
+        return f"{text[: _LONGEST - 1]}…"
+    start = max(half, at - half // 4)
+    part = text[start : start + half]
+    return f"{text[:half]}{'…' if start > half else ''}{part}{'…' if start + half < len(text) else ''}"
+
+
+def as_data(report: Conformance) -> dict[str, Any]:
+    """The outcome as a JSON value."""
+    from acpgen import __version__
+
+    return {
+        "acpgen": __version__,
+        "command": list(report.command),
+        "side": report.side,
+        "seed": report.seed,
+        "program": dict(report.program),
+        "versions": list(report.versions),
+        "verdict": report.verdict,
+        "counts": {level: report.counts[level] for level in LEVELS},
+        "findings": [_finding_data(one, report) for one in report.findings],
+        "reached": report.reached,
+        "not_reached": [{"case": one.case, "reason": one.reason} for one in report.not_reached],
+        **({} if report.versions else {"standard_error": report.errors}),
+        "known": [{name: getattr(one, name) for name in ("fingerprint", "rule", "message")} for one in report.known],
+        "gone": [dict(one) for one in report.gone],
+        "seconds": round(report.seconds, 1),
+    }
+
+
+def _finding_data(one: Proven, report: Conformance) -> dict[str, Any]:
+    return {
+        "rule": one.rule,
+        "requirement": {name: getattr(one.clause, name) for name in ("document", "section", "number", "says")},
+        "level": one.level,
+        "message": _message(one),
+        "transcript": [_line_data(row) for row in one.transcript],
+        "reproduce": {
+            "command": _again(one, report),
+            "case": one.case,
+            "message": one.sent.decode("utf-8", "backslashreplace"),
+            "fingerprint": one.fingerprint,
+        },
+    }
+
+
+def _line_data(row: TranscriptLine) -> dict[str, Any]:
+    if row.is_gap:
+        return {"from": row.sender, "gap": True}
+    try:
+        return {"from": row.sender, "message": json.loads(row.message)}
+    except (ValueError, RecursionError):
+        return {"from": row.sender, "text": row.message.decode("utf-8", "backslashreplace")}

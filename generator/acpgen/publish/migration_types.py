@@ -1,0 +1,156 @@
+"""What a migration guide says of capabilities and types: the capabilities of both versions beside one another, and the types that only one
+version has, or that have another name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from acpgen import ir
+from acpgen.compat.diff.renames import renamed_definitions, renamed_methods
+from acpgen.compat.protocol.revision import Revised
+from acpgen.markup import code, plain, prose
+
+
+def capabilities(old: Revised, new: Revised) -> Iterator[str]:
+    """Every marker of both versions and what advertises it, those of one name beside one another."""
+    rows: list[tuple[str, str, str]] = []
+    lacks = f"none in {code(old.protocol.name)}"
+    for side in dict.fromkeys((*old.protocol.sides, *new.protocol.sides)):
+        before, after = (dict(_markers(revised, side)) for revised in (old, new))
+        matches = _counterparts(tuple(before), tuple(after))
+        for path, sign in before.items():
+            match = matches.get(path)
+            there = f"{code(match)} {after[match]}" if match else _covered(f"{side}:{path}", old, new)
+            rows.append((side, f"{code(path)} {sign}", there))
+        matched = set(matches.values())
+        rows += [(side, lacks, f"{code(path)} {sign}") for path, sign in after.items() if path not in matched]
+    if rows:
+        yield "What each side can advertise in its part of `initialize`, and by which value: `true`, or an object, which may be empty.\n"
+        yield f"| Side | {code(old.protocol.name)} | {code(new.protocol.name)} |\n| --- | --- | --- |"
+        yield from (f"| {plain(side)} | {was} | {now} |" for side, was, now in rows)
+
+
+def _covered(gate: str, old: Revised, new: Revised) -> str:
+    """What is said of a capability that the new version does not have: what its methods need there."""
+    now = renamed_methods(old, new)
+    names = [now.get(method.name, method.name) for method in old.methods if method.capability == gate]
+    left = [method for method in new.methods if method.name in names]
+    needs = [
+        f"{code(method.name)} needs {code(method.capability.partition(':')[2]) if method.capability else 'none'}"
+        for method in left
+    ]
+    return "; ".join((f"none in {code(new.protocol.name)}", *needs))
+
+
+def _markers(revised: Revised, side: str) -> Iterator[tuple[str, str]]:
+    """The paths of the capabilities that a side has, with the value that advertises each."""
+    for method in revised.methods:
+        if method.name == "initialize" and method.kind == "request":
+            start = method.result if method.side == side else method.params
+            record = revised.definitions.get(start or "")
+            for field in revised.stable(record.fields) if isinstance(record, ir.Record) else ():
+                if field.name.lower().endswith("capabilities"):
+                    yield field.name, "`{}`"
+                    yield from _markers_below(revised, field.type, field.name, frozenset())
+
+
+def _markers_below(revised: Revised, type_: ir.Type, path: str, seen: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for name in _references(type_):
+        definition = revised.definitions[name]
+        if not isinstance(definition, ir.Record) or name in seen:
+            continue
+        for field in revised.stable(definition.fields):
+            if field.name == "_meta":
+                continue
+            below = f"{path}.{field.name}"
+            is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in _references(field.type))
+            yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
+            yield from _markers_below(revised, field.type, below, seen | {name})
+
+
+def _references(type_: ir.Type) -> Iterator[str]:
+    if isinstance(type_, ir.Ref):
+        yield type_.name
+    elif isinstance(type_, ir.AnyOf):
+        for member in type_.types:
+            yield from _references(member)
+
+
+def _counterparts(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
+    """The capabilities that both versions have, by their old paths: those of one name, and those that hold the same ones."""
+    found: dict[str, str] = {}
+    for path in before:
+        match = _counterpart(path, before, [each for each in after if each not in found.values()])
+        if match:
+            found[path] = match
+    for path in before:
+        around = {there.rpartition(".")[0] for was, there in found.items() if was.rpartition(".")[0] == path}
+        if path not in found and len(around) == 1 and around <= set(after) - set(found.values()):
+            found[path] = around.pop()
+    return found
+
+
+def _counterpart(path: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """The capability that has this name alone in both versions, with the one around it or by itself; empty if there is none."""
+    for names in (2, 1):
+        tail = _tail(path, names)
+        there = [other for other in after if _tail(other, names) == tail]
+        if len(there) == 1 and [other for other in before if _tail(other, names) == tail] == [path]:
+            return there[0]
+    return ""
+
+
+def _tail(path: str, names: int) -> tuple[str, ...]:
+    """The last names of a path; the first of all stands for the same in every version."""
+    return ("", *path.split(".")[1:])[-names:]
+
+
+def types(old: Revised, new: Revised) -> Iterator[str]:
+    """The types that only one version has, with what the new ones hold, and those that have another name."""
+    before, after = _own(old), _own(new)
+    joined = renamed_definitions(old.definitions, new)
+    renamed = {was: name for was, name in joined.items() if was in before and name in after}
+    gone = [name for name in before if name not in after and name not in renamed]
+    added = [name for name in after if name not in before and name not in renamed.values()]
+    for heading, found in (
+        ("Renamed", [f"{code(was)} is {code(name)}" for was, name in renamed.items()]),
+        ("Gone", [f"{code(name)}{_heir(name, new)}" for name in gone]),
+        ("New", [f"{code(name)}{_held(new.definitions[name])}" for name in added]),
+    ):
+        if found:
+            yield f"\n## {heading} types\n"
+            yield from (f"- {entry}" for entry in sorted(found))
+
+
+def _heir(name: str, new: Revised) -> str:
+    """What takes the place of a type, as a second line of its entry."""
+    note = new.bundle.migration.get(name)
+    return f"\n  {prose(note)}" if note else ""
+
+
+def _own(side: Revised) -> list[str]:
+    """The types that have their name from the schema; what else is named stands inside of them."""
+    return [
+        name
+        for name, at in side.bundle.origins.items()
+        if at.endswith((f"#/$defs/{name}", f"#/definitions/{name}"))
+        if name in side.definitions and side.keeps(side.definitions[name].unstable)
+    ]
+
+
+def _held(definition: ir.Definition) -> str:
+    """What a type holds, as the end of a line."""
+    match definition:
+        case ir.Record():
+            names = [field.name for field in definition.fields if field.name != "_meta"]
+        case ir.TaggedUnion():
+            names = [f"{definition.tag}: {variant.tag}" for variant in definition.variants]
+        case ir.Enum():
+            names = [str(value.value) for value in definition.values]
+        case ir.Alias():
+            names = []
+        case _:
+            assert_never(definition)
+    return f": {', '.join(map(code, names))}" if names else ""

@@ -1,0 +1,115 @@
+"""What `acpgen validate` found as a report that every format writes: the first message of each kind that is wrong or was not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, SourceLocation
+from acpgen.diagnostics.outline import counted
+
+if TYPE_CHECKING:
+    from acpgen.ir import JSON
+    from acpgen.recordings.verdict import Verdict
+    from acpgen.validate import LineProblem, LineVerdict
+
+MOST: Final = 1000
+"""Kinds of wrong messages that a report names; lines of further kinds are counted."""
+
+_SEVERITIES: Final = {"must": "MUST", "should": "SHOULD", "note": "note"}
+_SENTENCES: Final = {
+    "wrong": "Wrong: messages break the schema or the rules of the protocol.",
+    "not judged": "Not judged: nothing is wrong in what was judged, and not everything was.",
+    "right": "Right: every message was judged and is valid.",
+}
+
+
+@dataclass(slots=True)
+class MessageDiagnostics:
+    """Collects what is wrong, a diagnostic for the first of each kind. `allowed`: what was not judged does not fail."""
+
+    allowed: bool = False
+    left_out: int = 0
+    _kinds: dict[Hashable, list[Diagnostic]] = field(default_factory=dict[Hashable, list[Diagnostic]])
+
+    def add_line(self, file: str, verdict: LineVerdict) -> None:
+        """Take the verdict on a line of a file."""
+        if verdict.is_judged and not verdict.problems:
+            return
+        known = self._kinds.get(verdict.mark)
+        if known is not None:
+            self._kinds[verdict.mark] = [replace(each, count=each.count + verdict.count) for each in known]
+        else:
+            self._keep(verdict.mark, [*self._of_line(file, verdict)])
+
+    def add_recording(self, verdict: Verdict) -> None:
+        """Take the verdict on a recording: the kinds that it names, and why it was not read to the end."""
+        for each in verdict.findings:
+            severity = _SEVERITIES.get(each.level, "error") if each.rule else "not judged"
+            place = SourceLocation(each.file, each.line)
+            self._keep(each, [self._made(each.rule or "not-judged", severity, each.text, place)])
+        if verdict.failure:
+            place = SourceLocation(verdict.recording)
+            self._keep(verdict, [self._made("not-judged", "not judged", verdict.failure, place)])
+
+    def report(
+        self, files: Sequence[str], right: int = 0, wrong: int = 0, not_judged: int = 0, *, is_judged: bool = False
+    ) -> DiagnosticReport:
+        """The report on all that was taken from these files, which have so many lines that are right, wrong and not judged."""
+        verdict = "wrong" if wrong else "right" if is_judged else "not judged"
+        diagnostics = tuple(each for found in self._kinds.values() for each in found)
+        summary = f"{counted(right, 'line')} right, {wrong} wrong, {not_judged} not judged"
+        remarks = (f"Further lines that are wrong or were not judged: {self.left_out}.",) if self.left_out else ()
+        data: dict[str, JSON] = {
+            "verdict": verdict,
+            "counts": {"right": right, "wrong": wrong, "not_judged": not_judged},
+            "findings": [{**each.properties, "count": each.count} for each in diagnostics],
+            "left_out": self.left_out,
+        }
+        return DiagnosticReport(
+            command="validate",
+            label="Messages",
+            title=", ".join(files[:1]) + (f" and {len(files) - 1} more" if files[1:] else ""),
+            verdict=verdict,
+            sentence=_SENTENCES[verdict],
+            summary=summary,
+            remarks=remarks,
+            diagnostics=diagnostics,
+            is_judged=bool(right or wrong),
+            data=lambda: data,
+            layout="lines",
+            code=int(bool(wrong) or not (is_judged or self.allowed)),
+        )
+
+    def _keep(self, kind: Hashable, found: list[Diagnostic]) -> None:
+        if len(self._kinds) < MOST:
+            self._kinds[kind] = found
+        else:
+            self.left_out += 1
+
+    def _of_line(self, file: str, verdict: LineVerdict) -> Iterator[Diagnostic]:
+        who = " ".join(filter(None, (verdict.sender, verdict.kind, verdict.method)))
+        place = SourceLocation(file, verdict.line)
+        for each in verdict.problems:
+            made = self._made(each.rule, _SEVERITIES.get(each.level, "error"), each.sentence, place)
+            message = f"{each.pointer}: {each.sentence}" if each.pointer else each.sentence
+            properties = {**made.properties, "pointer": each.pointer}
+            yield replace(made, message=message, subject=who, details=_cited(each), properties=properties)
+        if verdict.note and all(each.sentence != verdict.note for each in verdict.problems):
+            yield replace(self._made("not-judged", "not judged", verdict.note, place), subject=who)
+
+    def _made(self, rule: str, severity: str, message: str, place: SourceLocation) -> Diagnostic:
+        return Diagnostic(
+            *(rule, severity, message),
+            locations=(place,),
+            group=place.file,
+            fails=severity != "note" and not (self.allowed and severity == "not judged"),
+            properties={"rule": rule, "level": severity, "file": place.file, "line": place.line, "message": message},
+        )
+
+
+def _cited(problem: LineProblem) -> tuple[str, ...]:
+    from acpgen import judge
+
+    return (f"Requirements: {judge.cited(problem.requirements)}.",) if problem.requirements else ()

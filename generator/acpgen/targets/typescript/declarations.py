@@ -1,0 +1,165 @@
+"""The types of a protocol as declarations of TypeScript."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, assert_never
+
+from acpgen import ir
+from acpgen.schema.numbers import dumps
+from acpgen.targets.typescript.checkers import constant_fields
+
+_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_WIDEST: Final = 100
+
+
+class Declarations:
+    """The declarations of one protocol. `names` are the names of definitions in the generated module."""
+
+    def __init__(self, protocol: ir.Protocol, names: Mapping[str, str]) -> None:
+        self._protocol = protocol
+        self._names = names
+        self._fallbacks = {
+            union.fallback: union
+            for union in protocol.definitions.values()
+            if isinstance(union, ir.TaggedUnion) and union.fallback is not None
+        }
+        self._defaults: dict[str, ir.TaggedUnion] = {
+            union.default: union
+            for union in protocol.definitions.values()
+            if isinstance(union, ir.TaggedUnion) and union.default is not None
+        }
+
+    def render(self) -> str:
+        """All declarations, in the order of the schema."""
+        return "\n\n".join(map(self._definition, self._protocol.definitions.values()))
+
+    def _definition(self, definition: ir.Definition) -> str:
+        name = self._names[definition.name]
+        head = comment(definition.doc, 0)
+        match definition:
+            case ir.Record():
+                return head + self._record(definition, name)
+            case ir.TaggedUnion():
+                return f"{head}export type {name} ={_laid_out(self._members(definition))};"
+            case ir.Enum():
+                values = [literal(one.value) for one in definition.values]
+                if definition.openness != "closed":
+                    values.append(_open(self.of(definition.base)))
+                return f"{head}export type {name} ={_laid_out(values)};"
+            case ir.Alias():
+                return f"{head}export type {name} = {self.of(definition.type)};"
+            case _:
+                assert_never(definition)
+
+    def _record(self, record: ir.Record, name: str) -> str:
+        base = self._protocol.definitions.get(record.base or "")
+        inherited = {field.name for field in base.fields} if isinstance(base, ir.Record) else set[str]()
+        lines: list[str] = []
+        for field in record.fields:
+            if field.name not in inherited:
+                mark = "" if field.required else "?"
+                lines.append(f"{comment(field.doc, 2)}  {key(field.name)}{mark}: {self.of(field.type)};")
+        union = self._defaults.get(record.name)
+        if union is not None and all(field.name != union.tag for field in record.fields):
+            tag = "undefined" if union.default_tag is None else f"{literal(union.default_tag)} | undefined"
+            lines.append(f"  {key(union.tag)}?: {tag};")
+        if not isinstance(record.extra, ir.Anything | ir.Nothing):
+            others = _either(dict.fromkeys([self.of(record.extra), *(["unknown"] if record.fields else [])]))
+            lines.append(f"  [field: string]: {others};")
+        extends = f" extends {self._names[record.base]}" if record.base is not None else ""
+        body = "\n".join(["{", *lines, "}"]) if lines else "{}"
+        return f"export interface {name}{extends} {body}"
+
+    def _members(self, union: ir.TaggedUnion) -> list[str]:
+        found = [self._names[one.type] for one in union.variants]
+        if union.default is not None:
+            found.append(self._names[union.default])
+        if union.fallback is not None:
+            shared = [f"{key(one.name)}: {self.of(one.type)}" for one in constant_fields(union, self._protocol)]
+            found.append(
+                " & ".join([f"rt.Unknown<{literal(union.tag)}>", *([f"{{ {'; '.join(shared)} }}"] if shared else [])])
+            )
+        return [*dict.fromkeys(found)]
+
+    def of(self, type_: ir.Type) -> str:
+        """A type as TypeScript writes it."""
+        match type_:
+            case ir.Anything():
+                return "unknown"
+            case ir.Nothing():
+                return "never"
+            case ir.Null():
+                return "null"
+            case ir.Boolean():
+                return "boolean"
+            case ir.Number():
+                return "number"
+            case ir.String():
+                return "string"
+            case ir.Constant():
+                return _either(map(literal, type_.values))
+            case ir.Array():
+                return f"{_one(self.of(type_.items))}[]"
+            case ir.Tuple():
+                least = type_.min_items or 0
+                first = [
+                    self.of(one) if index < least else f"{_one(self.of(one))}?" for index, one in enumerate(type_.first)
+                ]
+                rest = [] if type_.rest == ir.Nothing() else [f"...{_one(self.of(type_.rest))}[]"]
+                return f"[{', '.join([*first, *rest])}]"
+            case ir.Map():
+                return f"{{ [key: string]: {self.of(type_.values)} }}"
+            case ir.Ref():
+                return self._names[type_.name]
+            case ir.AnyOf():
+                found = [*dict.fromkeys(map(self.of, type_.types))]
+                return "unknown" if "unknown" in found else _either(found)
+            case _:
+                assert_never(type_)
+
+
+def comment(text: str, indent: int) -> str:
+    """A comment of documentation; empty for no text."""
+    if not text:
+        return ""
+    pad = " " * indent
+    lines = [visible(line) for line in text.replace("*/", "*\\/").strip().splitlines()]
+    if len(lines) == 1:
+        return f"{pad}/** {lines[0]} */\n"
+    return "\n".join([f"{pad}/**", *(f"{pad} * {line}".rstrip() for line in lines), f"{pad} */", ""])
+
+
+def visible(line: str) -> str:
+    """A line of a comment in which characters that no reader sees, or that turn the text around, are escapes."""
+    return "".join(one if one.isprintable() or one == "\t" else dumps(one)[1:-1] for one in line)
+
+
+def key(name: str) -> str:
+    """The name of a member."""
+    return name if _NAME.fullmatch(name) else dumps(name)
+
+
+def literal(value: ir.JSON) -> str:
+    """A constant as a type."""
+    return dumps(value)
+
+
+def _one(type_: str) -> str:
+    """A type that stands in front of brackets."""
+    return f"({type_})" if "|" in type_ or "&" in type_ else type_
+
+
+def _open(base: str) -> str:
+    return {"string": "(string & {})", "number": "(number & {})"}.get(base, base)
+
+
+def _either(types: Iterable[str]) -> str:
+    return " | ".join(types) or "never"
+
+
+def _laid_out(members: Sequence[str]) -> str:
+    """A union behind an equals sign, one member a line where it is long."""
+    whole = _either(members)
+    return f" {whole}" if len(whole) <= _WIDEST else "".join(f"\n  | {one}" for one in members)

@@ -1,0 +1,76 @@
+"""Measures the TypeScript modules of ACP v1 beside the official SDK's zod schemas and ajv, in one session. Prints a table; judges nothing.
+
+    .venv/bin/python tests/bench/typescript.py
+
+esbuild, ajv and the SDK are fetched by npm if they are not here.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).parents[2]
+sys.path[:1] = [str(ROOT / "generator"), str(ROOT / "tests")]
+
+from javascript import node, packages  # noqa: E402 - the tests' folder is on the path only now
+
+MODULE = ROOT / "generated" / "typescript" / "acp" / "v1" / "index.js"
+VERSIONS = {"esbuild": "0.25.12", "ajv": "8.17.1", "@agentclientprotocol/sdk": "2.4.0"}
+ZOD = "node_modules/@agentclientprotocol/sdk/dist/v1/schema/zod.gen.js"
+
+
+def main() -> None:
+    """Measure and print."""
+    folder = packages(**VERSIONS)
+    with TemporaryDirectory() as name:
+        work = Path(name)
+        ours, theirs = (
+            minified(folder, path, work / f"{label}.js") for label, path in (("ours", MODULE), ("zod", folder / ZOD))
+        )
+        print("| | Ours | The SDK's zod |\n| --- | --- | --- |")
+        print(f"| minified | {len(ours):,} bytes | {len(theirs):,} bytes |")
+        print(
+            f"| compressed by gzip | {len(gzip.compress(ours, 9)):,} bytes | {len(gzip.compress(theirs, 9)):,} bytes |"
+        )
+        times = [imported(work / f"{label}.js") for label in ("ours", "zod")]
+        print(f"| import, of the minified module | {times[0]:.1f} ms | {times[1]:.1f} ms |")
+    print(
+        "\n| A parsed message, µs | decodeAs | validateAs | zod | ajv | JSON.parse | decode of the line |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |"
+    )
+    schema = ROOT / "generated" / "schema" / "acp" / "v1" / "schema.json"
+    script = ROOT / "tests" / "typescript" / "bench.mjs"
+    ran = subprocess.run(
+        [node(), script, MODULE, folder / ZOD, schema, folder], capture_output=True, text=True, check=True
+    )
+    for line in ran.stdout.splitlines():
+        row = json.loads(line)
+        print(f"| {row['name']} | {' | '.join(f'{one:.3f}' for one in row['times'])} |")
+
+
+def minified(folder: Path, source: Path, target: Path) -> bytes:
+    """A module with all that it imports, as esbuild makes it small."""
+    program = str(folder / "node_modules" / ".bin" / "esbuild")
+    command = [program, str(source), "--bundle", "--minify", "--format=esm", f"--outfile={target}"]
+    subprocess.run(command, capture_output=True, check=True)
+    return target.read_bytes()
+
+
+def imported(module: Path) -> float:
+    """Milliseconds that the import of a module takes: the least of several processes."""
+    now = "Number(process.hrtime.bigint()) / 1e6"
+    script = f"const start = {now}; await import({json.dumps(module.as_uri())}); console.log({now} - start);"
+    ran = [
+        subprocess.run([node(), "--input-type=module", "-e", script], capture_output=True, text=True, check=True)
+        for _ in range(9)
+    ]
+    return min(float(one.stdout) for one in ran)
+
+
+if __name__ == "__main__":
+    main()

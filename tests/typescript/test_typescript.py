@@ -1,0 +1,243 @@
+"""The target `typescript`: its modules in Node.js against the vectors and against the Python bindings, and its types by the compiler."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evidence
+import javascript
+from acpgen.pipeline import generate
+from acpgen.schema.load import load
+from acpgen.targets import Settings
+from jsonrpc_bindings.errors import DecodeError
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+PROTOCOLS = {"acp/v1": "acp_bindings.v1", "acp/v2": "acp_bindings.v2", "mcp/2025-06-18": "mcp_bindings.roots"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The modules of all protocols, each in a folder of its name."""
+    found = tmp_path_factory.mktemp("typescript")
+    for name in PROTOCOLS:
+        write(found / name, ROOT / "schema" / name)
+    return found
+
+
+def write(into: Path, schema: Path, **settings: Any) -> None:
+    made = generate(load(schema), {"typescript": Settings(**settings)})["typescript"]
+    for path, text in made.items():
+        (into / path).parent.mkdir(parents=True, exist_ok=True)
+        (into / path).write_text(text, encoding="utf-8")
+
+
+@cache
+def node() -> str:
+    try:
+        return javascript.node()
+    except javascript.Unreachable as reason:
+        evidence.lack(str(reason))
+
+
+def run(*arguments: object, given: str = "") -> list[Any]:
+    """The JSON lines that a program of Node.js prints."""
+    ran = subprocess.run(
+        [node(), *map(str, arguments)], input=given, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert ran.returncode == 0, ran.stderr
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_vectors(name: str, folder: Path) -> None:
+    *failed, last = run(HERE / "vectors.mjs", folder / name / "index.js", ROOT / "generated" / "vectors" / name)
+    assert not failed
+    assert last["rows"] > 200
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_sentences_are_those_of_python(name: str, folder: Path) -> None:
+    rows = [
+        row
+        for file in sorted((ROOT / "generated" / "vectors" / name / "types").glob("*.jsonl"))
+        for row in map(json.loads, file.read_text("utf-8").splitlines())
+        if not row["decodes"] and "message" in row
+    ]
+    bindings = import_module(PROTOCOLS[name])
+    known = [row for row in rows if hasattr(bindings, row["type"])]
+    assert len(known) > len(rows) * 0.9
+    program = (HERE / "sentences.mjs", folder / name / "index.js")
+    for row, found in zip(known, run(*program, given="\n".join(map(json.dumps, known))), strict=True):
+        assert found == {"decode": decoded(bindings, row), "validate": validated(bindings, row)}, row
+
+
+def decoded(bindings: Any, row: dict[str, Any]) -> list[list[str]]:
+    with pytest.raises(DecodeError) as refused:
+        bindings.decode_as(row["type"], row["message"])
+    return sorted([problem.pointer, problem.sentence] for problem in refused.value.problems)
+
+
+def validated(bindings: Any, row: dict[str, Any]) -> list[list[str]]:
+    return sorted([problem.pointer, problem.sentence] for problem in bindings.validate_as(row["type"], row["message"]))
+
+
+@cache
+def compiler() -> Path:
+    try:
+        return javascript.packages(typescript="5.9.3") / "node_modules" / "typescript" / "bin" / "tsc"
+    except javascript.Unreachable as reason:
+        evidence.lack(str(reason))
+
+
+def compiled(folder: Path, *files: Path) -> str:
+    """What the compiler says of files; empty where nothing is wrong."""
+    options = [
+        "--noEmit",
+        "--strict",
+        "--exactOptionalPropertyTypes",
+        "--noUncheckedIndexedAccess",
+        "--skipLibCheck",
+        "false",
+    ]
+    options += ["--target", "es2022", "--lib", "es2022,dom", "--module", "nodenext", "--moduleResolution", "nodenext"]
+    ran = subprocess.run(
+        [node(), compiler(), *options, *files], cwd=folder, capture_output=True, text=True, check=False
+    )
+    return ran.stdout
+
+
+def test_types(folder: Path) -> None:
+    (folder / "use.ts").write_text((HERE / "use.ts").read_text("utf-8"), encoding="utf-8")
+    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    others = [folder / name / "index.d.ts" for name in PROTOCOLS]
+    assert compiled(folder, folder / "use.ts", *others) == ""
+
+
+SNIPPETS = {
+    "an unknown variant is written as it came": (
+        "v1",
+        """const u = m.decodeAs(m.ContentBlock, {type: "video", uri: "x", _meta: null});
+        out(u.type === m.UNKNOWN, u.tag, m.encode([u]), m.validateAs(m.ContentBlock, u).length > 0)""",
+        [True, "video", '[{"type":"video","uri":"x","_meta":null}]', True],
+    ),
+    "long numbers are written as they came": (
+        "v1",
+        """const line = '{"jsonrpc":"2.0","id":9007199254740993,"method":"_x","params":{"n":[1.10,123456789012345678901234567890,1e300]}}';
+        out(m.encode(m.decode(line, {sender: "agent"})) === line.replace("1.10", "1.1").replace("1e300", "1e+300"))""",
+        [True],
+    ),
+    "a changed number is written as it is now": (
+        "v1",
+        """const v = m.parse('{"n":9007199254740993}'); v.n = 4; out(m.encode(v))""",
+        ['{"n":4}'],
+    ),
+    "a key that is given twice is refused": (
+        "v1",
+        """out(...[String.raw`{"a":1,"a":2}`, String.raw`{"b":[{"a":1,"\\u0061":2}]}`].map((text) => {
+          try { m.parse(text); return ""; } catch (error) { return [error.code, error.problems[0].pointer]; } }))""",
+        [[-32600, "/a"], [-32600, "/b/0/a"]],
+    ),
+    "what is no JSON is refused": (
+        "v1",
+        """out(...["{", "1e400", String.raw`"\\ud800"`, "[1,]", "\\ufeff{}"].map((text) => {
+          try { m.parse(text); return 0; } catch (error) { return error.code; } }))""",
+        [-32700] * 5,
+    ),
+    "members that every object has are fields like others": (
+        "v1",
+        """out(m.validateAs(m.PromptRequest, {}).length, m.encode(m.parse('{"__proto__":1,"constructor":2}')),
+          m.decodeAs(m.Meta, m.parse('{"__proto__":{"a":1}}')).a === undefined)""",
+        [2, '{"__proto__":1,"constructor":2}', True],
+    ),
+    "a value that is nested deep is refused": (
+        "v1",
+        """const deep = JSON.parse("[".repeat(5000) + "]".repeat(5000));
+        out(m.validateAs(m.ElicitationSchema, deep).length > 0)""",
+        [True],
+    ),
+    "leniency tells what it leaves out": (
+        "v1",
+        """const drops = []; const call = {sessionUpdate: "tool_call", toolCallId: "t", title: "x", locations: [{path: "/a"}, {path: 5}]};
+        const found = m.decodeAs(m.SessionUpdate, call, {onDrop: (one) => drops.push(one.pointer)});
+        let strict = ""; try { m.decodeAs(m.SessionUpdate, {...call, locations: [{path: 5}]}, {lenient: false}); }
+        catch (error) { strict = error.problems[0].pointer; }
+        out(drops, found.locations.length, strict)""",
+        [["/locations/1"], 1, "/locations/0/path"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SNIPPETS)
+def test_behaviour(name: str, folder: Path, tmp_path: Path) -> None:
+    version, source, wanted = SNIPPETS[name]
+    script = tmp_path / "script.mjs"
+    module = (folder / "acp" / version / "index.js").as_uri()
+    script.write_text(
+        f'import * as m from "{module}";\nconst out = (...all) => console.log(JSON.stringify(all));\n{source}', "utf-8"
+    )
+    assert run(script) == [wanted]
+
+
+def test_a_pattern_with_a_named_group(tmp_path: Path) -> None:
+    schema = tmp_path / "schema.json"
+    schema.write_text(
+        json.dumps({"$defs": {"A": {"type": "object", "properties": {"p": {"pattern": "^(?<y>[0-9]{4})$"}}}}}), "utf-8"
+    )
+    write(tmp_path / "out", schema)
+    script = tmp_path / "script.mjs"
+    script.write_text(
+        'import * as m from "./out/index.js";\nconsole.log(JSON.stringify([m.is(m.A, {p: "2026"}), m.is(m.A, {p: "x"})]));',
+        "utf-8",
+    )
+    assert run(script) == [[True, False]]
+
+
+def test_the_schema_keeps_its_names(tmp_path: Path) -> None:
+    schema = tmp_path / "schema.json"
+    names = ["Message", "Request", "Type", "Unknown", "DecodeError", "UNKNOWN", "Error", "Array"]
+    schema.write_text(
+        json.dumps({"$defs": {name: {"type": "object", "properties": {"a": {"type": "array"}}} for name in names}}),
+        "utf-8",
+    )
+    write(tmp_path / "out", schema)
+    assert compiled(tmp_path, tmp_path / "out" / "index.d.ts") == ""
+    script = tmp_path / "script.mjs"
+    script.write_text(
+        'import { AnyDecodeError, Error as Own, is } from "./out/index.js";\n'
+        "console.log(JSON.stringify([is(Own, {}), new AnyDecodeError(1, []) instanceof Error]));",
+        "utf-8",
+    )
+    assert run(script) == [[True, True]]
+
+
+def test_one_file(tmp_path: Path) -> None:
+    write(tmp_path, ROOT / "schema" / "acp" / "v1", package="acp-v1", options={"layout": "file"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["acp-v1.d.ts", "acp-v1.js"]
+    *failed, _ = run(HERE / "vectors.mjs", tmp_path / "acp-v1.js", ROOT / "generated" / "vectors" / "acp" / "v1")
+    assert not failed
+    use = (HERE / "use.ts").read_text("utf-8").replace("./acp/v1/index.js", "./acp-v1.js")
+    (tmp_path / "use.ts").write_text(use, encoding="utf-8")
+    (tmp_path / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    assert compiled(tmp_path, tmp_path / "use.ts") == ""
+
+
+def test_a_package_of_npm(tmp_path: Path) -> None:
+    for name in ("acp/v1", "acp/v2"):
+        given = {"package": name.partition("/")[2], "distribution": "@tide/acp", "license": "MIT", "version": "1.2.3"}
+        write(tmp_path / "node_modules" / "@tide" / "acp", ROOT / "schema" / name, **given)
+    script = tmp_path / "script.mjs"
+    script.write_text(
+        'import { decode } from "@tide/acp/v1";\nimport * as v2 from "@tide/acp/v2";\n'
+        'const line = \'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}\';\n'
+        "console.log(JSON.stringify([decode(line, {sender: 'client'}).params, typeof v2.encode]));",
+        "utf-8",
+    )
+    assert run(script) == [[{"sessionId": "s"}, "function"]]
