@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Watcher(Protocol):
-    """Sees every message of both directions, like `acp_session.monitor.Monitor`, and returns what it finds wrong."""
+    """Sees every message of both directions, like `acp_monitor.Monitor`, and returns what it finds wrong."""
 
     def observe(self, sender: str, line: Any) -> Iterable[object]:
         """Take in one message that `sender` sent."""

@@ -13,9 +13,9 @@ import pytest
 from acp_bindings import Failed, v1, v2
 
 from acp_session.adapter import Local
-from acp_session.approval import CommandWish, Wish
-from acp_session.filesystem import FilePolicy
 from acp_session.negotiation import connect_agent, serve_agent
+from acp_workspace.approval import CommandWish, Wish
+from acp_workspace.filesystem import FilePolicy
 from adapter.programs import ME2, Agent1, Client2, Setting, client2_with_agent1, run, words
 from examples.agent import Agent as ExampleAgent
 from jsonrpc_bindings.transport import pair

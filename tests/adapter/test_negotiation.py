@@ -14,7 +14,7 @@ from acp_bindings import ConnectionEnded, Failed
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.monitor import Monitor
+from acp_monitor import Monitor
 from acp_session.negotiation import UnsupportedVersion, connect_agent, serve_agent, spawn_agent
 from adapter.programs import ME1, ME2, Agent1, Agent2, Client1, Client2, run
 from adapter.test_conversations import NEW1, NEW2, PROMPT1, PROMPT2, busy1, busy2, kinds

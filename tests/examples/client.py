@@ -8,7 +8,7 @@ from acp_bindings.v1 import peers
 
 from acp_session.hosted import HostedClient
 from acp_session.permission import Prompt
-from acp_session.text import terminal_text
+from acp_workspace.text import terminal_text
 
 
 class Terminal(HostedClient):

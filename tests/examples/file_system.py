@@ -16,11 +16,11 @@ import pytest
 from acp_bindings import Failed, NotAdvertised, v1
 from acp_bindings.v1 import peers
 
-from acp_session.filesystem import FileEvent, FilePolicy
 from acp_session.hosted import HostedAgent, HostedClient
-from acp_session.terminals import TerminalEvent
 from acp_session.turn import Turn
-from acp_session.versioning import GitStage
+from acp_workspace.filesystem import FileEvent, FilePolicy
+from acp_workspace.terminals import TerminalEvent
+from acp_workspace.versioning import GitStage
 
 
 class Files:

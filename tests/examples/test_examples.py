@@ -14,7 +14,7 @@ import pytest
 
 import evidence
 import tiers
-from acp_session.containment import guarantees
+from acp_workspace.containment import guarantees
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load

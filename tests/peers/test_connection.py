@@ -10,7 +10,7 @@ import pytest
 from acp_bindings import ConnectionEnded, DecodeError, EncodeError, Failed, NotAdvertised, NotStrict, v1
 from acp_bindings.v1 import peers
 
-from acp_session.monitor import Monitor
+from acp_monitor import Monitor
 from jsonrpc_bindings.transport import pair
 from peers.harbour import Agent, Client, call, raw_agent, raw_client, run, said, wish
 

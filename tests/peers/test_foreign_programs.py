@@ -21,7 +21,7 @@ from methods.made import documents, package
 from peers.harbour import run
 
 HERE: Final = Path(__file__).parent
-MCP_SERVER: Final = HERE.parent / "session" / "programs" / "mcp_server.py"
+MCP_SERVER: Final = HERE.parent / "workspace" / "programs" / "mcp_server.py"
 OUR_SERVER: Final = HERE / "tide_server.py"
 
 

@@ -13,11 +13,11 @@ from acp_bindings import Failed, NotAdvertised, v1
 from acp_bindings.v1 import peers
 
 from acp_session.agent_host import AgentHost
-from acp_session.containment import guarantees
-from acp_session.errors import RequestError
 from acp_session.hosted import HostedAgent, HostedClient
 from acp_session.permission import Prompt
 from acp_session.turn import Ran, Turn
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import RequestError
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 

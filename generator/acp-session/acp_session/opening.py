@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from acp_bindings import ConnectionEnded, DecodeError, Failed
 
+from acp_workspace.errors import INVALID_PARAMS, UNSUPPORTED_VERSION
 from jsonrpc_bindings.ends import Ends
 from jsonrpc_bindings.errors import INVALID_REQUEST, PARSE_ERROR
 from jsonrpc_bindings.framing import Unreadable
@@ -22,7 +23,6 @@ from jsonrpc_bindings.transport import Transport
 from jsonrpc_bindings.wire import Watcher
 
 from .diffs import as_object
-from .errors import INVALID_PARAMS, UNSUPPORTED_VERSION
 
 _MOST_EARLY: Final = 1000
 """Messages that are kept while the answer to `initialize` is awaited."""

@@ -24,7 +24,7 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session.diffs import as_object
 from acp_session.endings import Turns
-from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
+from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
 from jsonrpc_bindings.peers import Options, Transport
 
 from . import handshakes

@@ -19,8 +19,8 @@ from acp_bindings import Refused, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 
 from acp_session.diffs import as_object
-from acp_session.errors import INVALID_PARAMS, UNSUPPORTED_VERSION, invalid_params
-from acp_session.scope import matches, scope
+from acp_workspace.errors import INVALID_PARAMS, UNSUPPORTED_VERSION, invalid_params
+from acp_workspace.scope import matches, scope
 from jsonrpc_bindings.peers import Options, Transport
 
 from . import handshakes

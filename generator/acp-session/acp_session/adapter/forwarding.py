@@ -8,8 +8,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from acp_bindings import ConnectionEnded, DecodeError, Failed, NotAdvertised, Refused, v1, v2
 
-from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
 from acp_session.permission import NotMappable
+from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
 from jsonrpc_bindings.connection import Connection
 
 from .losses import Place

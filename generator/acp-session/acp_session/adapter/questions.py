@@ -14,11 +14,11 @@ from typing import Any, Final
 from acp_bindings import to_builtins, v1, v2
 
 from acp_session.diffs import as_object
-from acp_session.errors import invalid_params
 from acp_session.permission import NotMappable, title_of
 from acp_session.permission import to_v1 as exactly_to_v1
 from acp_session.permission import to_v2 as exactly_to_v2
 from acp_session.permission_folding import folded
+from acp_workspace.errors import invalid_params
 from jsonrpc_bindings.connection import Connection
 
 from .downward import Downward

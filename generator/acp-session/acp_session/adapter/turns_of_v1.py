@@ -19,10 +19,10 @@ from acp_bindings import ConnectionEnded, Refused, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.approval import Wish
 from acp_session.diffs import as_object
-from acp_session.errors import refused
-from acp_session.hooks import awaited
+from acp_workspace.approval import Wish
+from acp_workspace.errors import refused
+from acp_workspace.hooks import awaited
 
 from .downward import CARRIED
 from .forwarding import Background, follow, forwarded, into_v1, into_v2

@@ -25,10 +25,10 @@ from typing import Any, Final, Literal, TypeAlias
 from acp_bindings import UNSET, Refused, Unknown, to_builtins, v2
 
 from acp_session.agent_base import AgentSessions, HeldSession, Notify
-from acp_session.errors import INTERNAL_ERROR, invalid_params
-from acp_session.hooks import awaited
 from acp_session.permission import Decision, decide
-from acp_session.workspace import Grant
+from acp_workspace.errors import INTERNAL_ERROR, invalid_params
+from acp_workspace.hooks import awaited
+from acp_workspace.workspace import Grant
 from jsonrpc_bindings import UnsetType
 
 State: TypeAlias = Literal["idle", "running", "requires_action"]

@@ -14,9 +14,9 @@ from acp_bindings import UNSET, v1, v2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_session.containment import guarantees
-from acp_session.errors import INVALID_PARAMS, NOT_FOUND, REFUSED, RequestError
-from acp_session.workspace import (
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import INVALID_PARAMS, NOT_FOUND, REFUSED, RequestError
+from acp_workspace.workspace import (
     AgentWorkspace,
     ClientWorkspace,
     Flavour,

@@ -62,7 +62,7 @@ def decoded(raw: bytes, fallback: str | None = None) -> str:
     'high tide\r\n'
     >>> decoded(b"MZ\x00\x03")
     Traceback (most recent call last):
-    acp_session.text.NotText: it is binary: it contains NUL characters
+    acp_workspace.text.NotText: it is binary: it contains NUL characters
     """
     mark, encoding = _mark(raw)
     if not mark and b"\0" in raw:

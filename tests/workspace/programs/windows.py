@@ -30,10 +30,10 @@ def main(base: Path) -> None:
     os.supports_dir_fd.clear()
     sys.platform, os.name = "win32", "nt"
 
-    from acp_session.containment import Mechanism, Root, contains, guarantees
-    from acp_session.errors import METHOD_NOT_FOUND, REFUSED, RequestError
-    from acp_session.filesystem import FilePolicy, FileSystem
-    from acp_session.workspace import NATIVE, RootSet, Scope, scope
+    from acp_workspace.containment import Mechanism, Root, contains, guarantees
+    from acp_workspace.errors import METHOD_NOT_FOUND, REFUSED, RequestError
+    from acp_workspace.filesystem import FilePolicy, FileSystem
+    from acp_workspace.workspace import NATIVE, RootSet, Scope, scope
 
     found = guarantees()
     assert NATIVE == "windows"

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from acp_session.containment import guarantees
-from acp_session.sandbox import READING, SYSTEM, Rule, bubblewrap, handled, landlock
-from acp_session.scope import Scope
-from acp_session.workspace import RootSet, scope
-from session.conftest import PATHS
+from acp_workspace.containment import guarantees
+from acp_workspace.sandbox import READING, SYSTEM, Rule, bubblewrap, handled, landlock
+from acp_workspace.scope import Scope
+from acp_workspace.workspace import RootSet, scope
+from workspace.conftest import PATHS
 
 PROGRAMS = Path(__file__).with_name("programs")
 

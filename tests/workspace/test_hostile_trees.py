@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_session.containment import (
+from acp_workspace.containment import (
     Refused,
     bind,
     guarantees,
@@ -27,11 +27,11 @@ from acp_session.containment import (
     places,
     reach,
 )
-from acp_session.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
-from acp_session.filesystem import FilePolicy
-from acp_session.handles import MOST_LINKS
-from acp_session.workspace import RootSet, scope
-from session.test_filesystem import Client, refusal, temporary_files
+from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
+from acp_workspace.filesystem import FilePolicy
+from acp_workspace.handles import MOST_LINKS
+from acp_workspace.workspace import RootSet, scope
+from workspace.test_filesystem import Client, refusal, temporary_files
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -312,7 +312,7 @@ def test_what_somebody_else_made_on_the_way_stays(
         if name == "b":
             raise FileExistsError
 
-    monkeypatch.setattr("acp_session.containment.os.mkdir", raced)
+    monkeypatch.setattr("acp_workspace.containment.os.mkdir", raced)
     folder = make_folder(root, ("a", "b", "c"))
     assert folder.made == ("c",)
     folder.remove_made()

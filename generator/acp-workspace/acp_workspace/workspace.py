@@ -1,7 +1,7 @@
 """Workspace roots: which directories a session may use, from the request on the wire to the bound root set.
 
-The effective roots are ordered: `[cwd, *additionalDirectories]`. A `Scope` is that list as text (`acp_session.scope`); a `RootSet` is
-a scope bound to real directories, against which paths are checked (`acp_session.containment`). `AgentWorkspace` holds the rules for
+The effective roots are ordered: `[cwd, *additionalDirectories]`. A `Scope` is that list as text (`acp_workspace.scope`); a `RootSet` is
+a scope bound to real directories, against which paths are checked (`acp_workspace.containment`). `AgentWorkspace` holds the rules for
 the agent of one connection, `ClientWorkspace` those for the client.
 
 Source: the RFD on `additionalDirectories` (2026-03-24), cited as "RFD" with its section.

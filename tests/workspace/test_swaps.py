@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from acp_bindings import v1
 
-from acp_session import containment
-from acp_session import mechanism as opening
-from acp_session.containment import guarantees
-from acp_session.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
-from acp_session.filesystem import FilePolicy, FileSystem
-from acp_session.workspace import RootSet, scope
-from session.test_race import SECRET, state_of
+from acp_workspace import containment
+from acp_workspace import mechanism as opening
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
+from acp_workspace.filesystem import FilePolicy, FileSystem
+from acp_workspace.workspace import RootSet, scope
 from tiers import sample
+from workspace.test_race import SECRET, state_of
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 

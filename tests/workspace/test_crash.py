@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_session.containment import guarantees
-from session.conftest import PATHS
+from acp_workspace.containment import guarantees
+from workspace.conftest import PATHS
 
 PROGRAMS = Path(__file__).with_name("programs")
 

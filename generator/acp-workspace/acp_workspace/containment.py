@@ -1,8 +1,8 @@
 """Access that cannot leave a directory.
 
-A path is first resolved for a hint: where does it lead, links and `..` followed? The hint proves nothing. The proof is the opening:
-the real path is opened beneath the descriptor that the root is held by (`acp_session.handles`), and the opening follows no link and crosses
-no mount point (`acp_session.mechanism`). If something was swapped in between, the opening fails. So links inside the roots work as long
+A path is first resolved for a hint: where does it lead, links and `..` followed? The hint proves nothing. The proof is the opening: the
+real path is opened beneath the descriptor that the root is held by (`acp_workspace.handles`), and the opening follows no link and crosses
+no mount point (`acp_workspace.mechanism`). If something was swapped in between, the opening fails. So links inside the roots work as long
 as they lead into a root, and nothing else does. `guarantees()` says what holds here.
 
 Sources: the RFD on `additionalDirectories`, sections "Validation and error handling" and "Security considerations".

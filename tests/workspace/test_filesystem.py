@@ -26,16 +26,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr
 
-from acp_session.atomic import TEMPORARY, abandon, prepare, read_at_most, recover, replace
-from acp_session.containment import Refused, bind, guarantees
-from acp_session.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
-from acp_session.filesystem import DEFAULT_LIMIT, FileEvent, FilePolicy, FileSystem
-from acp_session.sensitive import SECRETS, is_denied
-from acp_session.text import lines, lines_of, terminal_text
-from acp_session.versioning import GitStage
-from acp_session.workers import Workers
-from acp_session.workspace import RootSet, scope
-from session.conftest import PATHS, descriptors
+from acp_workspace.atomic import TEMPORARY, abandon, prepare, read_at_most, recover, replace
+from acp_workspace.containment import Refused, bind, guarantees
+from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
+from acp_workspace.filesystem import DEFAULT_LIMIT, FileEvent, FilePolicy, FileSystem
+from acp_workspace.sensitive import SECRETS, is_denied
+from acp_workspace.text import lines, lines_of, terminal_text
+from acp_workspace.versioning import GitStage
+from acp_workspace.workers import Workers
+from acp_workspace.workspace import RootSet, scope
+from workspace.conftest import PATHS, descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -154,8 +154,8 @@ def test_a_platform_without_guarantees_advertises_and_opens_nothing(
 ) -> None:
     client = Client(tmp_path)
     make("app/a.txt")
-    monkeypatch.setattr("acp_session.mechanism._has_openat2", lambda: False)
-    monkeypatch.setattr("acp_session.mechanism._has_walk", lambda: False)
+    monkeypatch.setattr("acp_workspace.mechanism._has_openat2", lambda: False)
+    monkeypatch.setattr("acp_workspace.mechanism._has_walk", lambda: False)
     found = client.files.capabilities()
     assert (found.read_text_file, found.write_text_file) == (False, False)
     assert refusal(client.read, "app/a.txt").code == METHOD_NOT_FOUND
@@ -225,7 +225,7 @@ def test_lines_are_what_stands_between_line_feeds(content: str, line: int | None
     expected = "".join(whole[first:] if limit is None else whole[first : first + limit])
     with pytest.MonkeyPatch.context() as patch:
         for stride in (1, 3, 65536):
-            patch.setattr("acp_session.text._STRIDE", stride)
+            patch.setattr("acp_workspace.text._STRIDE", stride)
             assert lines(content, line, limit) == expected
 
 
@@ -308,7 +308,7 @@ def test_a_file_that_grows_while_it_is_read_stays_within_the_limit(
         path.write_text("0123456789" * 2)
         return read_at_most(descriptor, limit)
 
-    monkeypatch.setattr("acp_session.disk.read_at_most", grown)
+    monkeypatch.setattr("acp_workspace.disk.read_at_most", grown)
     assert "larger than 10 bytes" in refusal(client.read, "app/a.txt").message
 
 
@@ -905,7 +905,7 @@ def test_a_directory_that_vanishes_under_a_write_is_made_again(
             (tmp_path / "app" / "d").rmdir()
         return real(path, flags, mode, dir_fd=dir_fd)
 
-    monkeypatch.setattr("acp_session.atomic.os.open", vanishing)
+    monkeypatch.setattr("acp_workspace.atomic.os.open", vanishing)
     client.write("app/d/a.txt", "new")
     assert seen
     assert (tmp_path / "app" / "d" / "a.txt").read_text() == "new"
@@ -939,7 +939,7 @@ def test_errors_of_the_disk_leave_the_old_content(tmp_path: Path, make: Make, mo
             raise OSError(errno.EIO, "the disk is broken")
 
         with monkeypatch.context() as patch:
-            patch.setattr(f"acp_session.atomic.os.{function}", fails)
+            patch.setattr(f"acp_workspace.atomic.os.{function}", fails)
             error = refusal(client.write, "app/a.txt", "new")
         assert error.code == INTERNAL_ERROR
         assert path.read_text() == "old"
@@ -1007,7 +1007,7 @@ def test_a_cancelled_write_has_happened_or_never_will(
         assert go.wait(30)
         real(descriptor)
 
-    monkeypatch.setattr("acp_session.atomic.os.fsync", slow)
+    monkeypatch.setattr("acp_workspace.atomic.os.fsync", slow)
 
     async def cancelled() -> None:
         params = v1.WriteTextFileRequest(session_id="s", path=str(path), content="new")

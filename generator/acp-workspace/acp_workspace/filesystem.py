@@ -66,7 +66,7 @@ class FileSystem:
     `notify` is told of every step of every request, refusals included, in the event loop; what it returns is awaited where it can be.
     `approve` is asked before each write; `None` lets them pass. `buffer` is asked for unsaved text before a file is read, and `changed`
     told after a write, each by the path of the request and, where links lead elsewhere, by the real path too.
-    `stage` is awaited with the real path of every file written; `acp_session.versioning.GitStage()` is one. What these raise is an
+    `stage` is awaited with the real path of every file written; `acp_workspace.versioning.GitStage()` is one. What these raise is an
     error of your program and is passed on unchanged. `workers` runs the work on the disk.
     """
 

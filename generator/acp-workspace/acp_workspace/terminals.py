@@ -5,7 +5,7 @@
     result = await terminals.create(request.params)              # or `terminals.answer(request)` for a whole message
 
 A command runs in a directory that provably lies in a root of its session, without input, its output and errors as one text. What it does
-there is held by nothing: a command may open any file that its user may (`acp_session.sandbox`). What it started ends with `aclose`, or
+there is held by nothing: a command may open any file that its user may (`acp_workspace.sandbox`). What it started ends with `aclose`, or
 with this program, daemons included; `limits` says what does not.
 
 Errors are `RequestError`: -32002 for a terminal, program or directory that does not exist, -32001 for what roots, policy or user refuse,

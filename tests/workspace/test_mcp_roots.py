@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_bindings import UNSET, ErrorResponse, Notification, Request, roots
 
-from acp_session.containment import guarantees
-from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, REFUSED, RequestError
-from acp_session.mcp_roots import (
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, REFUSED, RequestError
+from acp_workspace.mcp_roots import (
     LIST_CHANGED,
     RootsCache,
     RootsProvider,
@@ -31,8 +31,8 @@ from acp_session.mcp_roots import (
     path_of,
     uri_of,
 )
-from acp_session.workspace import RootSet, scope
-from session.conftest import PATHS
+from acp_workspace.workspace import RootSet, scope
+from workspace.conftest import PATHS
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -361,7 +361,7 @@ def test_roots_that_cannot_be_used_are_told_apart_and_give_no_access(tmp_path: P
 
 
 def test_without_the_bindings_the_extra_is_named() -> None:
-    program = "import sys; sys.modules['mcp_bindings'] = None; import acp_session.mcp_roots"
+    program = "import sys; sys.modules['mcp_bindings'] = None; import acp_workspace.mcp_roots"
     run = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,

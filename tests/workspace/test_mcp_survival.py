@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from mcp_bindings import roots
 
-from acp_session.containment import guarantees
-from acp_session.errors import REFUSED, RequestError
-from acp_session.mcp_roots import (
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import REFUSED, RequestError
+from acp_workspace.mcp_roots import (
     INPUT_REQUEST,
     LIST_CHANGED,
     Revision,
@@ -24,8 +24,8 @@ from acp_session.mcp_roots import (
     from_workspace,
     uri_of,
 )
-from acp_session.scope import Scope
-from acp_session.workspace import RootSet, scope
+from acp_workspace.scope import Scope
+from acp_workspace.workspace import RootSet, scope
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 

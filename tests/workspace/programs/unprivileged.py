@@ -10,9 +10,9 @@ from pathlib import Path
 
 from acp_bindings import v1
 
-from acp_session.errors import REFUSED, RequestError
-from acp_session.filesystem import FilePolicy, FileSystem
-from acp_session.workspace import RootSet, scope
+from acp_workspace.errors import REFUSED, RequestError
+from acp_workspace.filesystem import FilePolicy, FileSystem
+from acp_workspace.workspace import RootSet, scope
 
 NOBODY = 65534
 

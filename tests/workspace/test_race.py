@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 from acp_bindings import v1
 
-from acp_session.containment import guarantees
-from acp_session.errors import NOT_FOUND, REFUSED, RequestError
-from acp_session.filesystem import FilePolicy, FileSystem
-from acp_session.workspace import RootSet, scope
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import NOT_FOUND, REFUSED, RequestError
+from acp_workspace.filesystem import FilePolicy, FileSystem
+from acp_workspace.workspace import RootSet, scope
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 

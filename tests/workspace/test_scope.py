@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_session.errors import INVALID_PARAMS, RequestError
-from acp_session.scope import Flavour, Scope, flavour_of, matches, scope
+from acp_workspace.errors import INVALID_PARAMS, RequestError
+from acp_workspace.scope import Flavour, Scope, flavour_of, matches, scope
 
 
 @pytest.mark.parametrize(

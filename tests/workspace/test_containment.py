@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 from acp_bindings import v1
 
-from acp_session import handles
-from acp_session.containment import (
+from acp_workspace import handles
+from acp_workspace.containment import (
     Mechanism,
     Place,
     Refused,
@@ -36,12 +36,12 @@ from acp_session.containment import (
     places,
     reach,
 )
-from acp_session.errors import RequestError
-from acp_session.filesystem import FilePolicy, FileSystem
-from acp_session.handles import MOST_PARTS
-from acp_session.mechanism import open_from_top
-from acp_session.workspace import ClientWorkspace, RootSet, scope
-from session.conftest import PATHS, descriptors
+from acp_workspace.errors import RequestError
+from acp_workspace.filesystem import FilePolicy, FileSystem
+from acp_workspace.handles import MOST_PARTS
+from acp_workspace.mechanism import open_from_top
+from acp_workspace.workspace import ClientWorkspace, RootSet, scope
+from workspace.conftest import PATHS, descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -320,7 +320,7 @@ def test_a_pipe_put_in_the_place_of_a_file_after_the_look_is_not_waited_for(
     tree: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The opening must not wait for a writer, and what was opened must be looked at again."""
-    from acp_session import containment
+    from acp_workspace import containment
 
     root = bind(str(tree / "app"))
     before = descriptors()
@@ -356,7 +356,7 @@ def test_an_opening_that_the_system_could_not_finish_is_tried_again(
     tree: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """`openat2` answers EAGAIN where something on the path was renamed meanwhile."""
-    from acp_session import mechanism
+    from acp_workspace import mechanism
 
     if guarantees().mechanism is not Mechanism.OPENAT2:
         pytest.skip("this platform has no openat2")
@@ -482,8 +482,8 @@ def test_a_grant_does_not_reach_across_a_mount_point(mounts: Path, mechanism: st
 
 def test_a_platform_without_any_mechanism_opens_nothing(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = bind(str(tree / "app"))
-    monkeypatch.setattr("acp_session.mechanism._has_openat2", lambda: False)
-    monkeypatch.setattr("acp_session.mechanism._has_walk", lambda: False)
+    monkeypatch.setattr("acp_workspace.mechanism._has_openat2", lambda: False)
+    monkeypatch.setattr("acp_workspace.mechanism._has_walk", lambda: False)
     found = guarantees()
     assert (found.mechanism, found.enforced, found.links, found.mounts, found.atomic) == (
         Mechanism.NONE,
@@ -520,8 +520,8 @@ def test_a_mount_that_cannot_be_told_is_refused(tree: Path, monkeypatch: pytest.
     def unknown(descriptor: int) -> int:
         raise OSError(errno.EXDEV, "the mount of a file cannot be determined")
 
-    monkeypatch.setattr("acp_session.mechanism._has_openat2", lambda: False)
-    monkeypatch.setattr("acp_session.mechanism._mount", unknown)
+    monkeypatch.setattr("acp_workspace.mechanism._has_openat2", lambda: False)
+    monkeypatch.setattr("acp_workspace.mechanism._mount", unknown)
     with pytest.raises(Refused, match="mount point"):
         content(f"{tree}/app/src/a.txt", tree / "app")
 

@@ -16,15 +16,15 @@ from acp_bindings import ErrorResponse, Request, Response, v1
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_session import terminals
-from acp_session.approval import CommandWish
-from acp_session.containment import Place, guarantees, reach
-from acp_session.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
-from acp_session.handles import Root
-from acp_session.tail import Tail
-from acp_session.terminals import Shown, TerminalEvent, TerminalPolicy, Terminals
-from acp_session.workspace import ClientWorkspace
-from session.conftest import PATHS, descriptors
+from acp_workspace import terminals
+from acp_workspace.approval import CommandWish
+from acp_workspace.containment import Place, guarantees, reach
+from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
+from acp_workspace.handles import Root
+from acp_workspace.tail import Tail
+from acp_workspace.terminals import Shown, TerminalEvent, TerminalPolicy, Terminals
+from acp_workspace.workspace import ClientWorkspace
+from workspace.conftest import PATHS, descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep a command in a root")
 
@@ -611,8 +611,8 @@ def test_whole_messages_are_answered(tmp_path: Path) -> None:
 
 def test_where_roots_cannot_be_enforced_no_terminal_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(client: Client) -> None:
-        monkeypatch.setattr("acp_session.mechanism._has_openat2", lambda: False)
-        monkeypatch.setattr("acp_session.mechanism._has_walk", lambda: False)
+        monkeypatch.setattr("acp_workspace.mechanism._has_openat2", lambda: False)
+        monkeypatch.setattr("acp_workspace.mechanism._has_walk", lambda: False)
         assert not client.terminals.is_offered
         await client.create("true")
 

@@ -1,7 +1,7 @@
 """Workspace roots as text: the ordered list `[cwd, *additionalDirectories]`, without a directory on this machine.
 
 A `Scope` can be held, compared, filtered and announced wherever its paths lie: on another machine, on another platform, or nowhere yet.
-It enforces nothing: that is what a `RootSet` is for (`acp_session.workspace`), and a sandbox (`acp_session.sandbox`).
+It enforces nothing: that is what a `RootSet` is for (`acp_workspace.workspace`), and a sandbox (`acp_workspace.sandbox`).
 
 Paths are text on the wire and are never folded in case, never freed of `..` (which may follow a link) and never looked up to be
 compared: `normalise` is the one rule for stored state, `SessionInfo` and the filter of `session/list`.
@@ -211,7 +211,7 @@ def scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = 
     Scope(cwd='/srv/app', additional=('/srv/lib',))
     >>> scope("/srv/app", ["/srv/lib", "skills"], flavour="posix")
     Traceback (most recent call last):
-    acp_session.errors.RequestError: additionalDirectories[1] must be an absolute path (-32602)
+    acp_workspace.errors.RequestError: additionalDirectories[1] must be an absolute path (-32602)
     """
     flavour = flavour or (isinstance(cwd, str) and flavour_of(cwd)) or NATIVE
     _require_well_formed(cwd, additional, flavour)

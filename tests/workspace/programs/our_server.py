@@ -12,7 +12,7 @@ from typing import Any
 
 from mcp_bindings import ErrorResponse, Notification, Request, Response, roots
 
-from acp_session.mcp_roots import LIST, LIST_CHANGED, RootsCache, RootsUnsupported
+from acp_workspace.mcp_roots import LIST, LIST_CHANGED, RootsCache, RootsUnsupported
 
 
 class Server:

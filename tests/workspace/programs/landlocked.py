@@ -8,8 +8,8 @@ import os
 import sys
 from pathlib import Path
 
-from acp_session.sandbox import handled, landlock
-from acp_session.scope import Scope
+from acp_workspace.sandbox import handled, landlock
+from acp_workspace.scope import Scope
 
 LIBRARY = ctypes.CDLL(None, use_errno=True)
 

@@ -19,8 +19,8 @@ from typing import Any
 
 from acp_bindings import v1
 
-from acp_session.filesystem import FilePolicy, FileSystem
-from acp_session.workspace import RootSet, scope
+from acp_workspace.filesystem import FilePolicy, FileSystem
+from acp_workspace.workspace import RootSet, scope
 
 OLD, NEW = "old " * 5000, "new " * 7000
 STEPS = (

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from acp_session.atomic import TEMPORARY, prepare, replace
-from acp_session.containment import bind, guarantees
-from acp_session.filesystem import FilePolicy
-from session.test_filesystem import Client
+from acp_workspace.atomic import TEMPORARY, prepare, replace
+from acp_workspace.containment import bind, guarantees
+from acp_workspace.filesystem import FilePolicy
+from workspace.test_filesystem import Client
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -114,7 +114,7 @@ def test_an_access_list_that_cannot_be_kept_gives_nobody_its_rights(
     def fails(file: int, name: str, value: bytes) -> None:
         raise OSError
 
-    monkeypatch.setattr("acp_session.atomic.os.setxattr", fails)
+    monkeypatch.setattr("acp_workspace.atomic.os.setxattr", fails)
     Client(tmp_path).write("app/a.txt", "new")
     assert listed.read_text() == "new"
     assert stat.S_IMODE(listed.stat().st_mode) == 0o600
@@ -133,7 +133,7 @@ def test_a_group_that_cannot_be_kept_is_given_to_no_other(
     def fails(file: int, owner: int, group: int) -> None:
         raise PermissionError
 
-    monkeypatch.setattr("acp_session.atomic.os.fchown", fails)
+    monkeypatch.setattr("acp_workspace.atomic.os.fchown", fails)
     Client(tmp_path).write("app/a.txt", "new")
     assert (path.stat().st_gid, stat.S_IMODE(path.stat().st_mode)) == (os.getegid(), expected)
 
@@ -148,7 +148,7 @@ def test_a_group_that_cannot_be_kept_takes_the_access_list_along(
     def fails(file: int, owner: int, group: int) -> None:
         raise PermissionError
 
-    monkeypatch.setattr("acp_session.atomic.os.fchown", fails)
+    monkeypatch.setattr("acp_workspace.atomic.os.fchown", fails)
     Client(tmp_path).write("app/a.txt", "new")
     assert stat.S_IMODE(listed.stat().st_mode) == 0o600
     assert ACCESS not in os.listxattr(listed)
@@ -171,7 +171,7 @@ def test_one_attribute_that_cannot_be_kept_keeps_no_other_from_being(
             raise OSError
         real(file, name, value, *rest)
 
-    monkeypatch.setattr("acp_session.atomic.os.setxattr", fails)
+    monkeypatch.setattr("acp_workspace.atomic.os.setxattr", fails)
     Client(tmp_path).write("app/a.txt", "new")
     assert sorted(os.listxattr(path)) == ["user.a", "user.c"]
 
@@ -217,8 +217,8 @@ def test_content_is_on_the_disk_before_its_name_and_both_before_the_answer(
         steps.append("renamed")
         rename(*arguments, **named)
 
-    monkeypatch.setattr("acp_session.atomic.os.fsync", synced)
-    monkeypatch.setattr("acp_session.atomic.os.replace", renamed)
+    monkeypatch.setattr("acp_workspace.atomic.os.fsync", synced)
+    monkeypatch.setattr("acp_workspace.atomic.os.replace", renamed)
     client.write("app/new/deep/a.txt", "content")
     folders = [(tmp_path / "app" / name).stat().st_ino for name in ("new/deep", "new", "")]
     assert steps == ([7, "renamed", *folders] if durable else ["renamed"])
@@ -238,7 +238,7 @@ def test_a_temporary_file_that_is_taken_for_a_dead_one_is_made_anew(
                 os.unlink(name, dir_fd=dir_fd)
         return descriptor
 
-    monkeypatch.setattr("acp_session.atomic.os.open", opened)
+    monkeypatch.setattr("acp_workspace.atomic.os.open", opened)
     replace(prepare(bind(f"{tmp_path}/app"), ("a.txt",)), b"new")
     assert len(seen) == 2
     assert path.read_text() == "new"

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from acp_session.containment import Mechanism, Refused, bind, guarantees, open_regular, reach
+from acp_workspace.containment import Mechanism, Refused, bind, guarantees, open_regular, reach
 
 OPENAT2 = 437
 

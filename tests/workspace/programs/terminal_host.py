@@ -7,8 +7,8 @@ import sys
 
 from acp_bindings import v1
 
-from acp_session.terminals import Terminals
-from acp_session.workspace import ClientWorkspace
+from acp_workspace.terminals import Terminals
+from acp_workspace.workspace import ClientWorkspace
 
 
 async def main(folder: str) -> None:
