@@ -59,7 +59,7 @@ class Handler(Protocol):
     """What one side does with the calls of the other."""
 
     async def serve(self, method: str, params: Any) -> Any:
-        """The result of a request. Raises `Refused` to answer with an error."""
+        """The result of a request. Raises `RequestError` to answer with an error."""
         ...
 
     async def heed(self, method: str, params: Any) -> None:

@@ -34,7 +34,7 @@ sys.path[:1] = [
     )
 ]
 
-from acp_bindings import Failed, NotAdvertised, v1  # noqa: E402 - the folders are on the path only now
+from acp_bindings import NotAdvertised, PeerError, v1  # noqa: E402 - the folders are on the path only now
 from acp_bindings.v1 import peers  # noqa: E402
 
 from acp_session.client_host import ClientHost  # noqa: E402
@@ -59,7 +59,7 @@ async def outcome(work: Callable[[], Awaitable[object]]) -> str:
     """The result of a step, in few words."""
     try:
         found = await work()
-    except Failed as failed:
+    except PeerError as failed:
         return f"{failed.code}: {' '.join(failed.message.split())[:60]}"
     except (NotAdvertised, RequestError) as error:
         return "not offered" if getattr(error, "code", -32601) == -32601 else str(error)

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from acp_bindings import Failed, Unknown, v1
+from acp_bindings import PeerError, Unknown, v1
 from acp_bindings.v1 import peers
 
 from acp_session.hosted import HostedClient
@@ -52,7 +52,7 @@ async def main(directory: str, *command: str) -> None:
         while wish := await line("> "):
             try:
                 show(f"  {(await client.host.prompt(session.id, wish)).stop_reason}")
-            except Failed as failed:
+            except PeerError as failed:
                 show(str(failed))
 
 

@@ -64,7 +64,7 @@ def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tm
         timeout=60,
     )
     assert done.returncode == 1
-    assert "ConnectionEnded: the agent has ended" in done.stderr
+    assert "ConnectionClosed: the agent has ended" in done.stderr
 
 
 @pytest.mark.parametrize(

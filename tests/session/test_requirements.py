@@ -38,7 +38,7 @@ from acp_session.permission import (
     to_v2,
     tool_call_update,
 )
-from acp_workspace.containment import Refused, bind, guarantees, open_file
+from acp_workspace.containment import AccessDenied, bind, guarantees, open_file
 from acp_workspace.errors import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -448,7 +448,7 @@ def what_cannot_be_decided_is_refused(base: Path) -> None:
     root = bind(f"{base}/app")
     (base / "app").rename(base / "was")
     (base / "outside").rename(base / "app")
-    with pytest.raises(Refused, match="replaced"):
+    with pytest.raises(AccessDenied, match="replaced"):
         open_file(root, ("a.txt",), os.O_RDONLY)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, v1, v2
+from acp_bindings import PeerError, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -285,7 +285,7 @@ def test_a_state_that_cannot_be_copied_fails_the_fork_and_nothing_else(caplog: p
     async def talk(host: Any) -> None:
         session = await host.new("/")
         agent.host.sessions[session.id].state = (one for one in [1])
-        with pytest.raises(Failed):
+        with pytest.raises(PeerError):
             await host.fork(session.id, "/")
         assert list(agent.host.sessions) == [session.id]
 

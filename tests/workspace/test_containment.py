@@ -22,9 +22,9 @@ from acp_bindings import v1
 
 from acp_workspace import handles
 from acp_workspace.containment import (
+    AccessDenied,
     Mechanism,
     Place,
-    Refused,
     Root,
     bind,
     contains,
@@ -111,16 +111,16 @@ def test_what_leads_into_a_root_is_read(tree: Path, mechanism: str, path: str, e
     ],
 )
 def test_what_leads_outside_or_cannot_be_decided_is_refused(tree: Path, mechanism: str, path: str) -> None:
-    with pytest.raises((Refused, FileNotFoundError)) as caught:
+    with pytest.raises((AccessDenied, FileNotFoundError)) as caught:
         content(f"{tree}/{path}", tree / "app", tree / "lib")
-    assert isinstance(caught.value, Refused)
+    assert isinstance(caught.value, AccessDenied)
     assert "OUTSIDE" not in str(caught.value)
     assert str(tree / "outside") not in caught.value.reason
 
 
 @pytest.mark.parametrize("path", ["", "relative", "/nul\0", "/" + "a/" * 3000, "/lone\udc80surrogate", "/\ud800"])
 def test_what_is_no_plain_absolute_path_is_refused(tmp_path: Path, path: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(AccessDenied):
         places([bind(str(tmp_path))], path)
     assert not contains([bind(str(tmp_path))], path)
 
@@ -128,7 +128,7 @@ def test_what_is_no_plain_absolute_path_is_refused(tmp_path: Path, path: str) ->
 def test_a_path_outside_tells_nothing_about_what_is_there(tree: Path) -> None:
     reasons = set[str]()
     for name in ("secret.txt", "missing.txt", "missing/deeper"):
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(AccessDenied) as caught:
             content(f"{tree}/outside/{name}", tree / "app")
         reasons.add(caught.value.reason)
     assert reasons == {"it is outside the workspace roots"}
@@ -181,7 +181,7 @@ def test_a_root_replaced_by_another_directory_is_refused(tree: Path, mechanism: 
         else:
             (tree / "app").unlink()
             (tree / "app").mkdir()
-        with pytest.raises((Refused, OSError)):
+        with pytest.raises((AccessDenied, OSError)):
             open_file(root, ("secret.txt",), os.O_RDONLY)
 
 
@@ -194,7 +194,7 @@ def test_a_root_removed_and_made_again_is_another_one(tmp_path: Path, mechanism:
         place.rmdir()
         place.mkdir()
         (place / "a.txt").write_text("other")
-        with pytest.raises(Refused, match="replaced"):
+        with pytest.raises(AccessDenied, match="replaced"):
             open_file(root, ("a.txt",), os.O_RDONLY)
         assert not is_within([root], bind(str(place))), number
         (place / "a.txt").unlink()
@@ -218,7 +218,7 @@ def test_a_path_that_leads_elsewhere_once_it_was_opened_is_not_granted(
 
     with monkeypatch.context() as patch:
         patch.setattr(handles, "open_from_top", exchanged)
-        with pytest.raises(Refused, match="changed while it was opened"):
+        with pytest.raises(AccessDenied, match="changed while it was opened"):
             bind(str(link))
     assert descriptors() == before
     assert bind(str(link)).real == str(tmp_path / "other")
@@ -229,11 +229,11 @@ def test_a_closed_root_opens_nothing_and_what_was_opened_stays_open(tree: Path, 
     file = open_file(root, ("src", "a.txt"), os.O_RDONLY)
     root.close()
     root.close()
-    with pytest.raises(Refused, match="closed"):
+    with pytest.raises(AccessDenied, match="closed"):
         open_file(root, ("src", "a.txt"), os.O_RDONLY)
     assert os.read(file, 100)
     os.close(file)
-    with pytest.raises(Refused, match="not open"):
+    with pytest.raises(AccessDenied, match="not open"):
         open_file(replace(root, handle=None), ("src", "a.txt"), os.O_RDONLY)
 
 
@@ -254,7 +254,7 @@ def test_a_root_may_be_closed_while_others_use_it(tree: Path, mechanism: str) ->
             for _ in range(50):
                 try:
                     file = open_file(root, ("src", "a.txt"), os.O_RDONLY)
-                except Refused:
+                except AccessDenied:
                     continue
                 found = os.read(file, 100)
                 os.close(file)
@@ -425,7 +425,7 @@ def test_nothing_stays_open(tree: Path, mechanism: str) -> None:
     before = descriptors()
     for path in ("app/src/a.txt", "app/to-outside/secret.txt", "outside/x", "app/src", "app/none", "app/loop"):
         for roots in ([tree / "app"], [tree / "lib", tree / "app"]):
-            with contextlib.suppress(OSError, Refused):
+            with contextlib.suppress(OSError, AccessDenied):
                 content(f"{tree}/{path}", *roots)
     if sys.platform == "linux":
         assert len(os.listdir("/proc/self/fd")) == before
@@ -460,7 +460,7 @@ def mounts(tree: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("path", ["app/bind/secret.txt", "app/bound.txt", "app/disk/c.txt"])
 def test_a_mount_point_is_not_crossed(mounts: Path, mechanism: str, path: str) -> None:
-    with pytest.raises(Refused, match="mount point"):
+    with pytest.raises(AccessDenied, match="mount point"):
         content(f"{mounts}/{path}", mounts / "app")
 
 
@@ -500,10 +500,10 @@ def test_a_platform_without_any_mechanism_opens_nothing(tree: Path, monkeypatch:
         lambda: make_folder(root, ("new",)),
     )
     for attempt in attempts:
-        with pytest.raises(Refused, match="platform"):
+        with pytest.raises(AccessDenied, match="platform"):
             attempt()
     assert not (tree / "app" / "new").exists()
-    with pytest.raises(Refused, match="platform"):
+    with pytest.raises(AccessDenied, match="platform"):
         reach([root], f"{tree}/app/src/a.txt", lambda place: open_file(place.root, place.parts, os.O_RDONLY))
 
 
@@ -522,7 +522,7 @@ def test_a_mount_that_cannot_be_told_is_refused(tree: Path, monkeypatch: pytest.
 
     monkeypatch.setattr("acp_workspace.mechanism._has_openat2", lambda: False)
     monkeypatch.setattr("acp_workspace.mechanism._mount", unknown)
-    with pytest.raises(Refused, match="mount point"):
+    with pytest.raises(AccessDenied, match="mount point"):
         content(f"{tree}/app/src/a.txt", tree / "app")
 
 
@@ -553,7 +553,7 @@ def test_on_windows_the_package_is_imported_and_opens_nothing(tmp_path: Path) ->
 
 
 def test_a_refusal_survives_pickling(tmp_path: Path) -> None:
-    error = Refused("/a", "it lies outside")
+    error = AccessDenied("/a", "it lies outside")
     assert pickle.loads(pickle.dumps(error)) == error
     assert str(error) == "access to '/a' is refused: it lies outside"
 
@@ -578,6 +578,6 @@ def test_a_place_is_tried_from_the_next_root_behind_a_mount_point_alone(tree: Pa
             tried.append(place)
             raise OSError(number, os.strerror(number))
 
-        with pytest.raises((OSError, Refused)):
+        with pytest.raises((OSError, AccessDenied)):
             reach(roots, str(tree / "app" / "src" / "a.txt"), use)
         assert len(tried) == tries, number

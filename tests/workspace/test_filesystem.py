@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from msgspec.structs import force_setattr
 
 from acp_workspace.atomic import TEMPORARY, abandon, prepare, read_at_most, recover, replace
-from acp_workspace.containment import Refused, bind, guarantees
+from acp_workspace.containment import AccessDenied, bind, guarantees
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import DEFAULT_LIMIT, FileEvent, FilePolicy, FileSystem
 from acp_workspace.sensitive import SECRETS, is_denied
@@ -924,7 +924,7 @@ def test_a_directory_moved_under_a_write_gets_no_content(
         if attack == "replaced":
             (tmp_path / "app" / "d").mkdir()
 
-    with pytest.raises(Refused, match="directory was"):
+    with pytest.raises(AccessDenied, match="directory was"):
         replace(target, b"new", check=move)
     assert (tmp_path / "outside" / "d" / "a.txt").read_text() == "old"
     assert not temporary_files(tmp_path)

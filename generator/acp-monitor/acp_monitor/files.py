@@ -58,7 +58,7 @@ def output_over_limit(event: Event, _connection: Connection) -> Iterator[Found]:
 
 @rule("error", methods=_FILES, requirements=(110,))
 def file_error_as_authentication(event: Event, _connection: Connection) -> Iterator[Found]:
-    """A client refuses a file with -32000, which means that authentication is required. Refused permission is -32001."""
+    """A client refuses a file with -32000, which means that authentication is required. RequestError permission is -32001."""
     if error_code(event.body) == -32000:
         yield Found(event.below("code"), "-32000 means that authentication is required; refused permission is -32001")
 

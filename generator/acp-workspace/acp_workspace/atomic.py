@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from .containment import (
+    AccessDenied,
     Folder,
-    Refused,
     Root,
     identity,
     make_folder,
@@ -89,7 +89,7 @@ class Target:
 def prepare(root: Root, parts: Sequence[str]) -> Target:
     """Open the directory of a file, making it where it is missing, and look at the file.
 
-    Raises `OSError`: ELOOP for a link, EISDIR and EINVAL for what is no file, EACCES where it may not be written; `Refused`. Pass the
+    Raises `OSError`: ELOOP for a link, EISDIR and EINVAL for what is no file, EACCES where it may not be written; `AccessDenied`. Pass the
     target to `replace` or to `abandon`.
     """
     if not parts:
@@ -123,7 +123,7 @@ def replace(
     where group or access list cannot be kept, nobody gains rights by that. A new file gets `mode` or the usual one. With `durable`, file
     and directory are on the disk when this returns. `check` is called last before the file changes and may raise to stop it.
 
-    Raises `OSError`, `Refused` where the directory was moved meanwhile, and what `check` raises; then the file is what it was, and no
+    Raises `OSError`, `AccessDenied` where the directory was moved meanwhile, and what `check` raises; then the file is what it was, and no
     temporary file and no new directory stays. Only a failure to bring the directory to the disk comes when the new content is already
     there.
     """
@@ -144,7 +144,7 @@ def overwrite(
 ) -> None:
     """Give a file its new content where it stands, and close the target. The one way in which a crash can leave a mixture.
 
-    Room for the new content is taken first, so that a full disk changes nothing. Raises as `replace` does, and `Refused` for a file with
+    Room for the new content is taken first, so a full disk changes nothing. Raises as `replace` does, and `AccessDenied` for a file with
     further names, which would all change.
     """
     old = target.old
@@ -152,7 +152,9 @@ def overwrite(
         if old is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target.name)
         if old.has_other_names:
-            raise Refused("/".join(target.parts), "the file has other hard links, and its directory is not writable")
+            raise AccessDenied(
+                "/".join(target.parts), "the file has other hard links, and its directory is not writable"
+            )
         if len(content) > old.status.st_size and hasattr(os, "posix_fallocate"):
             os.posix_fallocate(old.descriptor, 0, len(content))
         try:
@@ -183,7 +185,7 @@ def recover(root: Root, check: Callable[[], None] = lambda: None) -> tuple[str, 
         parts = waiting.pop()
         try:
             folder = open_syncable_folder(root, parts)
-        except (OSError, Refused):
+        except (OSError, AccessDenied):
             continue
         try:
             with os.scandir(folder) as entries:
@@ -312,10 +314,10 @@ def _require_in_place(target: Target) -> None:
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV):
             raise
-        raise Refused("/".join(target.parts), "its directory was moved or removed meanwhile") from None
+        raise AccessDenied("/".join(target.parts), "its directory was moved or removed meanwhile") from None
     try:
         if identity(folder) != identity(target.folder):
-            raise Refused("/".join(target.parts), "its directory was replaced meanwhile")
+            raise AccessDenied("/".join(target.parts), "its directory was replaced meanwhile")
     finally:
         os.close(folder)
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from .handles import (
+    AccessDenied,
     Identity,
-    Refused,
     Root,
     bind,
     identity,
@@ -33,11 +33,11 @@ from .mechanism import FOLDER, NEVER_WAITING, SYNCABLE_FOLDER, Guarantees, Mecha
 
 __all__ = [
     "ATTEMPTS",
+    "AccessDenied",
     "Folder",
     "Guarantees",
     "Mechanism",
     "Place",
-    "Refused",
     "Root",
     "bind",
     "contains",
@@ -83,7 +83,7 @@ def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
     """Every root that an absolute path leads into, in the order of the roots; links and `..` are followed. Empty: outside all.
 
     What lies outside shows only where a link there leads into a root: a `..` in the path is followed inside the roots and on the way to
-    them, and nowhere else. Raises `Refused` for what cannot be decided, and `OSError` (ELOOP) for too many links.
+    them, and nowhere else. Raises `AccessDenied` for what cannot be decided, and `OSError` (ELOOP) for too many links.
     """
     require_plain(path)
     above = {parent for root in roots for declared in (root.path, root.real) for parent in _parents(declared)}
@@ -92,15 +92,15 @@ def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
         if real in above:
             return
         if not _beneath(roots, real, path):
-            raise Refused(path, _OUTSIDE)
+            raise AccessDenied(path, _OUTSIDE)
         if not stat.S_ISDIR(_mode(real)):
-            raise Refused(path, "'..' follows something that is not a directory")
+            raise AccessDenied(path, "'..' follows something that is not a directory")
 
     try:
         return _beneath(roots, resolved(path, climb), path)
     except OSError as error:
         if not _beneath(roots, os.path.dirname(os.fsdecode(error.filename)), path):  # noqa: PTH120
-            raise Refused(path, _OUTSIDE) from None
+            raise AccessDenied(path, _OUTSIDE) from None
         raise
 
 
@@ -117,7 +117,7 @@ def contains(roots: Sequence[Root], path: str) -> bool:
     """Whether a path leads into a root at this moment. For display and for planning: what decides is the opening."""
     try:
         return bool(places(roots, path))
-    except (Refused, OSError):
+    except (AccessDenied, OSError):
         return False
 
 
@@ -154,7 +154,7 @@ def is_within(roots: Sequence[Root], inner: Root) -> bool:
         for place in _beneath([root], inner.real, inner.path):
             try:
                 folder = open_folder(root, place.parts)
-            except (OSError, Refused):
+            except (OSError, AccessDenied):
                 continue
             try:
                 if identity(folder) == inner.identity:
@@ -179,21 +179,21 @@ def reach(roots: Sequence[Root], path: str, use: Callable[[Place], T]) -> T:
 
     The first root that contains the path is tried first. A place whose components turn out to be links has changed since it was looked
     up: it is looked up again, a few times. A place behind a mount point is tried from the next root, which may be the mount itself.
-    Raises `Refused`, and what `use` raises.
+    Raises `AccessDenied`, and what `use` raises.
     """
     require_enforceable(path)
     for _ in range(ATTEMPTS):
         try:
             found = places(roots, path)
             if not found:
-                raise Refused(path, _OUTSIDE)
+                raise AccessDenied(path, _OUTSIDE)
             return _first(found, use)
         except OSError as error:
             if error.errno == errno.EXDEV:
-                raise Refused(path, "it is behind a mount point that is not a workspace root itself") from None
+                raise AccessDenied(path, "it is behind a mount point that is not a workspace root itself") from None
             if error.errno != errno.ELOOP:
                 raise
-    raise Refused(path, "a link in the path keeps changing or is broken")
+    raise AccessDenied(path, "a link in the path keeps changing or is broken")
 
 
 def _first(found: Sequence[Place], use: Callable[[Place], T]) -> T:
@@ -207,7 +207,7 @@ def _first(found: Sequence[Place], use: Callable[[Place], T]) -> T:
 
 
 def open_folder(root: Root, parts: Sequence[str]) -> int:
-    """Open the directory beneath `root`, for use as a base only. Raises `OSError` (ELOOP: a link, EXDEV: a mount point), `Refused`."""
+    """Open the directory beneath `root`, for use as a base only. Raises `OSError` (ELOOP: a link, EXDEV: a mount point), `AccessDenied`."""
     return _opened(root, parts, FOLDER)
 
 

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 from . import text
 from .atomic import Old, Target, abandon, overwrite, prepare, read_at_most, recover, replace
-from .containment import Place, Refused, Root, bind, guarantees, open_folder, open_regular, reach
+from .containment import AccessDenied, Place, Root, bind, guarantees, open_folder, open_regular, reach
 from .errors import RequestError, failed, not_found, refused
 from .policy import FilePolicy
 from .sensitive import belongs_to_repository, is_denied, may_belong_to_repository
@@ -141,7 +141,7 @@ def _read(roots: RootSet, path: str, wanted: Lines, policy: FilePolicy, check: C
     try:
         status = os.fstat(file)
         if status.st_nlink > 1 and policy.hard_links == "refuse":
-            raise Refused(path, "the file has other hard links, which may be outside the workspace roots")
+            raise AccessDenied(path, "the file has other hard links, which may be outside the workspace roots")
         # It may grow while it is read.
         raw = read_at_most(file, policy.max_read + 1) if status.st_size <= policy.max_read else None
         check()
@@ -188,7 +188,7 @@ def _write(
     def prepared(place: Place) -> tuple[Place, Target]:
         _require_allowed(place, policy, writing=True)
         if approved is not None and place.real != approved:
-            raise Refused(path, "the path now leads to a different file than the approved one")
+            raise AccessDenied(path, "the path now leads to a different file than the approved one")
         return place, prepare(place.root, place.parts)
 
     for tries_left in range(_TRIES, 0, -1):
@@ -239,7 +239,7 @@ def _back_up(path: str, name: str, old: Old, policy: FilePolicy) -> None:
     if not old.is_readable:
         raise failed(path, "the old file may not be read, so it cannot be backed up")
     if old.has_other_names and policy.hard_links == "refuse":
-        raise Refused(
+        raise AccessDenied(
             path, "the old file has other hard links, which may be outside the workspace roots; it is not copied"
         )
     most = max(policy.max_read, policy.max_write)
@@ -283,7 +283,7 @@ def _require_allowed(place: Place, policy: FilePolicy, *, writing: bool) -> None
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place.path)
     objection = policy.objection(place, writing=writing)
     if objection is not None:
-        raise Refused(place.path, objection)
+        raise AccessDenied(place.path, objection)
     if writing:
         _require_no_repository(place, policy)
 
@@ -297,14 +297,16 @@ def _repository_guard(place: Place, policy: FilePolicy) -> Generator[Callable[[]
 
 def _require_no_repository(place: Place, policy: FilePolicy) -> None:
     if is_denied((".git",), policy.denied_for_writing) and belongs_to_repository(place.root.real, place.parts):
-        raise Refused(place.path, "git takes its folder for a repository then, and runs what the settings there say")
+        raise AccessDenied(
+            place.path, "git takes its folder for a repository then, and runs what the settings there say"
+        )
 
 
 def _mapped(path: str, work: Callable[[], T]) -> T:
     """Run `work`; what the system or a check refuses becomes the error that answers the request."""
     try:
         return work()
-    except Refused as error:
+    except AccessDenied as error:
         raise refused(path, error.reason) from None
     except OSError as error:
         raise _answered(path, error) from None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from acp_bindings import Refused
+from acp_bindings import RequestError as RequestError
 
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
@@ -15,33 +14,6 @@ REFUSED: Final = -32001
 NOT_FOUND: Final = -32002
 UNSUPPORTED_VERSION: Final = -32022
 """A version of the protocol that is not spoken here (schema of v2)."""
-
-
-@dataclass
-class RequestError(Refused):
-    """A request that fails: a JSON-RPC `code`, one sentence, and `data` as JSON (`None`: none is sent).
-
-    >>> error = invalid_params("'cwd' must be an absolute path", pointer="/cwd")
-    >>> error.as_json()
-    {'code': -32602, 'message': "'cwd' must be an absolute path", 'data': {'pointer': '/cwd'}}
-    """
-
-    code: int
-    message: str
-    data: Any = None
-
-    __hash__ = Exception.__hash__
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), tuple(getattr(self, field.name) for field in fields(self)), self.__dict__
-
-    def __str__(self) -> str:
-        return f"{self.message} ({self.code})"
-
-    def as_json(self) -> dict[str, Any]:
-        """The `error` of a JSON-RPC response."""
-        body: dict[str, Any] = {"code": self.code, "message": self.message}
-        return body if self.data is None else {**body, "data": self.data}
 
 
 def invalid_params(sentence: str, **data: Any) -> RequestError:

@@ -28,7 +28,7 @@ MOST_PARTS: Final = 512
 
 
 @dataclass
-class Refused(Exception):
+class AccessDenied(Exception):
     """A path that is not opened. `path` is the path as it was asked for, `reason` ends a sentence; neither tells what lies outside."""
 
     path: str
@@ -54,10 +54,10 @@ class Handle:
 
     @contextmanager
     def opened(self, path: str) -> Generator[int, None, None]:
-        """A descriptor that stays good until the block ends, whoever closes the handle. Raises `Refused` where it is closed."""
+        """A descriptor that stays good until the block ends, whoever closes the handle. Raises `AccessDenied` where it is closed."""
         with self._lock:
             if self._descriptor is None:
-                raise Refused(path, "the workspace root is closed")
+                raise AccessDenied(path, "the workspace root is closed")
             own = os.dup(self._descriptor)
         try:
             yield own
@@ -95,7 +95,7 @@ class Root:
 
 
 def bind(path: str) -> Root:
-    """The directory at `path` as a root, held open. Raises `OSError` where there is none, `Refused` where roots cannot be enforced, and
+    """The directory at `path` as an open root. Raises `OSError` where there is none, `AccessDenied` where roots cannot be enforced, and
     where a part of the path changes meanwhile: what is granted is the directory that was opened.
     """
     require_enforceable(path)
@@ -105,7 +105,7 @@ def bind(path: str) -> Root:
     try:
         found = identity(folder)
         if identity_of(os.stat(path)) != found:  # noqa: PTH116 - links and `..` as the system takes them
-            raise Refused(path, _CHANGED)
+            raise AccessDenied(path, _CHANGED)
     except BaseException:
         os.close(folder)
         raise
@@ -117,36 +117,38 @@ _CHANGED: Final = "a part of its path changed while it was opened"
 
 @contextmanager
 def opened_root(root: Root) -> Generator[int, None, None]:
-    """The root's directory by descriptor. Raises `Refused` where it is closed, where another directory has taken its place or a link
+    """The root's directory by descriptor. Raises `AccessDenied` where it is closed, where another directory has taken its place or a link
     stands on its path, and on a platform where nothing can be promised; `OSError` where none is there any more.
     """
     require_enforceable(root.path)
     if root.handle is None:
-        raise Refused(root.path, "the workspace root is not open")
+        raise AccessDenied(root.path, "the workspace root is not open")
     with root.handle.opened(root.path) as folder:
         there = _opened(root.real, root.path)
         try:
             if identity(there) != root.identity:
-                raise Refused(root.path, "the directory was replaced by another one since it became a workspace root")
+                raise AccessDenied(
+                    root.path, "the directory was replaced by another one since it became a workspace root"
+                )
         finally:
             os.close(there)
         yield folder
 
 
 def _opened(real: str, path: str) -> int:
-    """Open the directory at a real path. Raises `Refused` where a link stands on the path by now, `OSError`."""
+    """Open the directory at a real path. Raises `AccessDenied` where a link stands on the path by now, `OSError`."""
     try:
         return open_from_top([part for part in real.split("/") if part])
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise Refused(path, _CHANGED) from None
+            raise AccessDenied(path, _CHANGED) from None
         raise
 
 
 def require_enforceable(path: str) -> None:
-    """Raise `Refused` on a platform where nothing can be promised."""
+    """Raise `AccessDenied` on a platform where nothing can be promised."""
     if mechanism() is Mechanism.NONE:
-        raise Refused(path, "this platform cannot keep an access inside its root")
+        raise AccessDenied(path, "this platform cannot keep an access inside its root")
 
 
 def resolved(path: str, climb: Callable[[str], None] = lambda real: None) -> str:
@@ -192,17 +194,17 @@ def _target(path: str) -> str | None:
 
 
 def require_plain(path: str) -> None:
-    """Raise `Refused` for what is no absolute path of this platform, or too long a one."""
+    """Raise `AccessDenied` for what is no absolute path of this platform, or too long a one."""
     if "\0" in path:
-        raise Refused(path, "a path must not contain a NUL character")
+        raise AccessDenied(path, "a path must not contain a NUL character")
     if not path.startswith("/"):
-        raise Refused(path, "the path is not absolute")
+        raise AccessDenied(path, "the path is not absolute")
     try:
         length = len(path.encode())
     except UnicodeEncodeError:
-        raise Refused(path, "the path is not Unicode text") from None
+        raise AccessDenied(path, "the path is not Unicode text") from None
     if length > LONGEST_PATH:
-        raise Refused(path[:256], f"the path is longer than {LONGEST_PATH} bytes")
+        raise AccessDenied(path[:256], f"the path is longer than {LONGEST_PATH} bytes")
 
 
 def identity(descriptor: int) -> Identity:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from mcp_bindings import roots
 
-from .containment import Place, Refused, Root, bind, open_file, open_regular, opened_root, places, reach
+from .containment import AccessDenied, Place, Root, bind, open_file, open_regular, opened_root, places, reach
 from .errors import refused
 from .mcp_uris import path_of
 from .scope import MOST_ROOTS, Scope
@@ -48,7 +48,7 @@ class _Listed:
             self._root = None
         try:
             self._bind()
-        except Refused as error:
+        except AccessDenied as error:
             self.reason = error.reason
         except OSError as error:
             self.reason = os.strerror(error.errno or 0).lower()
@@ -79,7 +79,7 @@ class _Listed:
             else:
                 with opened_root(root):
                     pass
-        except (OSError, Refused):
+        except (OSError, AccessDenied):
             return False
         return True
 
@@ -118,7 +118,7 @@ class ServerRoots:
         """Whether an absolute path lies in a root, links followed. For planning; `open` decides."""
         try:
             return bool(self._places(path))
-        except (Refused, OSError):
+        except (AccessDenied, OSError):
             return False
 
     def open(self, path: str) -> int:
@@ -130,12 +130,12 @@ class ServerRoots:
 
         def use(place: Place) -> int:
             if not _is_within(place, now):
-                raise Refused(path, "it is outside the roots")
+                raise AccessDenied(path, "it is outside the roots")
             return open_file(place.root, place.parts, os.O_RDONLY)
 
         try:
             return reach([root for root, _ in now], path, use)
-        except Refused as error:
+        except AccessDenied as error:
             if any(one.holds(path) and one.now() is None for one in self._listed):
                 raise FileNotFoundError(errno.ENOENT, "the root does not exist at the moment", path) from None
             raise refused(path, error.reason) from None
@@ -144,7 +144,7 @@ class ServerRoots:
         """Where an absolute path leads. Raises `RequestError` -32001 where it leads outside the roots."""
         try:
             found = self._places(path)
-        except Refused as error:
+        except AccessDenied as error:
             raise refused(path, error.reason) from None
         except OSError:
             raise refused(path, "a link in the path is broken") from None

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from mcp_bindings import ErrorResponse, Request, Response, roots, to_builtins
 
-from .containment import Refused, Root, bind, open_regular, open_syncable_folder, places, require_enforceable
+from .containment import AccessDenied, Root, bind, open_regular, open_syncable_folder, places, require_enforceable
 from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refused
 from .mcp_uris import uri_of
 from .scope import Scope, normalise
@@ -81,7 +81,7 @@ class Exposed:
                 os.close(open_syncable_folder(self.root, ()))
             else:
                 os.close(open_regular(self.root, (self.file,), os.O_RDONLY))
-        except (OSError, Refused):
+        except (OSError, AccessDenied):
             return False
         return True
 
@@ -89,7 +89,7 @@ class Exposed:
         """Whether a path lies in it, links followed."""
         try:
             found = places([self.root], path)
-        except (OSError, Refused):
+        except (OSError, AccessDenied):
             return False
         return bool(found) and (self.file is None or any(place.parts == (self.file,) for place in found))
 
@@ -185,7 +185,7 @@ class RootsProvider:
         try:
             require_enforceable(path)
             exposed = _bound(path, name)
-        except (OSError, Refused):
+        except (OSError, AccessDenied):
             raise refused(path, "it is not a usable directory or file") from None
         same = [one for one in self._exposed if (one.real, one.root.identity) == (exposed.real, exposed.root.identity)]
         if same:

@@ -211,7 +211,7 @@ def scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = 
     Scope(cwd='/srv/app', additional=('/srv/lib',))
     >>> scope("/srv/app", ["/srv/lib", "skills"], flavour="posix")
     Traceback (most recent call last):
-    acp_workspace.errors.RequestError: additionalDirectories[1] must be an absolute path (-32602)
+    jsonrpc_bindings.failures.RequestError: additionalDirectories[1] must be an absolute path (-32602)
     """
     flavour = flavour or (isinstance(cwd, str) and flavour_of(cwd)) or NATIVE
     _require_well_formed(cwd, additional, flavour)

@@ -29,7 +29,7 @@ from acp_bindings import UNSET, ErrorResponse, Request, Response, v1
 from jsonrpc_bindings.supervisor import GUARD, Program
 
 from .approval import Approve, CommandWish, require_approval
-from .containment import Place, Refused, guarantees, open_folder, reach
+from .containment import AccessDenied, Place, guarantees, open_folder, reach
 from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, not_found, refused
 from .hooks import UNEXPECTED, awaited
 from .processes import Command, Exit, discard, start
@@ -449,7 +449,7 @@ def _opened(roots: RootSet, path: str) -> int:
 
     try:
         return reach(roots.roots, path, use)
-    except Refused as error:
+    except AccessDenied as error:
         raise refused(path, error.reason) from None
     except FileNotFoundError:
         raise not_found(path) from None

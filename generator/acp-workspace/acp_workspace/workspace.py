@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from acp_bindings import UNSET
 
-from .containment import Place, Refused, Root, bind, contains, is_within, open_file, places, reach
+from .containment import AccessDenied, Place, Root, bind, contains, is_within, open_file, places, reach
 from .errors import NOT_FOUND, RequestError, invalid_params, refused
 from .scope import (
     MOST_ROOTS,
@@ -129,7 +129,7 @@ class RootSet:
         """Where a path leads, in the order of the roots, earlier roots first. Raises `RequestError` -32001 where it leads outside."""
         try:
             found = places(self.roots, self.scope.absolute(path))
-        except Refused as error:
+        except AccessDenied as error:
             raise refused(path, error.reason) from None
         except OSError:
             raise refused(path, "a link in the path is broken") from None
@@ -144,7 +144,7 @@ class RootSet:
         """
         try:
             return reach(self.roots, self.scope.absolute(path), lambda at: open_file(at.root, at.parts, os.O_RDONLY))
-        except Refused as error:
+        except AccessDenied as error:
             raise refused(path, error.reason) from None
 
     def discover(self, *names: str) -> Iterator[Discovered]:
@@ -156,7 +156,7 @@ class RootSet:
                 path = f"{root.path.rstrip('/')}/{name}"
                 try:
                     os.close(reach([root], path, lambda at: open_file(at.root, at.parts, os.O_RDONLY)))
-                except (OSError, Refused):
+                except (OSError, AccessDenied):
                     continue
                 yield Discovered(path, name, root)
 
@@ -198,7 +198,7 @@ def _bound(entry: str, path: str, grant: Grant = lambda path: None) -> Root:
         raise _ungranted(path, entry, "it is not a directory") from None
     except OSError as error:
         raise _ungranted(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
-    except Refused as error:
+    except AccessDenied as error:
         raise _ungranted(path, entry, error.reason) from None
     try:
         reason = grant(root.real) if root.real != path else None

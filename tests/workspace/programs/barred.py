@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from acp_workspace.containment import Mechanism, Refused, bind, guarantees, open_regular, reach
+from acp_workspace.containment import AccessDenied, Mechanism, bind, guarantees, open_regular, reach
 
 OPENAT2 = 437
 
@@ -56,7 +56,7 @@ def main(base: Path, number: int) -> None:
     for name in ("link/a.txt", "../outside/a.txt"):
         try:
             content(name)
-        except Refused:
+        except AccessDenied:
             continue
         raise AssertionError(f"{name} was read")
     try:

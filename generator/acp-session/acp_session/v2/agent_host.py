@@ -22,7 +22,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from acp_bindings import UNSET, Refused, Unknown, to_builtins, v2
+from acp_bindings import UNSET, RequestError, Unknown, to_builtins, v2
 
 from acp_session.agent_base import AgentSessions, HeldSession, Notify
 from acp_session.permission import Decision, decide
@@ -352,7 +352,7 @@ class _Work:
         error = RuntimeError("cancelled from within") if self._task.cancelled() else self._task.exception()
         if error is None:
             return {"stopReason": self._task.result()}
-        if isinstance(error, Refused):
+        if isinstance(error, RequestError):
             cause = {"code": error.code, "message": error.message}
             return {"stopReason": "error", "error": cause if error.data is None else {**cause, "data": error.data}}
         LOG.error("the work on a prompt failed", exc_info=error)
