@@ -22,7 +22,7 @@ from acpgen.publish.table import slug
 
 ROOT: Final = Path(__file__).parents[1]
 FILE: Final = ROOT / "schema" / "requirements.json"
-MONITOR: Final = ROOT / "generator" / "acp-session" / "acp_session" / "monitor" / "requirements.py"
+MONITOR: Final = ROOT / "generator" / "acp-monitor" / "acp_monitor" / "requirements.py"
 
 PROBE: Final = ROOT / "generator" / "acpgen" / "probe" / "tried.py"
 

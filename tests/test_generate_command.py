@@ -293,11 +293,11 @@ def test_a_change_of_generator_templates_or_dependencies_is_a_change(
 
 def test_a_change_of_the_monitor_is_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = stamp.generator()
-    copied = tmp_path / "acp_session"
-    shutil.copytree(ROOT / "generator/acp-session/acp_session", copied)
-    monkeypatch.setattr("acpgen.resources.session", lambda: copied)
+    copied = tmp_path / "acp_monitor"
+    shutil.copytree(ROOT / "generator/acp-monitor/acp_monitor", copied)
+    monkeypatch.setattr("acpgen.resources.monitor", lambda: copied)
     assert stamp.generator() == before
-    (copied / "monitor" / "more.py").write_text("")
+    (copied / "more.py").write_text("")
     assert stamp.generator() != before
 
 

@@ -441,9 +441,9 @@ def test_a_batch_and_an_error_are_checked_against_their_version(tmp_path: Path) 
         "required": ["id", "error"],
         "x-docs-ignore": True,
     }
-    root = {"anyOf": [{"$ref": "#/$defs/Failed"}, {"type": "array", "items": {"$ref": "#/$defs/Failed"}}]}
+    root = {"anyOf": [{"$ref": "#/$defs/PeerError"}, {"type": "array", "items": {"$ref": "#/$defs/PeerError"}}]}
     ask = {"type": "object", "x-method": "ask", "x-side": "agent"}
-    definitions = {"AskRequest": ask, "StartRequest": start, "Error": error, "Failed": envelope}
+    definitions = {"AskRequest": ask, "StartRequest": start, "Error": error, "PeerError": envelope}
     old = small("v1", tmp_path, {"AskRequest": ask, "ToldRequest": {**ask, "x-method": "told"}})
 
     def faults(name: str, *after: Any, **more: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from acp_session.monitor import BEHIND
+from acp_monitor import BEHIND
 from acpgen import cli, config, ir, material, project, publish, site
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES

@@ -75,7 +75,15 @@ def test_a_release_carries_schemas_method_tables_vectors_wheels_and_sums(copy: P
             assert (released / f"{flat}.{kind}").read_bytes() == checked_in.read_bytes()
     wheels = {name.split("-")[0].replace("_", "-") for name in names if name.endswith(".whl")}
     assert wheels == {"acpgen", *distributions(copy)}
-    assert {"acp-bindings", "acp-session", "jsonrpc-bindings", "mcp-bindings", "schema-inclusion"} <= wheels
+    assert {
+        "acp-bindings",
+        "acp-monitor",
+        "acp-session",
+        "acp-workspace",
+        "jsonrpc-bindings",
+        "mcp-bindings",
+        "schema-inclusion",
+    } <= wheels
     assert {name.split("-")[1] for name in names if name.endswith(".whl")} == {acpgen.__version__}
     lines = (released / "SHA256SUMS").read_text("utf-8").splitlines()
     hashed = {name: hashlib.sha256((released / name).read_bytes()).hexdigest() for name in names - {"SHA256SUMS"}}

@@ -103,9 +103,9 @@ def test_the_wheel_holds_code_templates_and_the_monitor_and_nothing_else(wheel: 
     }
     assert templates
     assert templates <= names
-    monitor = {path.name for path in (ROOT / "generator/acp-session/acp_session/monitor").glob("*.py")}
-    assert {name for name in names if "acp_session" in name.split("/")} == {
-        f"acpgen/acp_session/monitor/{name}" for name in monitor
+    monitor = {path.name for path in (ROOT / "generator/acp-monitor/acp_monitor").glob("*.py")}
+    assert {name for name in names if "acp_monitor" in name.split("/")} == {
+        f"acpgen/acp_monitor/{name}" for name in monitor
     }
     runtime = {path.name for path in (ROOT / "generator/jsonrpc_bindings").glob("*.py")} | {"py.typed"}
     assert {name for name in names if "jsonrpc_bindings" in name.split("/")} == {

@@ -17,7 +17,7 @@ from acpgen.schema.numbers import with_decimals
 from acpgen.schema.ways import require_few_ways
 
 if TYPE_CHECKING:
-    from acp_session.monitor import Breach, Folding, Monitor
+    from acp_monitor import Breach, Folding, Monitor
     from acpgen.schema.profile import Profile
     from jsonrpc_bindings.strict import Strict
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from . import envelopes
 from .contract import Method
-from .failures import ConnectionEnded, NotAdvertised, NotStrict
+from .failures import ConnectionClosed, NotAdvertised, NotStrict
 from .framing import Unreadable
 from .gates import Gates
 from .pending import Pending, Sent
@@ -74,10 +74,10 @@ class Calling:
         self._pending.end(self._gone)
         self._room.set()
 
-    def _gone(self) -> ConnectionEnded:
-        known = isinstance(self._reason, ConnectionEnded | Unreadable)
+    def _gone(self) -> ConnectionClosed:
+        known = isinstance(self._reason, ConnectionClosed | Unreadable)
         why = f": {self._reason}" if known else ""
-        found = ConnectionEnded(
+        found = ConnectionClosed(
             "the connection is closed" if self._is_closing and not self._reason else f"the {self.other} has ended{why}"
         )
         found.__cause__ = self._reason
@@ -102,7 +102,7 @@ class Calling:
     async def request(self, method: Any, params: Any = None, /, *, timeout: float | None = None) -> Any:
         """The result of a request. When the caller is cancelled or `timeout` is over, the request is taken back.
 
-        Raises `Failed` where the peer answers with an error, `DecodeError` where the answer cannot be read, `ConnectionEnded`,
+        Raises `PeerError` where the peer answers with an error, `DecodeError` where the answer cannot be read, `ConnectionClosed`,
         `NotAdvertised`, `TimeoutError`, and `EncodeError` for params that no JSON can hold.
         """
         name: str = method.name if isinstance(method, Method) else method
@@ -173,7 +173,7 @@ class Calling:
         if how is not None:
             try:
                 self._send(envelopes.notification(how.method, {how.field: number}), how.method)
-            except (ConnectionEnded, NotStrict) as error:
+            except (ConnectionClosed, NotStrict) as error:
                 self._tell(error)
 
     def _permit(self, method: str, *, is_request: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from .child import Child
 from .connection import Connection
-from .failures import Refused
+from .failures import RequestError
 from .framing import LIMIT, Kind, framing
 from .stdio import Own
 from .transport import CAPACITY, Transport, pair
@@ -41,9 +41,9 @@ FarEnd = TypeVar("FarEnd", bound="Remote")
 NearEnd = TypeVar("NearEnd", bound="Remote")
 
 
-def unserved(method: str) -> Refused:
+def unserved(method: str) -> RequestError:
     """What a method raises that nobody wrote: the request is answered with -32601."""
-    return Refused.unserved(method)
+    return RequestError.unserved(method)
 
 
 class Remote:

@@ -14,8 +14,8 @@ from acp_bindings.v1.methods import STRICT as V1
 from acp_bindings.v2.methods import STRICT as V2
 
 import tiers
-from acp_session.monitor import Monitor
-from acp_session.monitor.alike import LONGEST, MOST, Alike
+from acp_monitor import Monitor
+from acp_monitor.alike import LONGEST, MOST, Alike
 from jsonrpc_bindings.strict import Strict
 
 SHIPPED: Final = sorted((Path(__file__).parent / "shipped").glob("*.jsonl"))

@@ -11,9 +11,9 @@ from acp_bindings.v1.methods import STRICT as V1
 from acp_bindings.v2.methods import STRICT as V2
 
 import tiers
-from acp_session.monitor import Monitor, observe
-from acp_session.monitor.rules import RULES, Rule
-from acp_session.monitor.shapes import Shapes
+from acp_monitor import Monitor, observe
+from acp_monitor.rules import RULES, Rule
+from acp_monitor.shapes import Shapes
 from monitor.cases import CASES
 from monitor.quiet import QUIET
 from monitor.scripts import Said

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from acp_session.monitor import Breach, Folding
-from acp_session.monitor.kept import MOST_MARKS
+from acp_monitor import Breach, Folding
+from acp_monitor.kept import MOST_MARKS
 from acpgen import embedded, judge, recording
 from acpgen.validate import Counts, as_text, conversation, folded
 from monitor.scripts import Said, client, info, listed, opened, update, v1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_session.monitor import kept
-from acp_session.monitor.kept import LONGEST_KEY, Recent, Room, brief, key
+from acp_monitor import kept
+from acp_monitor.kept import LONGEST_KEY, Recent, Room, brief, key
 
 IDS = ("1", "s1", "n1", "null", "", 1, 2, 2**70, 2**70 + 1, 0.12345671, 0.12345672, 1.5, None, "x" * 300, "x" * 301)
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import tiers
-from acp_session.monitor import kept, rootpaths
+from acp_monitor import kept, rootpaths
 from acpgen import embedded, judge
 from acpgen.schema.walk import is_array, is_object
 from monitor.cases import CASES, MCP_CASES
@@ -462,12 +462,12 @@ def test_pending_version_two_is_judged_as_such_before_the_answer_comes() -> None
 
 def test_the_monitor_of_the_distribution_knows_the_versions_of_the_installed_bindings() -> None:
     code = (
-        "from acp_session.monitor import Monitor\n"
+        "from acp_monitor import Monitor\n"
         "monitor = Monitor()\n"
         "for breach in monitor.observe('client', b'7'): print(breach)\n"
         "print(monitor.finish(), monitor.version)\n"
     )
-    paths = [ROOT / "generator/acp-session", ROOT / "generated/python/acp-bindings"]
+    paths = [ROOT / "generator/acp-monitor", ROOT / "generated/python/acp-bindings"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     first, last = ran.stdout.splitlines()

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from acp_session.monitor.shapes import MOST_PLACES, Shapes
+from acp_monitor.shapes import MOST_PLACES, Shapes
 from acpgen.schema.walk import is_array, is_object
 from conformance.vectors import protocol
 

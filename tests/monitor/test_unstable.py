@@ -10,7 +10,7 @@ from acp_bindings import v1 as stable
 from acp_bindings.unstable import v1, v2
 from acp_bindings.v1 import methods as judged
 
-from acp_session.monitor import Breach, Monitor
+from acp_monitor import Breach, Monitor
 from acpgen import judge
 from jsonrpc_bindings.homes import Home
 from jsonrpc_bindings.strict import Strict

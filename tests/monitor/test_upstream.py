@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import evidence
-from acp_session.monitor import upstream
+from acp_monitor import upstream
 from acpgen import judge
 
 

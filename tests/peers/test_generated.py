@@ -94,7 +94,7 @@ def test_a_strangers_protocol_has_working_peers(tmp_path: Path, monkeypatch: pyt
         async with peers.join(sides["player"], sides["table"]) as (_, table):
             assert (await table.game_move(chess.MoveRequest(square="e4"))).reply == "e4!"
             await table.game_resign()
-            with pytest.raises(runtime.Failed) as failed:
+            with pytest.raises(runtime.PeerError) as failed:
                 await table.bring(chess.BringRequest(table=chess.Table()))
             assert failed.value.code == -32601
         assert said[0] == 3

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import ConnectionEnded, DecodeError, v1
+from acp_bindings import ConnectionClosed, DecodeError, v1
 from acp_bindings.v1 import peers
 
 from jsonrpc_bindings.child import Child
@@ -90,7 +90,7 @@ def test_an_agent_that_dies_or_never_answers_leaves_nobody_waiting_and_is_ended(
         async with spawn(what, client, grace=0.3) as agent:
             child: Child = agent.connection.transport
             if what in ("gone", "half"):
-                with pytest.raises(ConnectionEnded):
+                with pytest.raises(ConnectionClosed):
                     await agent.initialize(HELLO)
             else:
                 await client.ready.wait()
@@ -107,7 +107,7 @@ def test_an_agent_that_is_killed_in_a_turn_wakes_its_client() -> None:
     async def test() -> None:
         async with spawn() as agent:
             await agent.initialize(HELLO)
-            with pytest.raises(ConnectionEnded, match="the agent has ended"):
+            with pytest.raises(ConnectionClosed, match="the agent has ended"):
                 await agent.session_prompt(wish("die"))
             assert agent.connection.transport.returncode in (None, -9)
 

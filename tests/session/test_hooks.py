@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from acp_bindings import v1
 
-from acp_session.approval import FileWish
-from acp_session.containment import guarantees
-from acp_session.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, REFUSED, RequestError
-from acp_session.filesystem import FileEvent, FilePolicy, FileSystem
-from acp_session.scope import Scope
-from acp_session.store import Access, Lines, Memory, Scoped
-from acp_session.workspace import ClientWorkspace
+from acp_workspace.approval import FileWish
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, REFUSED, RequestError
+from acp_workspace.filesystem import FileEvent, FilePolicy, FileSystem
+from acp_workspace.scope import Scope
+from acp_workspace.store import Access, Lines, Memory, Scoped
+from acp_workspace.workspace import ClientWorkspace
 
 on_disk = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 

@@ -13,15 +13,15 @@ from acp_bindings import ErrorResponse, Request, Response, v1
 from acp_session.agent_host import AgentHost
 from acp_session.client_base import OpenSession
 from acp_session.client_host import ClientHost
-from acp_session.containment import guarantees
-from acp_session.errors import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
-from acp_session.filesystem import FileEvent
 from acp_session.permission import Prompt
-from acp_session.terminals import TerminalPolicy
 from acp_session.transcript import Transcript
 from acp_session.turn import Turn
-from acp_session.workspace import RootSet
-from session.conftest import descriptors
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
+from acp_workspace.filesystem import FileEvent
+from acp_workspace.terminals import TerminalPolicy
+from acp_workspace.workspace import RootSet
+from workspace.conftest import descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 

@@ -27,27 +27,6 @@ from mcp_bindings import roots
 
 import evidence
 from acp_session.baseline import BASELINE, missing_methods
-from acp_session.containment import Refused, bind, guarantees, open_file
-from acp_session.errors import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    NOT_FOUND,
-    REFUSED,
-    RequestError,
-)
-from acp_session.filesystem import FilePolicy, FileSystem
-from acp_session.mcp_roots import (
-    LIST_CHANGED,
-    RootsCache,
-    RootsProvider,
-    RootsUnsupported,
-    bound,
-    client_capabilities,
-    from_workspace,
-    path_of,
-    uri_of,
-)
 from acp_session.permission import (
     NotMappable,
     about_tool_call,
@@ -59,8 +38,29 @@ from acp_session.permission import (
     to_v2,
     tool_call_update,
 )
-from acp_session.tail import Tail
-from acp_session.workspace import AgentWorkspace, ClientWorkspace, RootSet, Scope, matches, normalise, scope
+from acp_workspace.containment import AccessDenied, bind, guarantees, open_file
+from acp_workspace.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    NOT_FOUND,
+    REFUSED,
+    RequestError,
+)
+from acp_workspace.filesystem import FilePolicy, FileSystem
+from acp_workspace.mcp_roots import (
+    LIST_CHANGED,
+    RootsCache,
+    RootsProvider,
+    RootsUnsupported,
+    bound,
+    client_capabilities,
+    from_workspace,
+    path_of,
+    uri_of,
+)
+from acp_workspace.tail import Tail
+from acp_workspace.workspace import AgentWorkspace, ClientWorkspace, RootSet, Scope, matches, normalise, scope
 from requirements_file import identity, label
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -448,7 +448,7 @@ def what_cannot_be_decided_is_refused(base: Path) -> None:
     root = bind(f"{base}/app")
     (base / "app").rename(base / "was")
     (base / "outside").rename(base / "app")
-    with pytest.raises(Refused, match="replaced"):
+    with pytest.raises(AccessDenied, match="replaced"):
         open_file(root, ("a.txt",), os.O_RDONLY)
 
 
@@ -490,8 +490,8 @@ def what_is_claimed_is_enforced_or_nothing_is_opened(base: Path) -> None:
     assert held.links
     assert code_of(read_file, base, f"{base}/outside/a.txt") == REFUSED
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("acp_session.mechanism._has_openat2", lambda: False)
-        patch.setattr("acp_session.mechanism._has_walk", lambda: False)
+        patch.setattr("acp_workspace.mechanism._has_openat2", lambda: False)
+        patch.setattr("acp_workspace.mechanism._has_walk", lambda: False)
         assert not guarantees().enforced
         assert not FileSystem().capabilities().read_text_file
         assert code_of(RootSet.bind, scope(f"{base}/app")) == REFUSED

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from acp_session import atomic
-from acp_session.containment import guarantees
-from acp_session.errors import REFUSED, RequestError
-from acp_session.filesystem import FileEvent
-from acp_session.workers import Workers
-from acp_session.workspace import RootSet, scope
-from session.test_filesystem import Client, temporary_files
+from acp_workspace import atomic
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import REFUSED, RequestError
+from acp_workspace.filesystem import FileEvent
+from acp_workspace.workers import Workers
+from acp_workspace.workspace import RootSet, scope
+from workspace.test_filesystem import Client, temporary_files
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -48,8 +48,8 @@ def outcome(base: Path, kind: str, patch: pytest.MonkeyPatch, change: Callable[[
     """What becomes of a request when `change` happens in the midst of it."""
     client = Client(base)
     halted: dict[str, tuple[str, Callable[..., Any]]] = {
-        "read": ("acp_session.disk.read_at_most", atomic.read_at_most),
-        "write": ("acp_session.atomic.os.fsync", os.fsync),
+        "read": ("acp_workspace.disk.read_at_most", atomic.read_at_most),
+        "write": ("acp_workspace.atomic.os.fsync", os.fsync),
     }
     target, function = halted[kind]
     halt = Halt(patch, target, function)
@@ -107,7 +107,7 @@ def test_a_request_that_waits_for_a_thread_opens_nothing_afterwards(
     def reached(roots: object, path: str, use: object) -> None:
         opened.append(path)
 
-    monkeypatch.setattr("acp_session.disk.reach", reached)
+    monkeypatch.setattr("acp_workspace.disk.reach", reached)
     go = threading.Event()
 
     async def run() -> None:
@@ -152,7 +152,7 @@ def test_new_roots_are_in_force_while_the_old_files_are_looked_for(
     client = Client(tmp_path)
     make("app/a.txt", "old")
     make("lib/b.txt", "b")
-    halt = Halt(monkeypatch, "acp_session.disk.recover", atomic.recover)
+    halt = Halt(monkeypatch, "acp_workspace.disk.recover", atomic.recover)
 
     async def run() -> None:
         attaching = asyncio.ensure_future(client.files.attach("s", RootSet.bind(scope(f"{tmp_path}/lib"))))
@@ -175,7 +175,7 @@ def test_the_user_is_told_what_became_of_a_cancelled_write(
     client = Client(tmp_path, notify=events.append)
     path = make("app/a.txt", "old")
     target, function = ("os.replace", os.replace) if after else ("os.fsync", os.fsync)
-    halt = Halt(monkeypatch, f"acp_session.atomic.{target}", function, after=after)
+    halt = Halt(monkeypatch, f"acp_workspace.atomic.{target}", function, after=after)
 
     async def run() -> None:
         task = asyncio.ensure_future(client.files.write_text_file(client.writing("app/a.txt", "new")))
@@ -196,7 +196,7 @@ def test_the_event_loop_goes_on_while_files_are_slow(
 ) -> None:
     client = Client(tmp_path)
     make("app/a.txt", "old")
-    halt = Halt(monkeypatch, "acp_session.atomic.os.fsync", os.fsync)
+    halt = Halt(monkeypatch, "acp_workspace.atomic.os.fsync", os.fsync)
 
     async def run() -> None:
         task = asyncio.ensure_future(client.files.write_text_file(client.writing("app/a.txt", "new")))

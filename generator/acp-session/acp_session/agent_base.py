@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
-from .errors import NOT_FOUND, RequestError, invalid_params
-from .scope import ListRequest, Scope
-from .workspace import AgentWorkspace, Grant, RootSet
+from acp_workspace.errors import NOT_FOUND, RequestError, invalid_params
+from acp_workspace.scope import ListRequest, Scope
+from acp_workspace.workspace import AgentWorkspace, Grant, RootSet
 
 Notify: TypeAlias = "Callable[[str, Any], Awaitable[object] | object]"
 """Sends a notification."""

@@ -21,11 +21,12 @@ from typing import TypeAlias
 
 from acp_bindings import v1
 
+from acp_workspace.errors import invalid_params
+from acp_workspace.workspace import Grant
+
 from .agent_base import AgentSessions, Notify, settled
 from .agent_session import Session
-from .errors import invalid_params
 from .turn import Call, Turn
-from .workspace import Grant
 
 Run: TypeAlias = "Callable[[Turn], Awaitable[v1.StopReason]]"
 """Does the work of a turn. It is cancelled with the turn: what it raises or returns then does not count."""

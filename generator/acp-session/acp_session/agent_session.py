@@ -10,8 +10,9 @@ from typing import ClassVar
 
 from acp_bindings import UNSET, v1
 
+from acp_workspace.hooks import awaited
+
 from .agent_base import HeldSession
-from .hooks import awaited
 
 
 @dataclass(slots=True, eq=False)

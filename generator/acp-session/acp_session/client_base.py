@@ -13,11 +13,10 @@ from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import UNSET
 
+from acp_workspace.errors import METHOD_NOT_FOUND, RequestError, invalid_params
+from acp_workspace.hooks import awaited
+from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.pending import Sent
-
-from .errors import METHOD_NOT_FOUND, RequestError, invalid_params
-from .hooks import awaited
-from .workspace import ClientWorkspace, RootSet
 
 T = TypeVar("T")
 

@@ -21,7 +21,13 @@ from typing import Any, Final, TypeAlias
 
 from acp_bindings import UNSET, ErrorResponse, Request, Response, v1
 
-from .approval import Approve, Wish
+from acp_workspace.approval import Approve, Wish
+from acp_workspace.errors import METHOD_NOT_FOUND, RequestError, invalid_params, refused
+from acp_workspace.filesystem import Buffer, Changed, FileEvent, FilePolicy, FileSystem, Stage
+from acp_workspace.hooks import awaited
+from acp_workspace.store import Store
+from acp_workspace.terminals import Show, TerminalEvent, TerminalPolicy, Terminals
+
 from .client_base import (
     Call,
     ClientSessions,
@@ -33,12 +39,7 @@ from .client_base import (
     every_page,
     retrieve_exception,
 )
-from .errors import METHOD_NOT_FOUND, RequestError, invalid_params, refused
-from .filesystem import Buffer, Changed, FileEvent, FilePolicy, FileSystem, Stage
-from .hooks import awaited
 from .permission import Prompt, cancel, choose, read
-from .store import Store
-from .terminals import Show, TerminalEvent, TerminalPolicy, Terminals
 from .transcript import Transcript
 
 Ask: TypeAlias = "Callable[[Prompt], Awaitable[str | None] | str | None]"

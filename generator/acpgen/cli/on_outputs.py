@@ -190,7 +190,7 @@ def generate(
                 files = [found.file, found.root / found.schema, *profiles]
         with contextlib.suppress(Faults):
             files += [Path(file) for file in references_of(ref).values() if os.fspath(file) not in DRAFTS]
-        return [*files, resources.templates(), resources.session()]
+        return [*files, resources.templates(), resources.monitor()]
 
     with faults_end_with_2():
         current_folder()

@@ -18,7 +18,7 @@ from acpgen.cli.output import deliver, faults_end_with_2, print_report, require_
 from acpgen.cli.shared_options import Format, Output, Ref, protocol_names, references_of
 
 if TYPE_CHECKING:
-    from acp_session.monitor import Breach, Folding, Monitor
+    from acp_monitor import Breach, Folding, Monitor
     from jsonrpc_bindings.strict import Strict
 
 

@@ -1,4 +1,4 @@
-"""The rules of the monitor as pages: what `acpgen validate --session`, `acpgen tap` and `acp_session.monitor` report."""
+"""The rules of the monitor as pages: what `acpgen validate --session`, `acpgen tap` and `acp_monitor` report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, code, joined
 
 if TYPE_CHECKING:
-    from acp_session.monitor import Rule
+    from acp_monitor import Rule
 
 PAGE: Final = "monitor.md"
 FAMILIES: Final = ("acp", "mcp")

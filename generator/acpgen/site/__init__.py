@@ -205,7 +205,7 @@ def serve(
     def watched() -> list[Path]:
         found = config()
         python = [found.root / each for each in found.site.python]
-        return [found.file, found.root / found.schema, resources.templates(), resources.session(), *python]
+        return [found.file, found.root / found.schema, resources.templates(), resources.monitor(), *python]
 
     warned = generator.untested(generator.require())
     if warned:

@@ -19,14 +19,14 @@ from typing import Any, Final, TypeAlias
 
 from acp_bindings import v1
 
-from acp_session.approval import Approve
 from acp_session.client_host import Audit
-from acp_session.errors import RequestError, invalid_params
-from acp_session.filesystem import Buffer, Changed, FilePolicy, FileSystem, Stage
-from acp_session.scope import LifecycleRequest, requested
-from acp_session.store import Store
-from acp_session.terminals import TerminalPolicy, Terminals
-from acp_session.workspace import Grant, RootSet
+from acp_workspace.approval import Approve
+from acp_workspace.errors import RequestError, invalid_params
+from acp_workspace.filesystem import Buffer, Changed, FilePolicy, FileSystem, Stage
+from acp_workspace.scope import LifecycleRequest, requested
+from acp_workspace.store import Store
+from acp_workspace.terminals import TerminalPolicy, Terminals
+from acp_workspace.workspace import Grant, RootSet
 
 from .displays import Display
 from .forwarding import Background

@@ -22,13 +22,13 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from acp_bindings import UNSET, Refused, Unknown, to_builtins, v2
+from acp_bindings import UNSET, RequestError, Unknown, to_builtins, v2
 
 from acp_session.agent_base import AgentSessions, HeldSession, Notify
-from acp_session.errors import INTERNAL_ERROR, invalid_params
-from acp_session.hooks import awaited
 from acp_session.permission import Decision, decide
-from acp_session.workspace import Grant
+from acp_workspace.errors import INTERNAL_ERROR, invalid_params
+from acp_workspace.hooks import awaited
+from acp_workspace.workspace import Grant
 from jsonrpc_bindings import UnsetType
 
 State: TypeAlias = Literal["idle", "running", "requires_action"]
@@ -352,7 +352,7 @@ class _Work:
         error = RuntimeError("cancelled from within") if self._task.cancelled() else self._task.exception()
         if error is None:
             return {"stopReason": self._task.result()}
-        if isinstance(error, Refused):
+        if isinstance(error, RequestError):
             cause = {"code": error.code, "message": error.message}
             return {"stopReason": "error", "error": cause if error.data is None else {**cause, "data": error.data}}
         LOG.error("the work on a prompt failed", exc_info=error)

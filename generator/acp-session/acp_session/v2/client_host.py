@@ -33,9 +33,9 @@ from acp_session.client_base import (
     every_page,
 )
 from acp_session.endings import Turns
-from acp_session.errors import METHOD_NOT_FOUND, RequestError, invalid_params
-from acp_session.hooks import awaited
 from acp_session.permission import Prompt, cancel, choose, read, tool_call_update
+from acp_workspace.errors import METHOD_NOT_FOUND, RequestError, invalid_params
+from acp_workspace.hooks import awaited
 
 from .transcript import Transcript
 
