@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FieldChange, FormatChange, LimitChange, joined, unexplained
-from acpgen.compat.diff.pairs import Home, Pair, PlacedChange, Step
+from acpgen.compat.diff.pairs import Home, Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Reach, Revision, opposite
 from acpgen.compat.protocol.check.context import Cause, Context, breaks_of
@@ -22,6 +22,7 @@ from acpgen.compat.protocol.check.message_pairs import (
 )
 from acpgen.compat.protocol.check.reception import Receiver, as_received, of_anything
 from acpgen.compat.protocol.covered import closure
+from acpgen.compat.protocol.culprits import without
 from acpgen.compat.protocol.declared import declares_nothing, schema_of
 from acpgen.compat.protocol.revision import fields_on
 from acpgen.compat.rules import judge
@@ -43,7 +44,7 @@ class Content:
         if not self.context.is_changed(messages, pair):
             return
         self._whole.append((messages, pair))
-        explained: list[tuple[tuple[Step, ...], Revision]] = []
+        explained: list[tuple[PlacedChange, Reach]] = []
         doubts: list[PlacedChange] = []
         for found in self.context.walk.wire_changes(pair, elsewhere):
             if found.change.kind == "undecided":
@@ -53,14 +54,30 @@ class Content:
                 yield each
                 self._answer(found, (*self._tolerated(found.change, messages), *each.refuses, *each.doubtful))
                 if each.witness is not None and each.witness.refused_by is not None:
-                    explained.append((found.steps, opposite(each.witness.refused_by)))
+                    explained.append((found, each))
                     self._answer(found, (each.witness.refused_by,))
         for found in dict.fromkeys(doubts):
             depth = len(found.steps)
-            known: set[Revision] = {by for steps, by in explained if steps[:depth] == found.steps}
-            for each in self._settled(found, messages, {opposite(by) for by in known}):
+            below = [(change, each) for change, each in explained if change.steps[:depth] == found.steps]
+            known = {each.witness.refused_by for _, each in below if each.witness and each.witness.refused_by}
+            for each in (*self._settled(found, messages, known), *self._hidden(found, messages, below)):
                 yield each
                 self._answer(found, (*each.refuses, *each.doubtful))
+
+    def _hidden(
+        self, found: PlacedChange, messages: MessagePair, below: Sequence[tuple[PlacedChange, Reach]]
+    ) -> Iterator[Reach]:
+        """What a difference that could not be taken apart refuses beside a milder change of the same thing."""
+        for sender, receiver in DIRECTIONS:
+            others = [(change, each) for change, each in below if each.witness and each.witness.refused_by == receiver]
+            if not others or any(each.severity != "risky" or change.steps != found.steps for change, each in others):
+                continue
+            apart = [without(change.change, found.pair, sender) for change, _ in others]
+            if all(each is not None for each in apart):
+                limit = unexplained(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
+                change = replace(limit, demand={"not": {"allOf": apart}})
+                shown = self._reach(replace(found, change=change), messages)
+                yield from () if shown is None or shown.witness is None else (shown,)
 
     def unexplained(self) -> Iterator[Reach]:
         """What one revision refuses of the other's messages, and no change inside explains."""
