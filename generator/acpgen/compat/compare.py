@@ -529,7 +529,7 @@ class _Files:
             witness=witness,
             fingerprint=known,
         )
-        return Finding((reach,), known, *spots)
+        return Finding((reach,), known, old=spots[0], new=spots[1])
 
 
 _UNDECIDED: Final = "language-undecided"

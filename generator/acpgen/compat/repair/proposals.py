@@ -200,9 +200,10 @@ class Proposals:
         names = frozenset(sides.around(place, side) for place, side in places if place is not None)
         yield Proposal("", "revert", tuple(filter(self._is_near, sides.reversals)))
         yield Proposal("", "revert", self._edits(names))
+        if self._new is not None:
+            yield Proposal("", "revert", sides.taken_away(sides.around(self._new, sides.new)))
         yield Proposal("", "revert more", self._edits(sides.near(names)))
         yield Proposal("", "revert all", sides.reversals)
-        yield Proposal("", "revert all", (*sides.reversals, *sides.removals))
 
     def _edits(self, names: frozenset[str]) -> tuple[Reversal, ...]:
         """The edits of these definitions."""

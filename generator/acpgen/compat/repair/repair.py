@@ -91,6 +91,7 @@ class _Search:
     compare: Callable[[Input], Report]
     limit: int
     spent: int = 0
+    offered: dict[int, list[Proposal]] = field(default_factory=dict[int, "list[Proposal]"])
     chosen: dict[int, Proposal] = field(default_factory=dict[int, Proposal])
     failed: dict[int, list[str]] = field(default_factory=lambda: defaultdict[int, list[str]](list))
     accepted: list[Proposal] = field(default_factory=list[Proposal])
@@ -106,7 +107,11 @@ class _Search:
             self._together(list(fresh.values()))
 
     def _alone(self, finding: Finding, effort: Effort) -> None:
-        for proposal in self.proposals(finding) if id(finding) not in self.chosen else ():
+        if id(finding) in self.chosen:
+            return
+        if id(finding) not in self.offered:
+            self.offered[id(finding)] = [*self.proposals(finding)]
+        for proposal in self.offered[id(finding)]:
             if proposal.effort != effort:
                 continue
             outcome = self._judge([proposal], self.limit - _SPARED)

@@ -173,8 +173,8 @@ def left_out(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
         each for each in {**texts[0], **texts[1]} if each not in known and texts[0].get(each) != texts[1].get(each)
     ]
     if names:
-        at: ChangePlaces = {"old_at": root_of(old), "new_at": root_of(new)}
-        yield context.editorial(Change("structure", new=tuple(sorted(names)), detail="unstable", **at))
+        places: ChangePlaces = {"old_at": root_of(old), "new_at": root_of(new)}
+        yield context.editorial(Change("structure", new=tuple(sorted(names)), detail="unstable", **places))
 
 
 # --- the whole -------------------------------------------------------------------------------------------------------
