@@ -14,11 +14,12 @@ from acpgen.compat.protocol.check.inquiry import Inquiry
 from acpgen.compat.protocol.check.located import name_of
 from acpgen.compat.protocol.check.routes import Joined, pair_of
 from acpgen.compat.protocol.culprits import lost, refused, type_of, way
+from acpgen.compat.protocol.declared import schema_of
 from acpgen.compat.rules import Judgement
 from acpgen.schema.walk import Schema
 
 if TYPE_CHECKING:
-    from schema_inclusion import Culprit
+    from schema_inclusion import Culprit, Relation
 
 
 class Evidence:
@@ -47,24 +48,31 @@ class Evidence:
         """Whether all that has the culprit is accepted, and a message that is refused for it."""
         whole = pair_of(joined)
         relation = self.on.acceptance.relation(whole, sender)
-        if relation.verdict.value == "yes" or self._is_taken(culprit, found, joined, sender):
+        if relation.verdict.value == "yes":
             return "yes", None
         shows = self.on.court.standing(sender, culprit)
         if relation.witness is None or not shows(relation.witness.value):
             relation = self.on.acceptance.shown(whole, sender, culprit)
+        if relation.verdict.value == "yes" or self._is_taken(culprit, found, joined, sender, relation):
+            return "yes", None
         if relation.witness is None:
             return relation.verdict.value, None
         return "no", self.on.court.refusal(joined.sides, sender, relation.witness.value, shows)
 
-    def _is_taken(self, culprit: Culprit, found: PlacedChange, joined: Joined, sender: Revision) -> bool:
-        """Whether the outermost union around a place takes all that has the culprit, by another branch: a message is refused for something
-        else then.
+    def _is_taken(
+        self, culprit: Culprit, found: PlacedChange, joined: Joined, sender: Revision, relation: Relation
+    ) -> bool:
+        """Whether the outermost union around a place takes all that has the culprit, by another branch: the message of a witness is refused
+        for something else then.
         """
         depth = next((depth for depth, step in enumerate(found.steps) if step.kind in _BRANCHES), 0)
         union = self.on.walk.below(pair_of(joined), found.steps[:depth]) if depth else None
         if union is None:
             return False
         around = way(found.steps[:depth], sender, pair_of(joined).on(sender), self.on.walk.shape)
+        refused = replace(culprit, at=around, accepted={}, refused=schema_of(union.on(opposite(sender))))
+        if relation.witness is not None and self.on.court.standing(sender, refused)(relation.witness.value):
+            return False
         inside = replace(culprit, at=culprit.at[len(around) :])
         return self.on.acceptance.shown(union, sender, inside).verdict.value == "yes"
 
