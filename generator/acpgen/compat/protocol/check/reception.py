@@ -15,11 +15,12 @@ from acpgen.compat.findings import Answer, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of, pair_of
 from acpgen.compat.protocol.culprits import lost, refused, type_of, way
+from acpgen.compat.protocol.declared import schema_of
 from acpgen.compat.rules import Judgement
 from acpgen.schema.walk import Schema
 
 if TYPE_CHECKING:
-    from schema_inclusion import Culprit
+    from schema_inclusion import Culprit, Relation
 
 Kind: TypeAlias = Literal["told", "misread", "ignored", "kept"]
 
@@ -95,18 +96,20 @@ class Receiver:
         """Whether all that has the culprit is accepted, and a message that is refused for it."""
         whole, acceptance, validator = pair_of(self.messages), self.context.acceptance, self.context.validator
         relation = acceptance.relation(whole, sender)
-        if relation.verdict.value == "yes" or self._is_taken(culprit, sender):
+        if relation.verdict.value == "yes":
             return "yes", None
         shows = validator.standing(sender, culprit)
         if relation.witness is None or not shows(relation.witness.value):
             relation = acceptance.shown(whole, sender, culprit)
+        if relation.verdict.value == "yes" or self._is_taken(culprit, sender, relation):
+            return "yes", None
         if relation.witness is None:
             return relation.verdict.value, None
         return "no", validator.refusal(self.messages.sides, sender, relation.witness.value, shows)
 
-    def _is_taken(self, culprit: Culprit, sender: Revision) -> bool:
-        """Whether the outermost union around a place takes all that has the culprit, by another branch: a message is refused for something
-        else then.
+    def _is_taken(self, culprit: Culprit, sender: Revision, relation: Relation) -> bool:
+        """Whether the outermost union around a place takes all that has the culprit, by another branch: the message of a witness is refused
+        for something else then.
         """
         steps, walk, whole = self.found.steps, self.context.walk, pair_of(self.messages)
         depth = next((depth for depth, step in enumerate(steps) if step.kind in _BRANCHES), 0)
@@ -114,6 +117,10 @@ class Receiver:
         if union is None:
             return False
         around = way(steps[:depth], sender, whole.on(sender), walk.shape)
+        union_refuses = replace(culprit, at=around, accepted={}, refused=schema_of(union.on(opposite(sender))))
+        standing = self.context.validator.standing(sender, union_refuses)
+        if relation.witness is not None and standing(relation.witness.value):
+            return False
         inside = replace(culprit, at=culprit.at[len(around) :])
         return self.context.acceptance.shown(union, sender, inside).verdict.value == "yes"
 
