@@ -8,13 +8,14 @@ if this process is killed. SECURITY.md says what escapes.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any, Final, TypedDict
+from typing import IO, Any, Final, NamedTuple, TypedDict
 
 from . import process_tree
 from .process_tree import VARIABLE, Tree
@@ -113,6 +114,13 @@ GUARD: Final = _Guard()
 """The guard of this process. Where it does not work, programs outlive this process if it is killed."""
 
 
+class Exit(NamedTuple):
+    """How a program ended: by itself with a code, or by a signal, which has its name here (`SIGKILL`); neither where nobody knows."""
+
+    code: int | None
+    signal: str | None
+
+
 class Program:
     """A program that runs or has run. Nobody else may wait for it."""
 
@@ -167,6 +175,14 @@ class Program:
     def code(self) -> int | None:
         """Its exit code, negative for a signal; `None` while it runs, and where nobody knows."""
         return self._code if self.has_ended else None
+
+    @property
+    def exit(self) -> Exit | None:
+        """How it ended; `None` while it runs."""
+        if not self.has_ended:
+            return None
+        code = self._code
+        return Exit(code, None) if code is None or code >= 0 else Exit(None, _signal_name(-code))
 
     def wait(self, seconds: float) -> bool:
         """Wait at most so long until it has ended; whether it has."""
@@ -305,6 +321,13 @@ def start(
     known = Tree(tree.token, process.pid, process_tree.started(process.pid), leads)
     GUARD.change(tree, known)
     return Program(process, known)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIGRTMIN+{number - signal.SIGRTMIN}" if hasattr(signal, "SIGRTMIN") else str(number)
 
 
 def _nothing() -> None:

@@ -5,29 +5,18 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from jsonrpc_bindings import supervisor
-from jsonrpc_bindings.supervisor import Program
-
-from .tail import Tail
+from jsonrpc_bindings.supervisor import Exit, Program
+from jsonrpc_bindings.tail import Tail
 
 _CHUNK: Final = 65536
 _DRAINED: Final = 1 << 20
 """Bytes that are read at once when a command has ended: more than a pipe holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """How a command ended: by itself with a code, or by a signal, which has its name here (`SIGKILL`)."""
-
-    code: int | None
-    signal: str | None
 
 
 class Command:
@@ -84,7 +73,7 @@ class Command:
     def _noticed(self) -> None:
         if not self._ended.done():
             self._drain()
-            self._ended.set_result(_exit_of(self._program.code))
+            self._ended.set_result(self._program.exit or Exit(None, None))
 
     # --- ending it
 
@@ -138,14 +127,3 @@ def discard(program: Program, source: int) -> None:
     """End a program that nobody wants any more, with all that it has started."""
     program.close()
     os.close(source)
-
-
-def _exit_of(code: int | None) -> Exit:
-    return Exit(code, None) if code is None or code >= 0 else Exit(None, _signal_name(-code))
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"SIGRTMIN+{number - signal.SIGRTMIN}" if hasattr(signal, "SIGRTMIN") else str(number)

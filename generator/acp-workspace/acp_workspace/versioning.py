@@ -23,7 +23,7 @@ _GRACE: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class GitStage:
-    """Stages files with git; give it to `FileSystem(stage=...)`.
+    """Stages files with git; give it to `FileSystem(on_change=...)`.
 
     `git` is the program, `timeout` in seconds ends it. One runs at a time, in one event loop, since each of them locks the index. Where
     there is no git, no repository, or git refuses, nothing happens: staging is a courtesy, and the write has succeeded. Commands that a
@@ -45,11 +45,11 @@ class GitStage:
         return (self.git, "--literal-pathspecs", *_SETTINGS, "-C", folder or "/", "add", "--", name)
 
     async def __call__(self, path: str) -> bool:
-        """Stage one file; whether git said that it did."""
+        """Stage one file, and no link that leads to it; whether git said that it did."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment["GIT_TERMINAL_PROMPT"] = "0"
         async with self._turn:
-            return await self._run(self.arguments(path), environment)
+            return await self._run(self.arguments(os.path.realpath(path)), environment)
 
     async def _run(self, arguments: tuple[str, ...], environment: dict[str, str]) -> bool:
         nothing = asyncio.subprocess.DEVNULL
