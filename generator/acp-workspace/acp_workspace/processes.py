@@ -97,14 +97,17 @@ class Command:
             self._ended.cancel()
 
 
-def start(command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: int) -> tuple[Program, int]:
-    """Start a command in an open directory; the program, and the descriptor that its output comes from.
+def start(
+    command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: int | None = None
+) -> tuple[Program, int]:
+    """Start a command, in an open directory where one is given; the program, and the descriptor that its output comes from.
 
     It has no input; output and errors come as one stream. Raises `OSError`, `ValueError` for a NUL character.
     """
     source, sink = os.pipe()
     # Python changes the directory in the child before it closes descriptors.
     by_name = sys.platform == "linux" and os.path.isdir(f"/proc/self/fd/{folder}")
+    by_descriptor = None if by_name or folder is None else functools.partial(os.fchdir, folder)
     try:
         program = supervisor.start(
             [command, *arguments],
@@ -113,7 +116,7 @@ def start(command: str, arguments: Sequence[str], environment: Mapping[str, str]
             stderr=sink,
             env=environment,
             cwd=f"/proc/self/fd/{folder}" if by_name else None,
-            preexec_fn=None if by_name else functools.partial(os.fchdir, folder),
+            preexec_fn=by_descriptor,
         )
     except BaseException:
         os.close(source)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
+
+from jsonrpc_bindings.tail import Tail
+
+from .processes import Command, start
 
 _SETTINGS: Final = (
     *("-c", "core.fsmonitor=false"),
@@ -52,27 +55,16 @@ class GitStage:
             return await self._run(self.arguments(os.path.realpath(path)), environment)
 
     async def _run(self, arguments: tuple[str, ...], environment: dict[str, str]) -> bool:
-        nothing = asyncio.subprocess.DEVNULL
         try:
-            process = await asyncio.create_subprocess_exec(
-                *arguments, stdin=nothing, stdout=nothing, stderr=nothing, env=environment
-            )
+            command = Command(*start(arguments[0], arguments[1:], environment), Tail(0), lambda text: None)
         except OSError:
             return False
         try:
-            return await asyncio.wait_for(process.wait(), self.timeout) == 0
+            return (await asyncio.wait_for(command.wait(), self.timeout)).code == 0
         except TimeoutError:
             return False
         finally:
-            await _ended(process)
-
-
-async def _ended(process: asyncio.subprocess.Process) -> None:
-    """End a program that still runs: asked first, since git removes its lock of the index then."""
-    with suppress(TimeoutError, ProcessLookupError):
-        if process.returncode is None:
-            process.terminate()
-            await asyncio.wait_for(process.wait(), _GRACE)
-    if process.returncode is None:
-        process.kill()
-        await process.wait()
+            try:  # asked first, since git removes its lock of the index then
+                await command.kill(_GRACE)
+            finally:
+                command.close()
