@@ -104,7 +104,7 @@ class Acceptance:
         one that says the same has the same answer.
         """
         question = self._named(old, new, sender, culprit)
-        known = self._sides[0].answers
+        known: dict[str, tuple[Relation, int]] = self._sides[0].answers
         if question in known:
             relation, steps = known[question]
             self._allowance.spend(steps)
@@ -117,7 +117,7 @@ class Acceptance:
 
     def _named(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> str:
         """A question as a text: the same one has the same answer."""
-        asked = [(old, 0), (new, 1)]
+        asked: list[tuple[object, int]] = [(old, 0), (new, 1)]
         if culprit is not None:
             own = 0 if sender == "old" else 1
             asked += [(each, own) for each in (*culprit.at, culprit.accepted) if is_object(each)]

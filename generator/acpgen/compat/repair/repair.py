@@ -69,7 +69,8 @@ def repair(
     sides = Sides(old, new)
     limit = max(20, min(BUDGET, SCALE // max(len(sides.before) + len(sides.after), 1))) if budget is None else budget
     wanted = [each for each in report.findings if _needs_repair(each)]
-    search = _Search(_Outcome(report), sides, wanted, lambda each: Proposals(each, sides, meaning), compare, limit)
+    offered = {id(each): [*Proposals(each, sides, meaning)] for each in wanted}
+    search = _Search(_Outcome(report), sides, wanted, offered, compare, limit)
     search.run()
     findings = tuple(search.with_repair(each) if _needs_repair(each) else each for each in report.findings)
     edits = search.edits(search.accepted) or {}
@@ -87,11 +88,10 @@ class _Search:
     before: _Outcome
     sides: Sides
     wanted: Sequence[Finding]
-    proposals: Callable[[Finding], Iterable[Proposal]]
+    offered: Mapping[int, Sequence[Proposal]]
     compare: Callable[[Input], Report]
     limit: int
     spent: int = 0
-    offered: dict[int, list[Proposal]] = field(default_factory=dict[int, "list[Proposal]"])
     chosen: dict[int, Proposal] = field(default_factory=dict[int, Proposal])
     failed: dict[int, list[str]] = field(default_factory=lambda: defaultdict[int, list[str]](list))
     accepted: list[Proposal] = field(default_factory=list[Proposal])
@@ -107,11 +107,7 @@ class _Search:
             self._together(list(fresh.values()))
 
     def _alone(self, finding: Finding, effort: Effort) -> None:
-        if id(finding) in self.chosen:
-            return
-        if id(finding) not in self.offered:
-            self.offered[id(finding)] = [*self.proposals(finding)]
-        for proposal in self.offered[id(finding)]:
+        for proposal in self.offered[id(finding)] if id(finding) not in self.chosen else ():
             if proposal.effort != effort:
                 continue
             outcome = self._judge([proposal], self.limit - _SPARED)

@@ -16,7 +16,6 @@ from acpgen.compat.protocol.check.message_pairs import (
     DIRECTIONS,
     MessagePair,
     location_of,
-    pair_of,
     path_of,
     within_of,
 )
@@ -37,16 +36,16 @@ class Content:
     def __init__(self, context: Context) -> None:
         self.context = context
         self._answered: dict[Pair, set[Revision]] = {}
-        self._whole: list[tuple[MessagePair, Pair]] = []
+        self._whole: list[MessagePair] = []
 
-    def compared(self, messages: MessagePair, pair: Pair, elsewhere: frozenset[Pair]) -> Iterator[Reach]:
+    def compared(self, messages: MessagePair, elsewhere: frozenset[Pair]) -> Iterator[Reach]:
         """The findings of the changes in one kind of message or document; what changed in the pairs `elsewhere` is told there."""
-        if not self.context.is_changed(messages, pair):
+        if not self.context.is_changed(messages):
             return
-        self._whole.append((messages, pair))
+        self._whole.append(messages)
         explained: list[tuple[PlacedChange, Reach]] = []
         doubts: list[PlacedChange] = []
-        for found in self.context.walk.wire_changes(pair, elsewhere):
+        for found in self.context.walk.wire_changes(messages.pair, elsewhere):
             if found.change.kind == "undecided":
                 doubts.append(found)  # both ways of one comparison may leave the same doubt
                 continue
@@ -82,7 +81,8 @@ class Content:
     def unexplained(self) -> Iterator[Reach]:
         """What one revision refuses of the other's messages, and no change inside explains."""
         old, new = self.context.old, self.context.new
-        for messages, pair in self._whole:
+        for messages in self._whole:
+            pair = messages.pair
             answered: set[Revision] = set()
             answered.update(*(self._answered.get(inner, ()) for inner in (pair, *self._inside(pair))))
             names = (old, messages.old[1]), (new, messages.new[1])
@@ -123,7 +123,7 @@ class Content:
         doubtful: list[Revision] = []
         limits: list[LimitChange] = []
         for sender, receiver in DIRECTIONS:
-            if receiver in answered or self.context.acceptance.included(pair_of(messages), sender) == "yes":
+            if receiver in answered or self.context.acceptance.included(messages.pair, sender) == "yes":
                 continue
             limit = unexplained(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
             shown = self._reach(replace(found, change=limit), messages)

@@ -20,14 +20,12 @@ from acpgen.compat.protocol.check.message_pairs import (
     document,
     kinds_of_both,
     names_of,
-    pair_of,
     roots_of_both,
     routes_of,
     within_of,
 )
 from acpgen.compat.protocol.covered import Cover, cover, groups, messages
-from acpgen.compat.protocol.envelopes import carries, envelopes
-from acpgen.compat.protocol.frames import Framed, framed
+from acpgen.compat.protocol.frames import Framed, carries, envelopes, framed
 from acpgen.compat.protocol.messages import Route, WitnessValidator
 from acpgen.compat.protocol.revision import Revised, fields_on
 from acpgen.compat.protocol.revision import rewritten as rewritten_names
@@ -66,7 +64,7 @@ class Context:
         self.walk = Walk(old, new, self.groups)
         self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
         self.acceptance = Acceptance(old, new, self.allowance, formats=formats)
-        self.routes = [(each, pair_of(each)) for each in routes_of(old, new)]
+        self.routes = [*routes_of(old, new)]
 
     @cached_property
     def methods(self) -> Sequence[tuple[ir.Method, ir.Method]]:
@@ -107,21 +105,21 @@ class Context:
     @cached_property
     def cover(self) -> Cover:
         """The definitions that no message holds."""
-        for _, pair in self.routes:
-            self.walk.visit(pair)
+        for each in self.routes:
+            self.walk.visit(each.pair)
         return cover(self.old, self.new, [names for pair in self.walk.nodes if (names := names_of(pair)) is not None])
 
     @cached_property
-    def pairs(self) -> list[tuple[MessagePair, Pair]]:
+    def pairs(self) -> list[MessagePair]:
         """All that is compared: what messages hold, and the definitions that stand on their own."""
-        alone = [replace(document(one, other, other), alone=True) for one, other in self.cover.alone]
-        return [*self.routes, *((each, pair_of(each)) for each in alone)]
+        alone = (document(one, other, other) for one, other in self.cover.alone)
+        return [*self.routes, *(replace(each, alone=True) for each in alone)]
 
-    def is_changed(self, messages: MessagePair, pair: Pair) -> bool:
+    def is_changed(self, messages: MessagePair) -> bool:
         """Whether messages have changed, or are written differently though no change tells why."""
         (_, old), (_, new) = messages.old, messages.new
         is_rewritten = old is not None and new is not None and (old != new or old in self.rewritten)
-        return self.walk.is_changed(pair) or is_rewritten
+        return self.walk.is_changed(messages.pair) or is_rewritten
 
     # --- the prover ---
 

@@ -197,7 +197,7 @@ def _included(context: Context, sender: Revision, found: Sequence[Reach]) -> Ans
     receiver, acceptance = opposite(sender), context.acceptance
     if any(receiver in each.refuses or (each.witness and each.witness.refused_by == receiver) for each in found):
         return "no"
-    changed = [pair for messages, pair in context.pairs if context.is_changed(messages, pair)]
+    changed = [each.pair for each in context.pairs if context.is_changed(each)]
     answers: set[Answer] = {acceptance.included(pair, sender, declared=False) for pair in changed}
     if "no" not in answers:
         around = [(one, other) for _, one, other in context.envelopes]

@@ -13,7 +13,7 @@ from acpgen.compat.diff.pairs import Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Answer, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of, pair_of
+from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of
 from acpgen.compat.protocol.culprits import lost, refused, type_of, way
 from acpgen.compat.protocol.declared import schema_of
 from acpgen.compat.rules import Judgement
@@ -81,7 +81,7 @@ class Receiver:
 
     def culprit(self, sender: Revision, *, is_lost: bool = False) -> Culprit | None:
         """What is refused of the change in what a sender sends, at its place, or with `is_lost` has no meaning; `None` for nothing."""
-        found, acceptance, whole = self.found, self.context.acceptance, pair_of(self.messages)
+        found, acceptance, whole = self.found, self.context.acceptance, self.messages.pair
         there = (lost if is_lost else refused)(found.change, found.pair, sender)
         if there is None and found.change.what == f"field-{'removed' if sender == 'old' else 'added'}":
             is_open = acceptance.included(whole, sender) == "yes"
@@ -94,7 +94,7 @@ class Receiver:
 
     def refusal(self, culprit: Culprit, sender: Revision) -> tuple[Answer, Witness | None]:
         """Whether all that has the culprit is accepted, and a message that is refused for it."""
-        whole, acceptance, validator = pair_of(self.messages), self.context.acceptance, self.context.validator
+        whole, acceptance, validator = self.messages.pair, self.context.acceptance, self.context.validator
         relation = acceptance.relation(whole, sender)
         if relation.verdict.value == "yes":
             return "yes", None
@@ -111,7 +111,7 @@ class Receiver:
         """Whether the outermost union around a place takes all that has the culprit, by another branch: the message of a witness is refused
         for something else then.
         """
-        steps, walk, whole = self.found.steps, self.context.walk, pair_of(self.messages)
+        steps, walk, whole = self.found.steps, self.context.walk, self.messages.pair
         depth = next((depth for depth, step in enumerate(steps) if step.kind in _BRANCHES), 0)
         union = walk.below(whole, steps[:depth]) if depth else None
         if union is None:
@@ -126,7 +126,7 @@ class Receiver:
 
     def _loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that has the culprit, whoever accepts it."""
-        value = self.context.acceptance.carried(pair_of(self.messages), sender, culprit)
+        value = self.context.acceptance.carried(self.messages.pair, sender, culprit)
         shows = self.context.validator.standing(sender, culprit)
         return None if value is None else self.context.validator.loss(self.messages.sides, sender, *value, shows)
 
@@ -149,7 +149,7 @@ class Receiver:
 
     def _misread(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that a variant refuses and another branch of its union takes, and does not declare all of."""
-        relation = self.context.acceptance.misread(pair_of(self.messages), sender, culprit)
+        relation = self.context.acceptance.misread(self.messages.pair, sender, culprit)
         if relation.witness is None:
             return None
         validator, sides = self.context.validator, self.messages.sides
@@ -236,4 +236,4 @@ _OF_NAMES: Final = frozenset(
 def _around(found: PlacedChange, messages: MessagePair) -> tuple[Pair, ...]:
     """The pair of a change, that of the definition around it, and that of the whole message."""
     home = () if found.home is None else (found.home.pair,)
-    return tuple(dict.fromkeys((found.pair, *home, pair_of(messages))))
+    return tuple(dict.fromkeys((found.pair, *home, messages.pair)))
