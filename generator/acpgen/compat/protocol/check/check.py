@@ -50,7 +50,7 @@ def _changes(context: Context) -> Iterator[Reach]:
         yield from content.compared(each, elsewhere if each.alone else known)
     yield from content.unexplained()
     files = of_files(context.old, context.new)
-    for change in walk.paper_changes():
+    for change in walk.documentation_changes():
         if change.kind != "definition" or files.get(change.old) != change.new:
             yield context.editorial(change)
 

@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FieldChange, FormatChange, LimitChange, joined, unexplained
-from acpgen.compat.diff.pairs import Home, Pair, PlacedChange
+from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Reach, Revision, opposite
 from acpgen.compat.protocol.check.context import Cause, Context, breaks_of
@@ -164,7 +164,7 @@ class Content:
         if found.free and (reception.witness is None or reception.witness.refused_by is None):
             judgement = of_anything(judgement, found.change)
             reception = receiver.reception(judgement)
-        if judgement.weight == "taken" and reception.witness is None:
+        if judgement.effect == "taken" and reception.witness is None:
             assert isinstance(found.change, FieldChange)
             return self._reach(replace(given, change=replace(found.change, harmless=True)), messages)
         if reception.kind == "kept":
@@ -252,7 +252,7 @@ def _is_empty(objects: Objects, written: Mapping[str, Schema], messages: Message
 
 def places_of(context: Context, found: PlacedChange) -> ChangePlaces:
     """Where a change stands on both sides: where nothing nearer has a place, in the declaration around it."""
-    old, new = (found.home or Home(found.pair)).names
+    old, new = (found.home or Declaration(found.pair)).names
     one, other = _declaring(context, found)
     return {
         "old_at": one or context.old.bundle.origins.get(old or "", ""),
@@ -266,7 +266,7 @@ def _declaring(context: Context, found: PlacedChange) -> tuple[str, str]:
     """
     at = [found.old_at, found.new_at]
     sides = context.old, context.new
-    for number, holder in enumerate((found.home or Home(found.pair)).names):
+    for number, holder in enumerate((found.home or Declaration(found.pair)).names):
         base, _ = sides[1 - number].owner(at[1 - number], declared=True)
         side = sides[number]
         is_whole = holder is not None and at[number] == side.bundle.origins.get(holder)
@@ -279,7 +279,7 @@ def cause_of(
     context: Context, found: PlacedChange, messages: MessagePair, location: str, within: str, said: str
 ) -> Cause:
     """What a change is about, told by the nearest declarations around it: those are the same in whatever message they stand."""
-    home, named = found.home or Home(found.pair), found.named or Home(found.pair)
+    home, named = found.home or Declaration(found.pair), found.named or Declaration(found.pair)
     one, other = _declaring(context, found)
     places = (context.old, one), (context.new, other)
     is_placed = bool(found.change.old_at or found.change.new_at)

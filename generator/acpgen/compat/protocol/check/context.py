@@ -154,13 +154,13 @@ class Context:
     ) -> Reach:
         """What a judgement says of one kind of message: undecided where no witness shows it, and it is not `proven` otherwise."""
         gate = self._gate(judgement.gate, messages)
-        severity = severity_of(judgement.weight, messages.flow, gate)
+        severity = severity_of(judgement.effect, messages.flow, gate)
         text = f"{judgement.message}{self._ungated(judgement)}"
         if gate == "known" and judgement.gate is not None:
             text = f"{text} Its gate {judgement.gate} may already be advertised by old peers."
         wants = judgement.accepted_by is not None or judgement.carried_by is not None
         refuses: tuple[Revision, ...] = ()
-        doubtful: tuple[Revision, ...] = ("old", "new") if judgement.weight == "undetermined" else ()
+        doubtful: tuple[Revision, ...] = ("old", "new") if judgement.effect == "undetermined" else ()
         if severity in ("breaking", "risky") and wants and witness is None and not proven:
             doubtful = (opposite(judgement.accepted_by),) if judgement.accepted_by is not None else ()
             if self.allowance.is_spent:  # with more steps, a message might show it
@@ -237,7 +237,7 @@ class Context:
 def _effect(judgement: Judgement, witness: Witness | None) -> Effect:
     """What a finding does to messages, as far as its witness shows it."""
     if witness is None:
-        return EFFECTS[judgement.weight][0]
+        return EFFECTS[judgement.effect][0]
     return "refused" if witness.refused_by is not None else "lost"
 
 

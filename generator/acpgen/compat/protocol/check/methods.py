@@ -86,7 +86,7 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
         if all(context.validator.accepts(pair.sides, revision, whole) for revision, _ in DIRECTIONS):
             witness = context.validator.carried(pair.sides, whole, "old")
     if witness is None:
-        judgement = replace(judgement, weight="undetermined", message=f"{judgement.message} {UNPROVEN}")
+        judgement = replace(judgement, effect="undetermined", message=f"{judgement.message} {UNPROVEN}")
     yield context.reach(rule, judgement, pair, change, "params", witness, method=new.name)
 
 

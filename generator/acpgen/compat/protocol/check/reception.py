@@ -22,14 +22,14 @@ from acpgen.schema.walk import Schema
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Relation
 
-Kind: TypeAlias = Literal["told", "misread", "ignored", "kept"]
+Kind: TypeAlias = Literal["ruled", "misread", "ignored", "kept"]
 
 
 @dataclass(frozen=True, slots=True)
 class Reception:
     """What becomes of what a sender has at a place, with the message that shows it, `None` where none was found.
 
-    told: what the rule says · misread: the receiver takes it for something else · ignored: for the same with fewer members ·
+    ruled: what the rule says · misread: the receiver takes it for something else · ignored: for the same with fewer members ·
     kept: it understands all of it, or there is no such message.
     """
 
@@ -38,7 +38,7 @@ class Reception:
 
 
 KEPT: Final = Reception("kept")
-UNPROVEN: Final = Reception("told")
+UNPROVEN: Final = Reception("ruled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +64,19 @@ class Receiver:
             else:
                 answer, witness = self.refusal(culprit, sender)
             if witness is not None:
-                return Reception("told", witness)
+                return Reception("ruled", witness)
         if judgement.carried_by is not None and self._is_understood(judgement.carried_by):
             return KEPT
         if culprit is not None and judgement.accepted_by is not None:
             if self.found.change.kind == "alternative" and answer == "yes":
                 return self._alternative(sender)
-            is_within = judgement.weight != "taken" and any(step.kind == "variant" for step in self.found.steps)
+            is_within = judgement.effect != "taken" and any(step.kind == "variant" for step in self.found.steps)
             witness = self._misread(culprit, sender) if is_within else None
             if witness is not None:
                 return Reception("misread", witness)
         if judgement.carried_by is not None:
             gone = self.culprit(sender, is_lost=True)
-            return UNPROVEN if gone is None else Reception("told", self._loss(gone, sender))
+            return UNPROVEN if gone is None else Reception("ruled", self._loss(gone, sender))
         return KEPT if answer == "yes" else UNPROVEN
 
     def culprit(self, sender: Revision, *, is_lost: bool = False) -> Culprit | None:
@@ -179,12 +179,12 @@ class Receiver:
 def as_received(judgement: Judgement, change: Change, kind: Kind) -> Judgement:
     """The judgement of a rule with what becomes of the change."""
     sender = judgement.accepted_by
-    if sender is None or kind == "told":
+    if sender is None or kind == "ruled":
         return judgement
     if kind == "ignored":
         return replace(
             judgement,
-            weight="claimed",
+            effect="claimed",
             message=f"The alternative {change.one.name} was added: another one with more optional fields.",
             advice="None: old peers ignore the fields.",
             accepted_by=None,
@@ -197,7 +197,7 @@ def misread(judgement: Judgement, sender: Revision, words: str) -> Judgement:
     """The judgement where all is accepted and taken for something else."""
     return replace(
         judgement,
-        weight="lost" if sender == "old" else "otherwise",
+        effect="lost" if sender == "old" else "otherwise",
         message=f"{judgement.message} {words}",
         accepted_by=None,
         carried_by=sender,
@@ -210,12 +210,12 @@ def of_anything(judgement: Judgement, change: Change) -> Judgement:
     if sender is None:
         return judgement
     if change.what == "field-removed":
-        return replace(judgement, weight="lost", accepted_by=None, carried_by="old")
+        return replace(judgement, effect="lost", accepted_by=None, carried_by="old")
     if change.what == "field-changed":
         return replace(judgement, accepted_by=None)
     is_addition = change.kind in ("alternative", "type") or change.what in ("value-added", "variant-added")
     if sender == "new" and is_addition:
-        return replace(judgement, weight="claimed", accepted_by=None, carried_by=None)
+        return replace(judgement, effect="claimed", accepted_by=None, carried_by=None)
     return misread(judgement, sender, _ANYTHING.format(opposite(sender)))
 
 
