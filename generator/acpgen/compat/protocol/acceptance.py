@@ -31,7 +31,7 @@ class Acceptance:
         self._formats = formats
         self._allowance = allowance
         self._steps = max(STEPS, allowance.left // 100)
-        self._comparer: Comparer | None = None
+        self._comparers: dict[bool, Comparer] = {}
         self._questions: dict[tuple[ir.Type, str], Schema] = {}
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
 
@@ -64,7 +64,7 @@ class Acceptance:
     def misread(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
         """Whether all that the sender's side of a pair sends with a culprit is declared by the receiver, and not merely let through."""
         known: Schema = {"allOf": [schema_of(whole.on(opposite(sender)), DECLARED)]}
-        return self.asked(self._question(whole.on(sender), SENT), known, sender, culprit)
+        return self.asked(self._question(whole.on(sender), SENT), known, sender, culprit, meant=True)
 
     def heard(
         self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
@@ -74,7 +74,8 @@ class Acceptance:
         """
         alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
         sent: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
-        return self.asked(sent, {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}, sender)
+        known: Schema = {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}
+        return self.asked(sent, known, sender, meant=True)
 
     def within(self, pair: Pair, sender: Revision, demand: Schema, json_type: str) -> Relation:
         """Whether what the sender's side of a pair declares of one JSON type meets a demand."""
@@ -92,16 +93,32 @@ class Acceptance:
             self._questions[type_, suffix] = {"allOf": [schema_of(type_), *kept]}
         return self._questions[type_, suffix]
 
-    def asked(self, sent: Schema, known: Schema | bool, sender: Revision, culprit: Culprit | None = None) -> Relation:
-        """Whether all that is sent is known: two schemas whose references are those of the sender's bundle and the receiver's."""
+    def asked(
+        self,
+        sent: Schema,
+        known: Schema | bool,
+        sender: Revision,
+        culprit: Culprit | None = None,
+        *,
+        meant: bool = False,
+    ) -> Relation:
+        """Whether all that is sent is known: two schemas whose references are those of the sender's bundle and the receiver's, `meant` if
+        some are to what is `DECLARED`.
+        """
         old, new = (sent, known) if sender == "old" else (known, sent)
-        return self.between(old, new, sender, culprit)
+        return self.between(old, new, sender, culprit, meant=meant)
 
     def between(
-        self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None = None
+        self,
+        old: Schema | bool,
+        new: Schema | bool,
+        sender: Revision,
+        culprit: Culprit | None = None,
+        *,
+        meant: bool = False,
     ) -> Relation:
         """The relation of two schemas whose references are those of the bundles."""
-        comparer = self._opened()
+        comparer = self._opened(meant=meant)
         relation = (
             comparer.include(old, new, culprit=culprit)
             if sender == "old"
@@ -125,21 +142,24 @@ class Acceptance:
                 pending.extend(references(side.written[name]))
         return [schema, *(side.written[name] for name in names)]
 
-    def _opened(self) -> Comparer:
+    def _opened(self, *, meant: bool) -> Comparer:
+        """What compares; few runs ask about what is `DECLARED`, which is as much again to read."""
         from schema_inclusion import FORMATS, Comparer
 
-        if self._comparer is None:
+        if meant not in self._comparers:
             documents: list[Any] = [
                 {
                     **side.bundle.schema,
                     "$defs": {
                         **side.demands,
                         **as_sent(side.meant, side.written),
-                        **as_sent(side.meant, side.written, DECLARED),
+                        **(as_sent(side.meant, side.written, DECLARED) if meant else {}),
                     },
                 }
                 for side in self._sides
             ]
             asserted = tuple(FORMATS) if self._formats else ()
-            self._comparer = Comparer(*documents, steps=self._steps, allowance=self._allowance, formats=asserted)
-        return self._comparer
+            self._comparers[meant] = Comparer(
+                *documents, steps=self._steps, allowance=self._allowance, formats=asserted
+            )
+        return self._comparers[meant]
