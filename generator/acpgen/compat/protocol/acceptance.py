@@ -31,7 +31,7 @@ class Acceptance:
         self._formats = formats
         self._allowance = allowance
         self._steps = max(STEPS, allowance.left // 100)
-        self._comparer: Comparer | None = None
+        self._comparers: dict[bool, Comparer] = {}
         self._questions: dict[tuple[ir.Type, str], Schema] = {}
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
 
@@ -74,7 +74,8 @@ class Acceptance:
         """
         alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
         sent: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
-        return self.asked(sent, {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}, sender)
+        known: Schema = {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}
+        return self.asked(sent, known, sender)
 
     def within(self, pair: Pair, sender: Revision, demand: Schema, json_type: str) -> Relation:
         """Whether what the sender's side of a pair declares of one JSON type meets a demand."""
@@ -130,7 +131,8 @@ class Acceptance:
         return repr((old, new, sender, self._formats, self._steps, culprit, said))
 
     def _related(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> Relation:
-        comparer = self._opened()
+        is_meant = any(name.endswith(DECLARED) for schema in (old, new) for name in references(schema))
+        comparer = self._opened(is_meant)
         relation = (
             comparer.include(old, new, culprit=culprit)
             if sender == "old"
@@ -154,11 +156,20 @@ class Acceptance:
                 pending.extend(references(side.written[name]))
         return [schema, *(side.written[name] for name in names)]
 
-    def _opened(self) -> Comparer:
+    def _opened(self, is_meant: bool) -> Comparer:
+        """What compares; few runs ask about what is `DECLARED`, which is as much again to read."""
         from schema_inclusion import FORMATS, Comparer
 
-        if self._comparer is None:
-            documents: list[Any] = [{**side.bundle.schema, "$defs": side.asked} for side in self._sides]
+        if is_meant not in self._comparers:
+            documents: list[Any] = [
+                {
+                    **side.bundle.schema,
+                    "$defs": {**side.demands, **side.sent, **(side.with_meaning if is_meant else {})},
+                }
+                for side in self._sides
+            ]
             asserted = tuple(FORMATS) if self._formats else ()
-            self._comparer = Comparer(*documents, steps=self._steps, allowance=self._allowance, formats=asserted)
-        return self._comparer
+            self._comparers[is_meant] = Comparer(
+                *documents, steps=self._steps, allowance=self._allowance, formats=asserted
+            )
+        return self._comparers[is_meant]

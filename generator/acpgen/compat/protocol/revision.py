@@ -180,10 +180,14 @@ class Revised:
         return written if self.unstable else {name: _stable(node) for name, node in written.items()}
 
     @cached_property
-    def asked(self) -> Mapping[str, Schema]:
-        """The definitions as the prover is asked about them: what each accepts, what is sent of it, and what of it has a meaning."""
-        sent, declared = (as_sent(self.meant, self.written, suffix) for suffix in (SENT, DECLARED))
-        return {**self.demands, **sent, **declared}
+    def sent(self) -> Mapping[str, Schema]:
+        """What a sender sends of each definition."""
+        return as_sent(self.meant, self.written, SENT)
+
+    @cached_property
+    def with_meaning(self) -> Mapping[str, Schema]:
+        """What of each definition has a declared meaning."""
+        return as_sent(self.meant, self.written, DECLARED)
 
     @cached_property
     def meant(self) -> Mapping[str, ir.Definition]:
