@@ -681,8 +681,8 @@ class NoConfiguration(Fault):
     def what(self) -> str:
         return (
             "no pyproject.toml, here or in a parent folder, has a table [tool.acpgen]. Run this in a project, make one "
-            "with 'acpgen init DIR', or, without a project, name the files: acpgen lint FILE, acpgen diff OLD NEW, "
-            "acpgen generate --schema FILE --package NAME --out DIR."
+            "with 'acpgen init DIR', or, without a project, name files, or protocols such as acp/v1: acpgen lint FILE, "
+            "acpgen diff OLD NEW, acpgen generate --schema FILE --package NAME --out DIR."
         )
 
 

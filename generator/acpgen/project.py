@@ -223,11 +223,12 @@ def single(
     methods: Profile | None = None,
     kept: Kept | None = None,
     options: Mapping[str, object] = NO_OPTIONS,
+    protocol: str | None = None,
 ) -> Work:
     """One output made from one schema, which belongs to no project. `kept` stands for the user's cache, `options` are those of the
-    targets. Raises `Faults`.
+    targets, `protocol` is the name of the schema; without it, the file or folder lends its own. Raises `Faults`.
     """
-    parts = tuple(Part(schema, None, target, package, options=options) for target in dict.fromkeys(targets))
+    parts = tuple(Part(schema, protocol, target, package, options=options) for target in dict.fromkeys(targets))
     return Work(
         at="--target",
         outputs=(OutputFolder(Path(os.path.abspath(out)), parts),),

@@ -29,7 +29,7 @@ def diff(
         str,
         typer.Argument(
             metavar="OLD",
-            help="A protocol of this project (acp/v1), a file or a folder, or either at a git revision (main:acp/v1).",
+            help="A protocol of this project or of acpgen (acp/v1), a file or a folder, or either at a git revision (main:acp/v1).",
             autocompletion=protocol_names,
         ),
     ],
@@ -136,10 +136,13 @@ def diff(
 
     Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
     """
+    from acpgen import protocols
     from acpgen.compat import command
 
     if dry_run and not fix:
         raise typer.BadParameter("--dry-run needs --fix.")
+    if fix and not dry_run and protocols.is_canonical(new):
+        raise typer.BadParameter("--fix edits files, and NEW is a protocol that comes with acpgen. Add --dry-run.")
     with faults_end_with_2():
         chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or (), report_url)
         require_places(each.file for each in chosen.outputs)
