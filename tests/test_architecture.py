@@ -299,6 +299,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.found",
                 "meaning.unenforced",
                 "errors",
+                "memory",
                 "pipeline",
                 "ir",
                 "schema.load",

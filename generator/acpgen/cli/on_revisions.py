@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from acpgen import terminal
+from acpgen.cli.command_line import Command
 from acpgen.cli.output import deliver, faults_end_with_2, finish, print_report, require_places
 from acpgen.cli.shared_options import (
     Format,
@@ -176,7 +176,7 @@ def diff(
             raise typer.Exit(1)
 
 
-class WithPath(TyperCommand):
+class WithPath(Command):
     """A command that knows the path after `--`. Options may stand behind it too."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -292,4 +292,5 @@ def rules(
     from acpgen.compat import command
 
     with faults_end_with_2():
-        print_report(command.listed(chosen or (), output_format, config.around(current_folder())))
+        told = command.listed(chosen or (), output_format, config.around(current_folder()))
+        print_report(terminal.markdown(told) if chosen and output_format == "text" else told)
