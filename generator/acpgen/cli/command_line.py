@@ -36,7 +36,7 @@ class Group(TyperGroup):
 
     def main(self, *arguments: Any, standalone_mode: bool = True, **options: Any) -> Any:
         try:
-            code = super().main(*arguments, standalone_mode=False, **options)
+            code = super().main(*arguments, **{**options, "standalone_mode": False})
         except _CANNOT_PARSE as error:
             if not standalone_mode:
                 raise
