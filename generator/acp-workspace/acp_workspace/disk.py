@@ -117,16 +117,8 @@ def _located(place: Place, policy: FilePolicy, *, writing: bool) -> str:
     try:
         os.close(open_regular(place.root, place.parts, os.O_WRONLY if writing else os.O_RDONLY))
     except FileNotFoundError:
-        _prove_parent(place)
+        os.close(open_folder(place.root, ()))  # raises it again where the root is gone; a missing file may be written
     return place.real
-
-
-def _prove_parent(place: Place) -> None:
-    """Prove that the innermost directory that exists lies in the root."""
-    for length in range(len(place.parts) - 1, -1, -1):
-        with suppress(FileNotFoundError):
-            os.close(open_folder(place.root, place.parts[:length]))
-            return
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
