@@ -205,9 +205,11 @@ ARROWS: dict[str, frozenset[str]] = {
             *("embedded", "built_in", "interchange", "schema.load", "files"),
         }
     ),
+    "protocols": frozenset({"config", "errors", "material", "resources"}),
     "compat": frozenset(
         {
             "diagnostics",
+            "protocols",
             "validator",
             "kept",
             "provenance",
@@ -297,6 +299,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.found",
                 "meaning.unenforced",
                 "errors",
+                "memory",
                 "pipeline",
                 "ir",
                 "schema.load",
@@ -314,9 +317,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "judge": frozenset(
         {
             "schema.ways",
-            *("embedded", "config", "meaning.contract", "errors", "pipeline", "schema.load", "schema.profile"),
-            "schema.expressions",
-            *("material", "resources"),
+            *("embedded", "config", "meaning.contract", "errors", "pipeline", "protocols", "schema.load"),
+            *("schema.expressions", "schema.profile"),
         }
     ),
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
