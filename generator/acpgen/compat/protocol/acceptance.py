@@ -33,6 +33,7 @@ class Acceptance:
         self._steps = max(STEPS, allowance.left // 100)
         self._comparers: dict[bool, Comparer] = {}
         self._questions: dict[tuple[ir.Type, str], Schema] = {}
+        self._heard: dict[tuple[Pair, ir.Type, Revision, tuple[str, ...] | None], Relation] = {}
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
 
     def included(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Answer:
@@ -72,7 +73,15 @@ class Acceptance:
         """Whether all that an alternative of the sender's side of a pair declares, and that this side accepts, is declared by the other
         side too, and not merely let through; of objects with these members alone, where `names` are given.
         """
-        alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
+        key = (pair, alternative, sender, None if names is None else tuple(sorted(names)))
+        if key not in self._heard:
+            self._heard[key] = self._asked_whether_heard(*key)
+        return self._heard[key]
+
+    def _asked_whether_heard(
+        self, pair: Pair, alternative: ir.Type, sender: Revision, names: tuple[str, ...] | None
+    ) -> Relation:
+        alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": [*names]}}]
         sent: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
         known: Schema = {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}
         return self.asked(sent, known, sender, meant=True)

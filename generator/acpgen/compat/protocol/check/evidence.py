@@ -90,9 +90,8 @@ class Evidence:
         if sender is None or found.free or found.change.what not in _OF_NAMES:
             return False
         if any(
-            self.on.acceptance.included(pair, sender)
-            == self.on.acceptance.heard(pair, pair.on(sender), sender).verdict.value
-            == "yes"
+            self.on.acceptance.included(pair, sender) == "yes"
+            and self.on.acceptance.heard(pair, pair.on(sender), sender).verdict.value == "yes"
             for pair in _around(found, joined)
         ):
             return True
