@@ -22,13 +22,18 @@ import pytest
 import yaml
 
 import tiers
-from acp_session.containment import guarantees
+from acp_workspace.containment import guarantees
 
 ROOT: Final = Path(__file__).parents[1]
 GUIDES: Final = ROOT / "schema" / "pages" / "guides"
 PYTHON: Final = [
     ROOT / part
-    for part in ("generated/python/acp-bindings", "generated/python/mcp-bindings", "generator/acp-session", "generator")
+    for part in (
+        "generated/python/acp-bindings",
+        "generated/python/mcp-bindings",
+        *(f"generator/acp-{name}" for name in ("session", "workspace", "monitor")),
+        "generator",
+    )
 ]
 FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 FIRST: Final = (

@@ -13,7 +13,7 @@ from acpgen.recording import Line, Said, is_recorded, remedy, said
 from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
-    from acp_session.monitor import Breach, Folding, Monitor
+    from acp_monitor import Breach, Folding, Monitor
     from jsonrpc_bindings.strict import Strict, Violation
 
 MOST_REQUESTS: Final = 4096

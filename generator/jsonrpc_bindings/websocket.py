@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from .failures import ConnectionEnded
+from .failures import ConnectionClosed
 from .framing import LIMIT, Unreadable
 from .peers import Side, attached
 from .transport import CAPACITY
@@ -101,7 +101,7 @@ class Socket:
         self._closing: asyncio.Task[None] | None = None
 
     async def receive(self) -> bytes | None:
-        """See `transport.Transport`. Raises `ConnectionEnded` with the close code where the peer has not simply ended."""
+        """See `transport.Transport`. Raises `ConnectionClosed` with the close code where the peer has not simply ended."""
         try:
             message = await self._socket.recv()
         except _errors.ConnectionClosed as closed:
@@ -115,7 +115,7 @@ class Socket:
     def send(self, message: bytes) -> None:
         """See `transport.Transport`."""
         if self._is_lost or self._closing is not None:
-            raise ConnectionEnded("the WebSocket is closed")
+            raise ConnectionClosed("the WebSocket is closed")
         self._messages.append(message)
         self._size += len(message)
         self._changed.set()
@@ -131,7 +131,7 @@ class Socket:
             self._drained.clear()
             await self._drained.wait()
         if self._is_lost:
-            raise ConnectionEnded("the WebSocket is closed")
+            raise ConnectionClosed("the WebSocket is closed")
 
     async def close(self) -> None:
         """See `transport.Transport`. The peer sees the close code 1000. Whoever cancels this cuts the connection."""
@@ -331,4 +331,4 @@ def _require_end(closed: Any, limit: int) -> None:
     if closed.rcvd is None and closed.sent is not None:
         code = closed.sent.code
     words = closed.rcvd.reason if closed.rcvd is not None and closed.rcvd.reason else _MEANINGS.get(code, "")
-    raise ConnectionEnded(f"the WebSocket was closed with {code}{f' ({words})' if words else ''}") from closed
+    raise ConnectionClosed(f"the WebSocket was closed with {code}{f' ({words})' if words else ''}") from closed

@@ -11,8 +11,8 @@ from acp_bindings import to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
+from acp_monitor import Monitor
 from acp_session.adapter import AgentAsV1, AgentAsV2, Loss, as_v1, as_v2
-from acp_session.monitor import Monitor
 from jsonrpc_bindings.transport import pair
 
 ME2 = v2.InitializeRequest(protocol_version=2, info=v2.Implementation(name="lantern", version="1"))

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, v1, v2
+from acp_bindings import PeerError, v1, v2
 
 from acp_session.adapter import Local
-from acp_session.approval import CommandWish, Wish
-from acp_session.filesystem import FilePolicy
 from acp_session.negotiation import connect_agent, serve_agent
+from acp_workspace.approval import ApprovalRequest, CommandApprovalRequest
+from acp_workspace.filesystem import FilePolicy
 from adapter.programs import ME2, Agent1, Client2, Setting, client2_with_agent1, run, words
 from examples.agent import Agent as ExampleAgent
 from jsonrpc_bindings.transport import pair
@@ -131,7 +131,7 @@ def test_what_lies_outside_the_roots_is_refused_also_after_they_have_changed_and
             request = v1.ReadTextFileRequest(session_id=session, path=str(path))
             try:
                 found.append((await agent.client.fs_read_text_file(request)).content)
-            except Failed as error:
+            except PeerError as error:
                 found.append(error.code)
         return "end_turn"
 
@@ -161,10 +161,10 @@ def test_directories_that_are_not_granted_are_refused_before_the_agent_hears_of_
 
     async def work() -> None:
         agent, client, setting = Agent1(), Client2(), Setting()
-        async with client2_with_agent1(client, agent, setting, local=Local(grant=grant)) as (calls, _):
+        async with client2_with_agent1(client, agent, setting, local=Local(root_policy=grant)) as (calls, _):
             await calls.initialize(ME2)
             for folder, code in ((Path("/"), -32001), (tmp_path / "none", -32002)):
-                with pytest.raises(Failed) as failed:
+                with pytest.raises(PeerError) as failed:
                     await calls.session_new(new(folder))
                 assert failed.value.code == code
             assert len(agent.heard) == 1
@@ -175,11 +175,11 @@ def test_directories_that_are_not_granted_are_refused_before_the_agent_hears_of_
 
 def test_the_end_of_a_turn_ends_its_commands_and_what_awaits_approval(tmp_path: Path) -> None:
     found: list[Any] = []
-    asked: list[Wish] = []
+    asked: list[ApprovalRequest] = []
 
-    async def approve(wish: Wish) -> bool:
+    async def approve(wish: ApprovalRequest) -> bool:
         asked.append(wish)
-        if isinstance(wish, CommandWish):
+        if isinstance(wish, CommandApprovalRequest):
             return True
         await asyncio.sleep(60)
         return True
@@ -190,7 +190,7 @@ def test_the_end_of_a_turn_ends_its_commands_and_what_awaits_approval(tmp_path: 
         found.append(int(screen(client.updates, made.terminal_id)[0]))
         write = v1.WriteTextFileRequest(session_id=session, path=str(tmp_path / "a"), content="x")
         for request in (agent.client.fs_write_text_file(write), agent.client.terminal_create(shell("echo late"))):
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await request
             found.append(failed.value.code)
         ended = await agent.client.terminal_wait_for_exit(v1.WaitForTerminalExitRequest(**of(made.terminal_id)))
@@ -241,7 +241,7 @@ def test_the_client_of_v2_stops_a_terminal_once(tmp_path: Path) -> None:
             await until(lambda: screen(client.updates, terminal)[1] is not None)
             assert screen(client.updates, terminal)[1] == {"signal": "SIGTERM"}
             for again in (request, v2.CancelTerminalRequest(session_id="s", terminal_id="none")):
-                with pytest.raises(Failed) as failed:
+                with pytest.raises(PeerError) as failed:
                     await calls.terminal_cancel(again)
                 assert failed.value.code == -32602
         setting.finish()

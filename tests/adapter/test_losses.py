@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, to_builtins, v1, v2
+from acp_bindings import PeerError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -49,7 +49,7 @@ def down(*updates: dict[str, Any], end: dict[str, Any] | None = None) -> tuple[C
             await calls.session_new(NEW1)
             try:
                 answer: Any = await calls.session_prompt(PROMPT1)
-            except Failed as error:
+            except PeerError as error:
                 answer = error
         return client, setting, answer
 
@@ -300,7 +300,7 @@ def test_when_the_agent_dies_in_a_turn_the_turn_ends_and_so_does_the_connection(
         async with client1_with_agent2(client, Agent2(die), setting) as (calls, _):
             await calls.initialize(ME1)
             await calls.session_new(NEW1)
-            with pytest.raises((Failed, ConnectionError)):
+            with pytest.raises((PeerError, ConnectionError)):
                 await calls.session_prompt(PROMPT1)
             await calls.connection.ended()
 
@@ -313,12 +313,12 @@ def test_a_request_that_cannot_be_carried_over_is_refused_with_its_place() -> No
         async with client1_with_agent2(client, Agent2(), setting) as (calls, adapter):
             await calls.initialize(ME1)
             server = v1.McpServerSse(name="x", url="https://example.com", headers=[])
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await calls.session_new(v1.NewSessionRequest(cwd="/w", mcp_servers=[server]))
             assert failed.value.code == -32602
             assert adapter.losses.counts == {("session/new", "dropped"): 1}
             await calls.session_new(NEW1)
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await calls.session_prompt(v1.PromptRequest(session_id="s", prompt=[]))
             assert failed.value.code == -32602
 
@@ -330,7 +330,7 @@ def test_further_roots_that_the_agent_did_not_advertise_are_refused_before_it_he
         agent, setting = Agent1(), Setting()
         async with client2_with_agent1(Client2(), agent, setting) as (calls, _):
             await calls.initialize(ME2)
-            with pytest.raises(Failed, match="not support additional roots") as failed:
+            with pytest.raises(PeerError, match="not support additional roots") as failed:
                 await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=["/x"]))
             assert (failed.value.code, failed.value.data) == (-32602, {"pointer": "/additionalDirectories"})
             await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=[]))
@@ -346,7 +346,7 @@ def test_an_agent_of_v2_does_not_hear_of_further_roots_that_it_did_not_advertise
         setting = Setting()
         async with client1_with_agent2(Client1(), Agent2(), setting) as (calls, _):
             await calls.initialize(ME1)
-            with pytest.raises(Failed, match="not support additional roots"):
+            with pytest.raises(PeerError, match="not support additional roots"):
                 await calls.session_new(v1.NewSessionRequest(cwd="/w", mcp_servers=[], additional_directories=["/x"]))
             assert (await calls.session_new(NEW1)).session_id
         assert not [one for one in setting.breaches if one.startswith("back")]

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import ConnectionEnded, Failed
+from acp_bindings import ConnectionClosed, PeerError
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.monitor import Monitor
+from acp_monitor import Monitor
 from acp_session.negotiation import UnsupportedVersion, connect_agent, serve_agent, spawn_agent
 from adapter.programs import ME1, ME2, Agent1, Agent2, Client1, Client2, run
 from adapter.test_conversations import NEW1, NEW2, PROMPT1, PROMPT2, busy1, busy2, kinds
@@ -92,7 +92,7 @@ def test_when_an_agent_dies_in_a_turn_behind_the_adapter_nobody_waits(agent: str
         else:
             async with spawn_agent(command, v1=(one, ME1), env=ENVIRONMENT) as older:
                 await older.agent.session_new(NEW1)
-                with pytest.raises((Failed, ConnectionEnded)):
+                with pytest.raises((PeerError, ConnectionClosed)):
                     await older.agent.session_prompt(PROMPT1)
                 await older.agent.connection.ended()
 
@@ -220,7 +220,7 @@ def test_an_agent_that_ends_or_refuses_everything_is_told() -> None:
     async def work() -> None:
         near, far = pair()
         await far.close()
-        with pytest.raises(ConnectionEnded):
+        with pytest.raises(ConnectionClosed):
             async with connect_agent(near, v2=(Client2(), ME2)):
                 pass
         near, far = pair()
@@ -231,7 +231,7 @@ def test_an_agent_that_ends_or_refuses_everything_is_told() -> None:
                 far.send(json.dumps({"jsonrpc": "2.0", "id": json.loads(line)["id"], "error": error}).encode())
 
         refusing = asyncio.ensure_future(refuse())
-        with pytest.raises(Failed) as found:
+        with pytest.raises(PeerError) as found:
             async with connect_agent(near, v2=(Client2(), ME2)):
                 pass
         assert found.value.code == -32000
@@ -268,7 +268,7 @@ def test_nobody_waits_for_an_answer_to_initialize_that_cannot_be_read(answer: st
             far.send(answer.encode())
 
         saying = asyncio.ensure_future(say())
-        with pytest.raises(ConnectionEnded, match="the agent's answer to `initialize` cannot be read: "):
+        with pytest.raises(ConnectionClosed, match="the agent's answer to `initialize` cannot be read: "):
             async with connect_agent(near, v2=(Client2(), ME2)):
                 pass
         await saying

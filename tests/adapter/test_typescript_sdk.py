@@ -9,7 +9,7 @@ from typing import Any
 from acp_bindings import v1, v2
 
 import evidence
-from acp_session.monitor import Monitor
+from acp_monitor import Monitor
 from acp_session.negotiation import spawn_agent
 from adapter.programs import ME1, ME2, Client1, Client2, run
 from adapter.test_conversations import NEW1, NEW2, kinds

@@ -21,15 +21,25 @@ from typing import Any, Final
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 sys.path[:1] = [
-    *(str(ROOT / part) for part in ("generator", "generator/acp-session", "generated/python/acp-bindings", "tests"))
+    *(
+        str(ROOT / part)
+        for part in (
+            "generator",
+            "generator/acp-session",
+            "generator/acp-workspace",
+            "generator/acp-monitor",
+            "generated/python/acp-bindings",
+            "tests",
+        )
+    )
 ]
 
-from acp_bindings import Failed, NotAdvertised, v1  # noqa: E402 - the folders are on the path only now
+from acp_bindings import NotAdvertised, PeerError, v1  # noqa: E402 - the folders are on the path only now
 from acp_bindings.v1 import peers  # noqa: E402
 
 from acp_session.client_host import ClientHost  # noqa: E402
-from acp_session.errors import RequestError  # noqa: E402
 from acp_session.hosted import HostedClient  # noqa: E402
+from acp_workspace.errors import RequestError  # noqa: E402
 from bench.probes import SHIPPED, installed  # noqa: E402
 
 SECONDS: Final = 60.0
@@ -49,7 +59,7 @@ async def outcome(work: Callable[[], Awaitable[object]]) -> str:
     """The result of a step, in few words."""
     try:
         found = await work()
-    except Failed as failed:
+    except PeerError as failed:
         return f"{failed.code}: {' '.join(failed.message.split())[:60]}"
     except (NotAdvertised, RequestError) as error:
         return "not offered" if getattr(error, "code", -32601) == -32601 else str(error)

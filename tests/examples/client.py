@@ -3,12 +3,12 @@
 import asyncio
 import sys
 
-from acp_bindings import Failed, Unknown, v1
+from acp_bindings import PeerError, Unknown, v1
 from acp_bindings.v1 import peers
 
 from acp_session.hosted import HostedClient
 from acp_session.permission import Prompt
-from acp_session.text import terminal_text
+from acp_workspace.text import terminal_text
 
 
 class Terminal(HostedClient):
@@ -52,7 +52,7 @@ async def main(directory: str, *command: str) -> None:
         while wish := await line("> "):
             try:
                 show(f"  {(await client.host.prompt(session.id, wish)).stop_reason}")
-            except Failed as failed:
+            except PeerError as failed:
                 show(str(failed))
 
 

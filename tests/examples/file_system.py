@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, NotAdvertised, v1
+from acp_bindings import NotAdvertised, PeerError, v1
 from acp_bindings.v1 import peers
 
-from acp_session.filesystem import FileEvent, FilePolicy
 from acp_session.hosted import HostedAgent, HostedClient
-from acp_session.terminals import TerminalEvent
 from acp_session.turn import Turn
-from acp_session.versioning import GitStage
+from acp_workspace.filesystem import FileEvent, FilePolicy
+from acp_workspace.terminals import TerminalEvent
+from acp_workspace.versioning import GitStage
 
 
 class Files:
@@ -40,7 +40,7 @@ class Files:
 
     async def refusal(self, path: Path, content: str | None = None) -> int:
         """The code of the error that answers a read, or a write of this content."""
-        with pytest.raises(Failed) as refused:
+        with pytest.raises(PeerError) as refused:
             await (self.read(path) if content is None else self.write(path, content))
         return refused.value.code
 
@@ -161,7 +161,7 @@ async def binary_files(root: Path) -> None:
 async def error_handling(root: Path) -> None:
     """ "Standard Errors": not found, refused, and anything else; the path is in `data`."""
     async with serving(root) as files:
-        with pytest.raises(Failed) as missing:
+        with pytest.raises(PeerError) as missing:
             await files.read(root / "missing.txt")
         assert (missing.value.code, missing.value.data) == (-32002, {"path": str(root / "missing.txt")})
         assert await files.refusal(Path("/etc/shadow")) == -32001
@@ -181,7 +181,7 @@ async def user_notifications(root: Path) -> None:
 async def version_control(root: Path) -> None:
     """ "Version Control Integration": what was written is staged, without a shell."""
     subprocess.run(["git", "init", "--quiet", str(root)], check=True)
-    async with serving(root, stage=GitStage()) as files:
+    async with serving(root, changed=GitStage()) as files:
         await files.write(root / "tide; rm -rf x.txt", "low")
     staged = subprocess.run(
         ["git", "-C", str(root), "diff", "--cached", "--name-only"], check=True, capture_output=True

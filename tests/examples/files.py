@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from acp_bindings.v1 import peers
 
-from acp_session.filesystem import FilePolicy
 from acp_session.hosted import HostedClient
+from acp_workspace.filesystem import FilePolicy
 
 
 class FilesClient(HostedClient):

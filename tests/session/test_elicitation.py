@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, v1, v2
+from acp_bindings import PeerError, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -32,7 +32,7 @@ async def ask(agent: Any, version: Any, question: dict[str, Any], **scope: Any) 
                 )
             ).action
         )
-    except Failed as error:
+    except PeerError as error:
         return str(error.code)
 
 
@@ -146,7 +146,7 @@ def test_nobody_is_asked_without_the_hook() -> None:
         assert client.host.capabilities().elicitation is None
         async with peers1.join(Agent1(), client) as (_, back):
             question: Any = v1.decode_as(v1.CreateElicitationRequest, {**FORM, "sessionId": "s"})
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await back.elicitation_create(question)
             assert failed.value.code == -32601
 

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from acp_bindings.v1 import peers
 
-from acp_session.containment import guarantees
-from acp_session.filesystem import FileEvent, FilePolicy
+from acp_workspace.containment import guarantees
+from acp_workspace.filesystem import FileEvent, FilePolicy
 from examples.files import FilesClient
 from jsonrpc_bindings.transport import Memory, pair
-from session.conftest import PATHS
+from workspace.conftest import PATHS
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 

@@ -13,15 +13,15 @@ from acp_bindings import ErrorResponse, Request, Response, v1
 from acp_session.agent_host import AgentHost
 from acp_session.client_base import OpenSession
 from acp_session.client_host import ClientHost
-from acp_session.containment import guarantees
-from acp_session.errors import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
-from acp_session.filesystem import FileEvent
 from acp_session.permission import Prompt
-from acp_session.terminals import TerminalPolicy
 from acp_session.transcript import Transcript
 from acp_session.turn import Turn
-from acp_session.workspace import RootSet
-from session.conftest import descriptors
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
+from acp_workspace.filesystem import FileEvent
+from acp_workspace.terminals import TerminalPolicy
+from acp_workspace.workspace import RootSet
+from workspace.conftest import descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -362,7 +362,7 @@ def test_a_turn_streams_asks_edits_and_runs(tmp_path: Path) -> None:
         terminal = call.content[0]
         assert isinstance(terminal, v1.Terminal)
         assert pair.client.terminals is not None
-        shown = pair.client.terminals.shown(session.id, terminal.terminal_id)
+        shown = pair.client.terminals.state(session.id, terminal.terminal_id)
         assert shown is not None
         assert (shown.output, shown.is_released) == ("text", True)
 
@@ -432,7 +432,7 @@ def test_cancelling_a_turn_answers_and_ends_what_is_open(tmp_path: Path, wait: s
             terminals = pair.client.terminals
             assert terminals is not None
             running = terminals._sessions[session.id].running  # pyright: ignore[reportPrivateUsage]
-            assert all(child.exit is not None for child in running.values())
+            assert all(child.state.exit is not None for child in running.values())
         # what is asked between the cancellation and the next turn is answered at once
         late = await pair.ask(asked(session.id))
         assert late.outcome == v1.CancelledPermissionOutcome()

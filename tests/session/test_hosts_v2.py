@@ -11,22 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, v1, v2
+from acp_bindings import PeerError, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
+from acp_monitor import Monitor
 from acp_session.adapter import as_v1, as_v2
-from acp_session.containment import guarantees
-from acp_session.errors import RequestError
 from acp_session.hosted import HostedAgent as HostedAgent1
 from acp_session.hosted import HostedClient as HostedClient1
-from acp_session.monitor import Monitor
 from acp_session.permission import Prompt
 from acp_session.turn import Turn as Turn1
 from acp_session.v2.agent_host import Turn
 from acp_session.v2.client_host import ClientHost, End
 from acp_session.v2.hosted import HostedAgent, HostedClient
 from acp_session.v2.transcript import Call, Message, Transcript
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import RequestError
 from jsonrpc_bindings.transport import pair
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -186,7 +186,7 @@ def test_the_life_of_a_session_of_v2_and_roots_that_change_with_it(scene: Scene)
                 await client.load(session.id, "/")
             await client.delete(session.id)
             assert [one.session_id for one in await client.list_sessions()] == [fork.id]
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await client.load(session.id, scene.app)
             assert failed.value.code == -32002
 
@@ -212,7 +212,7 @@ def test_cancelling_answers_open_requests_and_stops_prompts_that_wait(scene: Sce
             await client.cancel(session.id)
             assert session.transcript.calls["c"].is_cancelled
             assert (await turn).stop_reason == "cancelled"
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await second
             assert failed.value.code == -32800
             assert session.transcript.state == "idle"
@@ -308,7 +308,7 @@ def test_content_and_servers_that_are_not_supported_are_refused_wherever_they_co
     async def refused(place: str, call: Awaitable[Any]) -> bool:
         outcome: Any
         (outcome,) = await asyncio.gather(call, return_exceptions=True)
-        if not isinstance(outcome, Failed):
+        if not isinstance(outcome, PeerError):
             assert not isinstance(outcome, BaseException), outcome
             return False
         assert (outcome.code, outcome.data) == (-32602, {"pointer": place})

@@ -12,16 +12,16 @@ from acp_bindings import v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.containment import guarantees
-from acp_session.errors import RequestError
+from acp_monitor import Monitor
 from acp_session.hosted import HostedAgent as HostedAgent1
 from acp_session.hosted import HostedClient as HostedClient1
-from acp_session.monitor import Monitor
 from acp_session.negotiation import connect_agent, serve_agent
 from acp_session.turn import Turn as Turn1
 from acp_session.v2.agent_host import Turn as Turn2
 from acp_session.v2.hosted import HostedAgent as HostedAgent2
 from acp_session.v2.hosted import HostedClient as HostedClient2
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import RequestError
 from jsonrpc_bindings.transport import pair
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, NotAdvertised, v1, v2
+from acp_bindings import NotAdvertised, PeerError, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -233,7 +233,7 @@ def test_what_nobody_serves_is_refused_as_before() -> None:
     async def ask(to_agent: Any, to_client: Any) -> Any:
         with pytest.raises(NotAdvertised):
             await to_client.fs_read_text_file(v1.ReadTextFileRequest(session_id="s", path="/a"))
-        with pytest.raises(Failed) as failed:
+        with pytest.raises(PeerError) as failed:
             await to_client.extension_request("_tide", {})
         return failed.value.code
 

@@ -13,7 +13,6 @@ from acp_bindings import v1, v2
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acp_session.errors import INVALID_PARAMS
 from acp_session.permission import (
     Decision,
     NotMappable,
@@ -29,6 +28,7 @@ from acp_session.permission import (
     to_v2,
     tool_call_update,
 )
+from acp_workspace.errors import INVALID_PARAMS
 
 T = TypeVar("T")
 Body = dict[str, Any]

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, NotAdvertised, v1
+from acp_bindings import NotAdvertised, PeerError, v1
 from acp_bindings.v1 import peers
 
 from acp_session.agent_host import AgentHost
-from acp_session.containment import guarantees
-from acp_session.errors import RequestError
 from acp_session.hosted import HostedAgent, HostedClient
 from acp_session.permission import Prompt
 from acp_session.turn import Ran, Turn
+from acp_workspace.containment import guarantees
+from acp_workspace.errors import RequestError
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -82,7 +82,7 @@ def test_files_are_read_and_written_in_the_directory_of_the_session(tmp_path: Pa
 
 def test_what_the_client_refuses_is_raised_and_fails_the_tool_call(tmp_path: Path) -> None:
     async def work(turn: Turn) -> Any:
-        with pytest.raises(Failed) as refused:
+        with pytest.raises(PeerError) as refused:
             async with turn.tool("Read secrets", kind="read", locations=[v1.ToolCallLocation(path="/etc/passwd")]):
                 await turn.read("/etc/passwd")
         return refused.value.code
@@ -229,7 +229,7 @@ def test_an_agent_without_turns_says_so_in_its_log_and_answers_an_internal_error
         async with asyncio.timeout(60), peers.join(HostedAgent(), client):
             await client.host.initialize()
             session = await client.host.new(str(tmp_path / "app"))
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await client.host.prompt(session.id, "Go")
             assert failed.value.code == -32603
 

@@ -7,21 +7,21 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, v1, v2
+from acp_bindings import PeerError, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
+from acp_monitor import Monitor
 from acp_session.agent_host import AgentHost
-from acp_session.containment import guarantees
 from acp_session.hosted import HostedAgent as HostedAgent1
 from acp_session.hosted import HostedClient as HostedClient1
-from acp_session.monitor import Monitor
 from acp_session.permission import Prompt
 from acp_session.transcript import Call, Transcript
 from acp_session.turn import Turn as Turn1
 from acp_session.v2.agent_host import Turn as Turn2
 from acp_session.v2.hosted import HostedAgent as HostedAgent2
 from acp_session.v2.hosted import HostedClient as HostedClient2
+from acp_workspace.containment import guarantees
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -285,7 +285,7 @@ def test_a_state_that_cannot_be_copied_fails_the_fork_and_nothing_else(caplog: p
     async def talk(host: Any) -> None:
         session = await host.new("/")
         agent.host.sessions[session.id].state = (one for one in [1])
-        with pytest.raises(Failed):
+        with pytest.raises(PeerError):
             await host.fork(session.id, "/")
         assert list(agent.host.sessions) == [session.id]
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_bindings import ErrorResponse, Refused, Request, Response, to_builtins, v1
+from acp_bindings import ErrorResponse, Request, RequestError, Response, to_builtins, v1
 from acp_bindings.v1 import peers
 
 from jsonrpc_bindings.peers import Side
@@ -56,7 +56,7 @@ class Answering(Connected):
     async def _answer(self, method: str, params: Any) -> Any:
         answer: Response[Any] | ErrorResponse[Any] = await self.host.answer(Request(0, method, params))
         if isinstance(answer, ErrorResponse):
-            raise Refused(answer.error.code, answer.error.message, answer.error.data)
+            raise RequestError(answer.error.code, answer.error.message, answer.error.data)
         return answer.result
 
     def _find_overrides(self, base: type[Side]) -> frozenset[str]:

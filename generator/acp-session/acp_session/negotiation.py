@@ -168,7 +168,7 @@ def connect_agent(
 
     For a version that has no handler the adapter speaks, unless `adapt` is false; `lost` hears of what it cannot carry over, and `local`
     serves the files and terminals that an agent of v1 asks a client of v2 for. Raises `UnsupportedVersion` where the agent speaks none
-    of both, `Failed` where it answers none, `ConnectionEnded`, and `ValueError` without any handler.
+    of both, `PeerError` where it answers none, `ConnectionClosed`, and `ValueError` without any handler.
     """
     if v1 is None and v2 is None:
         raise ValueError("a client needs a handler for v1 or for v2")

@@ -11,8 +11,9 @@ from collections import deque
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from acp_bindings import ConnectionEnded, DecodeError, Failed
+from acp_bindings import ConnectionClosed, DecodeError, PeerError
 
+from acp_workspace.errors import INVALID_PARAMS, UNSUPPORTED_VERSION
 from jsonrpc_bindings.ends import Ends
 from jsonrpc_bindings.errors import INVALID_REQUEST, PARSE_ERROR
 from jsonrpc_bindings.framing import Unreadable
@@ -22,7 +23,6 @@ from jsonrpc_bindings.transport import Transport
 from jsonrpc_bindings.wire import Watcher
 
 from .diffs import as_object
-from .errors import INVALID_PARAMS, UNSUPPORTED_VERSION
 
 _MOST_EARLY: Final = 1000
 """Messages that are kept while the answer to `initialize` is awaited."""
@@ -123,7 +123,7 @@ class Opening:
         self._watch("agent", line)
         try:
             self.link.send(line)
-        except ConnectionEnded as error:
+        except ConnectionClosed as error:
             self._tell(error)
 
     def _tell(self, what: object) -> None:
@@ -214,10 +214,10 @@ async def handshake(
 ) -> tuple[int, dict[str, Any], list[bytes]]:
     """Send `initialize`, and the next one where the agent answers with an error.
 
-    Returns the version, the answer, and what came before it. Raises `UnsupportedVersion`, `Failed`, `ConnectionEnded`, `TimeoutError`.
+    Returns the version, the answer, and what came before it. Raises `UnsupportedVersion`, `PeerError`, `ConnectionClosed`, `TimeoutError`.
     """
     kept: list[bytes] = []
-    failure: Failed | None = None
+    failure: PeerError | None = None
     for number, params in enumerate(attempts):
         message = {"jsonrpc": "2.0", "id": number, "method": "initialize", "params": params}
         link.send(json.dumps(message, separators=(",", ":")).encode())
@@ -230,7 +230,7 @@ async def handshake(
             return version, as_object(answer["result"]), kept
         error = as_object(answer.get("error"))
         code, words = error.get("code"), error.get("message")
-        failure = Failed(
+        failure = PeerError(
             "initialize", code if isinstance(code, int) else 0, str(words), error.get("data"), answer.get("error")
         )
     assert failure is not None
@@ -243,12 +243,12 @@ async def _answer(link: Transport, number: int, kept: list[bytes]) -> dict[str, 
             line = await link.receive()
         except Unreadable as error:
             if error.is_last:
-                raise ConnectionEnded("the agent has ended before it answered `initialize`") from error
+                raise ConnectionClosed("the agent has ended before it answered `initialize`") from error
             if error.ends is not None and not is_call(error.ends.members()):
                 raise _unread(error) from error
             continue
         if line is None:
-            raise ConnectionEnded("the agent has ended before it answered `initialize`")
+            raise ConnectionClosed("the agent has ended before it answered `initialize`")
         try:
             value, repeated = parse_with_duplicates(line)
         except TooManyValues as error:
@@ -268,8 +268,8 @@ async def _answer(link: Transport, number: int, kept: list[bytes]) -> dict[str, 
         del kept[: max(0, len(kept) - _MOST_EARLY)]
 
 
-def _unread(reason: object) -> ConnectionEnded:
-    return ConnectionEnded(f"the agent's answer to `initialize` cannot be read: {reason}")
+def _unread(reason: object) -> ConnectionClosed:
+    return ConnectionClosed(f"the agent's answer to `initialize` cannot be read: {reason}")
 
 
 class Begun:

@@ -10,10 +10,10 @@ from typing import Any, Final, Protocol, TypeVar, cast
 
 from acp_bindings import DecodeError, Unknown, to_builtins, v1, v2
 
+from acp_workspace.errors import RequestError, invalid_params
 from jsonrpc_bindings.records import Record, shape_of
 
 from .diffs import as_object, diff_to_v1, diff_to_v2
-from .errors import RequestError, invalid_params
 from .permission_folding import folded
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@
                 await turn.write("note.txt", "tide")
         return "end_turn"
 
-Paths may be relative: to the working directory of the session. All that fails raises what the connection raises, such as `Failed` where the
+Paths may be relative: to the working directory of the session. A failure raises what the connection raises, such as `PeerError` where the
 client refuses, and `NotAdvertised` where it does not offer it.
 
 Sources: the pages of v1 on prompt turns, content, tool calls, file system, terminals.
@@ -22,7 +22,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from acp_bindings import UNSET, ConnectionEnded, v1
+from acp_bindings import UNSET, ConnectionClosed, v1
 
 from .agent_session import Session
 from .permission import Decision, decide
@@ -113,7 +113,7 @@ class Turn:
         try:
             yield tool
         except Exception:
-            with suppress(ConnectionEnded):
+            with suppress(ConnectionClosed):
                 await tool.update(status="failed")
             raise
         if tool.status != "failed":
@@ -170,7 +170,7 @@ class Turn:
             await self.call("terminal/wait_for_exit", v1.WaitForTerminalExitRequest(**at))
             told: v1.TerminalOutputResponse = await self.call("terminal/output", v1.TerminalOutputRequest(**at))
         finally:
-            with suppress(ConnectionEnded):
+            with suppress(ConnectionClosed):
                 await self.call("terminal/release", v1.ReleaseTerminalRequest(**at))
         ended = told.exit_status
         if not isinstance(ended, v1.TerminalExitStatus):

@@ -18,13 +18,13 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Unpack, cast
 
-from acp_bindings import ConnectionEnded, Refused, to_builtins, v1, v2
+from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.diffs import as_object
 from acp_session.endings import Turns
-from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
+from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
 from jsonrpc_bindings.peers import Options, Transport
 
 from . import handshakes
@@ -87,7 +87,7 @@ class AgentAsV1(peers1.Agent):
         await self._background.close()
 
     async def _gone(self) -> None:
-        error = Refused(INTERNAL_ERROR, "the agent behind the adapter has ended")
+        error = RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended")
         for session in self.sessions.values():
             session.turns.fail(error)
         await asyncio.sleep(0)
@@ -123,7 +123,7 @@ class AgentAsV1(peers1.Agent):
         request = into_v2(v2.InitializeRequest, handshakes.request_to_v2(to_builtins(params), place), place)
         answer = await forwarded(self.agent.initialize(request))
         if answer.protocol_version != 2:
-            raise Refused(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 2")
+            raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 2")
         told = into_v1(v1.InitializeResponse, handshakes.answer_to_v1(to_builtins(answer), place), place)
         self._can = told.agent_capabilities
         return told
@@ -209,7 +209,7 @@ class AgentAsV1(peers1.Agent):
         session = self.session(params.session_id)
         option = session.downward.options.mode
         if option is None:
-            raise Refused(METHOD_NOT_FOUND, "the session has no modes", {"method": "session/set_mode"})
+            raise RequestError(METHOD_NOT_FOUND, "the session has no modes", {"method": "session/set_mode"})
         body = to_builtins(params)
         chosen = {"type": "id", "configId": option.get("configId"), "value": body["modeId"]}
         answer = await self._set({**without(body, "modeId"), **chosen}, session, place)
@@ -278,7 +278,7 @@ class AgentAsV1(peers1.Agent):
         try:
             end = await session.turns.wait_for_end(accepted())
         except asyncio.CancelledError:
-            with suppress(ConnectionEnded):
+            with suppress(ConnectionClosed):
                 await self.agent.session_cancel(v2.CancelSessionNotification(session_id=session.id))
             raise
         finally:
@@ -286,12 +286,12 @@ class AgentAsV1(peers1.Agent):
         return into_v1(v1.PromptResponse, self._reply(end, place), place)
 
     def _reply(self, end: Json, place: Place) -> Json:
-        """The answer of v1 to a prompt. Raises `Refused` where the work ended in an error."""
+        """The answer of v1 to a prompt. Raises `RequestError` where the work ended in an error."""
         reason = end.get("stopReason")
         if reason == "error":
             error = as_object(end.get("error"))
             code, message = error.get("code", INTERNAL_ERROR), error.get("message", "the work has failed")
-            raise Refused(code, message, error.get("data"))
+            raise RequestError(code, message, error.get("data"))
         if reason not in REASONS:
             place.at("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
             reason = "end_turn"
@@ -360,7 +360,7 @@ class AgentAsV1(peers1.Agent):
             await self._send(session, found, more)
 
     async def _carry(self, session: _Session, update: Json, more: Json) -> None:
-        with suppress(ConnectionEnded):
+        with suppress(ConnectionClosed):
             await self.client.extension_notification(
                 CARRIED, {**without(more, "sessionId"), "sessionId": session.id, "update": update}
             )
@@ -369,7 +369,7 @@ class AgentAsV1(peers1.Agent):
         place = self.losses.place("session/update")
         for one in updates:
             body = {**without(more, "sessionId"), "sessionId": session.id, "update": one}
-            with suppress(ConnectionEnded, Refused):  # what is refused is told as a loss
+            with suppress(ConnectionClosed, RequestError):  # what is refused is told as a loss
                 await self.client.session_update(into_v1(v1.SessionNotification, body, place))
 
     async def asked(self, params: v2.RequestPermissionRequest) -> v2.RequestPermissionResponse:

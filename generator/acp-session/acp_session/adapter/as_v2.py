@@ -15,12 +15,12 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, Final, Unpack, cast
 
-from acp_bindings import Refused, to_builtins, v1, v2
+from acp_bindings import RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 
 from acp_session.diffs import as_object
-from acp_session.errors import INVALID_PARAMS, UNSUPPORTED_VERSION, invalid_params
-from acp_session.scope import matches, scope
+from acp_workspace.errors import INVALID_PARAMS, UNSUPPORTED_VERSION, invalid_params
+from acp_workspace.scope import matches, parse_scope
 from jsonrpc_bindings.peers import Options, Transport
 
 from . import handshakes
@@ -71,12 +71,12 @@ class AgentAsV2(TurnsOfV1):
         """See the generated class."""
         if params.protocol_version < 2:
             data = {"requested": params.protocol_version, "supported": [2]}
-            raise Refused(UNSUPPORTED_VERSION, "this agent speaks version 2", data)
+            raise RequestError(UNSUPPORTED_VERSION, "this agent speaks version 2", data)
         place = self.losses.place("initialize")
         body = handshakes.request_to_v1(to_builtins(params), place, self.serving.offered)
         answer = await forwarded(self.agent.initialize(into_v1(v1.InitializeRequest, body, place)))
         if answer.protocol_version != 1:
-            raise Refused(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 1")
+            raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 1")
         self._can = answer.agent_capabilities
         return into_v2(v2.InitializeResponse, handshakes.answer_to_v2(to_builtins(answer), place), place)
 
@@ -154,7 +154,7 @@ class AgentAsV2(TurnsOfV1):
         place = self.losses.place("session/list")
         if self._can.session_capabilities.list_ is None:
             place.lose("the agent cannot list sessions; these are the sessions of this connection", kind="changed")
-            scopes = {one.id: scope(one.cwd, one.additional) for one in self.sessions.values() if one.cwd}
+            scopes = {one.id: parse_scope(one.cwd, one.additional) for one in self.sessions.values() if one.cwd}
             cwd, additional = params.cwd, params.additional_directories
             infos = [
                 {"sessionId": id_, "cwd": one.cwd, "additionalDirectories": list(one.additional)}
@@ -175,7 +175,7 @@ class AgentAsV2(TurnsOfV1):
             request = into_v1(v1.CloseSessionRequest, to_builtins(params), place)
             answer = to_builtins(await forwarded(self.agent.session_close(request)))
         elif session is None:
-            raise Refused(-32002, "there is no such session", {"sessionId": params.session_id})
+            raise RequestError(-32002, "there is no such session", {"sessionId": params.session_id})
         else:
             place.lose("the agent cannot close a session; its turn is cancelled, and it stays", kind="changed")
             await self._cancel(session, {"sessionId": session.id})
@@ -253,7 +253,7 @@ class AgentAsV2(TurnsOfV1):
 
     async def _load(self, body: Json, place: Place) -> Json:
         if not self._can.load_session:
-            raise Refused(INVALID_PARAMS, "the agent cannot replay a session", {"pointer": "/replayFrom"})
+            raise RequestError(INVALID_PARAMS, "the agent cannot replay a session", {"pointer": "/replayFrom"})
         request = into_v1(v1.LoadSessionRequest, self._setup(body), place)
         answer = to_builtins(await forwarded(self.agent.session_load(request)))
         self.session(request.session_id).upward.pause()

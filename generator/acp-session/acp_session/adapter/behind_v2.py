@@ -10,8 +10,8 @@ from typing import Any
 from acp_bindings import to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 
-from acp_session.filesystem import FileSystem
-from acp_session.terminals import Terminals
+from acp_workspace.filesystem import FileSystem
+from acp_workspace.terminals import Terminals
 from jsonrpc_bindings.peers import unserved
 
 from .downward import CARRIED

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, TypeVar
 
-from acp_bindings import ConnectionEnded, DecodeError, Failed, NotAdvertised, Refused, v1, v2
+from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
-from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
 from acp_session.permission import NotMappable
+from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
 from jsonrpc_bindings.connection import Connection
 
 from .losses import Place
@@ -21,7 +21,7 @@ Work: TypeAlias = "Callable[[], Awaitable[object]]"
 
 
 def into_v1(type_: type[T], body: Json, place: Place) -> T:
-    """A typed value of v1. What v1's types do not take is left out where they permit it, and told. Raises `Refused` -32602."""
+    """A typed value of v1. What v1's types do not take is left out where they permit it, and told. Raises `RequestError` -32602."""
     try:
         return v1.decode_as(type_, body, on_drop=place.dropped)
     except DecodeError as error:
@@ -36,24 +36,24 @@ def into_v2(type_: type[T], body: Json, place: Place) -> T:
         raise _unmappable(error, place) from None
 
 
-def _unmappable(error: DecodeError, place: Place) -> Refused:
+def _unmappable(error: DecodeError, place: Place) -> RequestError:
     for problem in error.problems:
         place.lose(problem.sentence, problem.pointer)
     return NotMappable((problem.pointer, problem.sentence) for problem in error.problems).as_request_error()
 
 
 async def forwarded(work: Awaitable[T]) -> T:
-    """What the far end answers. Its error is passed on as it is; raises `Refused`."""
+    """What the far end answers. Its error is passed on as it is; raises `RequestError`."""
     try:
         return await work
-    except Failed as error:
-        raise Refused(error.code, error.message, error.data) from error
+    except PeerError as error:
+        raise RequestError(error.code, error.message, error.data) from error
     except NotAdvertised as error:
-        raise Refused(METHOD_NOT_FOUND, str(error)) from error
-    except ConnectionEnded as error:
-        raise Refused(INTERNAL_ERROR, "the agent behind the adapter has ended") from error
+        raise RequestError(METHOD_NOT_FOUND, str(error)) from error
+    except ConnectionClosed as error:
+        raise RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended") from error
     except DecodeError as error:
-        raise Refused(INTERNAL_ERROR, f"the answer cannot be read: {error}") from error
+        raise RequestError(INTERNAL_ERROR, f"the answer cannot be read: {error}") from error
 
 
 class Background:
@@ -85,7 +85,7 @@ async def follow(far: Connection, gone: Work) -> None:
 
 
 def with_supported_roots(body: Json, can: v1.AgentCapabilities) -> Json:
-    """Params that set up a session, for an agent that can do this. Raises `Refused` -32602 for additional roots that it does not support.
+    """Params that set up a session, for an agent that can do this. Raises `RequestError` -32602 for roots that it does not support.
 
     Source: the RFD on `additionalDirectories`, section on capabilities: without the capability the field MUST NOT be sent.
     """

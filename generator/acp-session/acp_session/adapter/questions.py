@@ -14,11 +14,11 @@ from typing import Any, Final
 from acp_bindings import to_builtins, v1, v2
 
 from acp_session.diffs import as_object
-from acp_session.errors import invalid_params
 from acp_session.permission import NotMappable, title_of
 from acp_session.permission import to_v1 as exactly_to_v1
 from acp_session.permission import to_v2 as exactly_to_v2
 from acp_session.permission_folding import folded
+from acp_workspace.errors import invalid_params
 from jsonrpc_bindings.connection import Connection
 
 from .downward import Downward
@@ -31,7 +31,7 @@ DECISIONS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reje
 
 
 def permission_to_v2(params: v1.RequestPermissionRequest, upward: Upward, place: Place) -> v2.RequestPermissionRequest:
-    """A request for permission. Raises `Refused` -32602."""
+    """A request for permission. Raises `RequestError` -32602."""
     try:
         return exactly_to_v2(params)
     except NotMappable:
@@ -54,7 +54,7 @@ def permission_to_v2(params: v1.RequestPermissionRequest, upward: Upward, place:
 def permission_to_v1(
     params: v2.RequestPermissionRequest, downward: Downward, place: Place
 ) -> v1.RequestPermissionRequest:
-    """A request for permission: as it is, else with the words of the prompt in the tool call's title. Raises `Refused` -32602."""
+    """A request for permission: as it is, else with the words of the prompt in the tool call's title. Raises `RequestError` -32602."""
     try:
         return exactly_to_v1(params)
     except NotMappable:
@@ -92,7 +92,7 @@ def outcome_to_v1(answer: v2.RequestPermissionResponse, place: Place) -> v1.Requ
 
 
 def elicitation_to_v2(params: v1.CreateElicitationRequest, place: Place, asked: Connection) -> Any:
-    """A question for input, as `scoped` has it, where `asked` is the connection that it came by. Raises `Refused` -32602."""
+    """A question for input, as `scoped` has it, where `asked` is the connection that it came by. Raises `RequestError` -32602."""
     body = scoped(to_builtins(params), place, asked)
     if body.get("mode") == "form":
         body["requestedSchema"] = {"type": "object", "properties": {}, **as_object(body.get("requestedSchema"))}
@@ -107,7 +107,7 @@ def elicitation_to_v1(params: v2.CreateElicitationRequest, place: Place, asked: 
 def scoped(body: Json, place: Place, asked: Connection) -> Json:
     """A question whose request has the id that the client gave it: the one in whose handler the adapter sent the request that is named.
 
-    Where the client has its answer already, as to a prompt of v2, the question belongs to the session. Raises `Refused` -32602 for a
+    Where the client has its answer already, as to a prompt of v2, the question belongs to the session. Raises `RequestError` -32602 for a
     request that does not wait for its answer, or that belongs to no session then.
     """
     if "requestId" not in body:

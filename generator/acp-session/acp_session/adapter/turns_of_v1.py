@@ -15,14 +15,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from acp_bindings import ConnectionEnded, Refused, to_builtins, v1, v2
+from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.approval import Wish
 from acp_session.diffs import as_object
-from acp_session.errors import refused
-from acp_session.hooks import awaited
+from acp_workspace.approval import ApprovalRequest
+from acp_workspace.errors import refused
+from acp_workspace.hooks import maybe_await
 
 from .downward import CARRIED
 from .forwarding import Background, follow, forwarded, into_v1, into_v2
@@ -45,7 +45,7 @@ class Turn:
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     is_told: bool = False
     is_cancelled: bool = False
-    failure: Refused | None = None
+    failure: RequestError | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -153,7 +153,7 @@ class TurnsOfV1(peers2.Agent):
         try:
             answer = to_builtins(await forwarded(self.agent.session_prompt(request)))
             end = {**without(answer, "stopReason"), "stopReason": answer["stopReason"]}
-        except Refused as error:
+        except RequestError as error:
             if not turn.begun.is_set() and not turn.answered.is_set():
                 turn.failure = error
             cause = {"code": error.code, "message": error.message}
@@ -198,7 +198,7 @@ class TurnsOfV1(peers2.Agent):
         place = self.losses.place("session/update")
         body = {**(more or {}), "sessionId": session.id, "update": update}
         notification = into_v2(v2.UpdateSessionNotification, body, place)
-        with suppress(ConnectionEnded):  # nobody listens any more
+        with suppress(ConnectionClosed):  # nobody listens any more
             await self.client.session_update(notification)
 
     def _stop(self, session: Session) -> None:
@@ -211,7 +211,7 @@ class TurnsOfV1(peers2.Agent):
         if session is not None:
             self._stop(session)
         place = self.losses.place("session/cancel")
-        with suppress(ConnectionEnded):
+        with suppress(ConnectionClosed):
             await self.agent.session_cancel(into_v1(v1.CancelNotification, body, place))
         if session is not None:
             await self.serving.stop(session.id)
@@ -243,7 +243,7 @@ class TurnsOfV1(peers2.Agent):
         for one in found:
             try:
                 await self.send(session, one, without(body, "sessionId", "update"))
-            except Refused:
+            except RequestError:
                 continue  # told as a loss
 
     async def asked(self, params: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
@@ -290,9 +290,9 @@ class TurnsOfV1(peers2.Agent):
         if command is not None and session.turn is not None and session.turn.is_cancelled:
             raise refused(command, "the turn was cancelled")
 
-    async def _approved(self, wish: Wish) -> bool:
+    async def _approved(self, wish: ApprovalRequest) -> bool:
         assert self._approve is not None
-        return await self._decided(self.session(wish.session_id), awaited(self._approve(wish))) is True
+        return await self._decided(self.session(wish.session_id), maybe_await(self._approve(wish))) is True
 
     async def _shows(self, session_id: str, update: Json) -> None:
         await self.send(self.session(session_id), update)
@@ -302,5 +302,5 @@ class TurnsOfV1(peers2.Agent):
         place = self.losses.place(CARRIED)
         notification = into_v2(v2.UpdateSessionNotification, as_object(params), place)
         await self._accepted(self.session(notification.session_id))
-        with suppress(ConnectionEnded):
+        with suppress(ConnectionClosed):
             await self.client.session_update(notification)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Revision, opposite
-from acpgen.compat.protocol.declared import DECLARED, SENT, as_sent, schema_of
+from acpgen.compat.protocol.declared import DECLARED, SENT, schema_of
 from acpgen.compat.protocol.formats import unjudged, unknown
 from acpgen.compat.protocol.revision import Revised
-from acpgen.schema.walk import references
+from acpgen.schema.walk import is_object, references
 
 if TYPE_CHECKING:
     from acpgen.schema.walk import Schema
@@ -33,7 +33,6 @@ class Acceptance:
         self._steps = max(STEPS, allowance.left // 100)
         self._comparers: dict[bool, Comparer] = {}
         self._questions: dict[tuple[ir.Type, str], Schema] = {}
-        self._heard: dict[tuple[Pair, ir.Type, Revision, tuple[str, ...] | None], Relation] = {}
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
 
     def included(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Answer:
@@ -65,7 +64,7 @@ class Acceptance:
     def misread(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
         """Whether all that the sender's side of a pair sends with a culprit is declared by the receiver, and not merely let through."""
         known: Schema = {"allOf": [schema_of(whole.on(opposite(sender)), DECLARED)]}
-        return self.asked(self._question(whole.on(sender), SENT), known, sender, culprit, meant=True)
+        return self.asked(self._question(whole.on(sender), SENT), known, sender, culprit)
 
     def heard(
         self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
@@ -73,18 +72,9 @@ class Acceptance:
         """Whether all that an alternative of the sender's side of a pair declares, and that this side accepts, is declared by the other
         side too, and not merely let through; of objects with these members alone, where `names` are given.
         """
-        key = (pair, alternative, sender, None if names is None else tuple(sorted(names)))
-        if key not in self._heard:
-            self._heard[key] = self._asked_whether_heard(*key)
-        return self._heard[key]
-
-    def _asked_whether_heard(
-        self, pair: Pair, alternative: ir.Type, sender: Revision, names: tuple[str, ...] | None
-    ) -> Relation:
-        alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": [*names]}}]
+        alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
         sent: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
-        known: Schema = {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}
-        return self.asked(sent, known, sender, meant=True)
+        return self.asked(sent, {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}, sender)
 
     def within(self, pair: Pair, sender: Revision, demand: Schema, json_type: str) -> Relation:
         """Whether what the sender's side of a pair declares of one JSON type meets a demand."""
@@ -102,32 +92,45 @@ class Acceptance:
             self._questions[type_, suffix] = {"allOf": [schema_of(type_), *kept]}
         return self._questions[type_, suffix]
 
-    def asked(
-        self,
-        sent: Schema,
-        known: Schema | bool,
-        sender: Revision,
-        culprit: Culprit | None = None,
-        *,
-        meant: bool = False,
-    ) -> Relation:
-        """Whether all that is sent is known: two schemas whose references are those of the sender's bundle and the receiver's, `meant` if
-        some are to what is `DECLARED`.
-        """
+    def asked(self, sent: Schema, known: Schema | bool, sender: Revision, culprit: Culprit | None = None) -> Relation:
+        """Whether all that is sent is known: two schemas whose references are those of the sender's bundle and the receiver's."""
         old, new = (sent, known) if sender == "old" else (known, sent)
-        return self.between(old, new, sender, culprit, meant=meant)
+        return self.between(old, new, sender, culprit)
 
     def between(
-        self,
-        old: Schema | bool,
-        new: Schema | bool,
-        sender: Revision,
-        culprit: Culprit | None = None,
-        *,
-        meant: bool = False,
+        self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None = None
     ) -> Relation:
-        """The relation of two schemas whose references are those of the bundles."""
-        comparer = self._opened(meant=meant)
+        """The relation of two schemas whose references are those of the bundles. The old revision keeps what was decided: another new
+        one that says the same has the same answer.
+        """
+        question = self._named(old, new, sender, culprit)
+        known: dict[str, tuple[Relation, int]] = self._sides[0].answers
+        if question in known:
+            relation, steps = known[question]
+            self._allowance.spend(steps)
+            return relation
+        left = self._allowance.left
+        relation = self._related(old, new, sender, culprit)
+        if relation.verdict.value != "undecided":
+            known[question] = relation, left - self._allowance.left
+        return relation
+
+    def _named(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> str:
+        """A question as a text: the same one has the same answer."""
+        asked: list[tuple[object, int]] = [(old, 0), (new, 1)]
+        if culprit is not None:
+            own = 0 if sender == "old" else 1
+            asked += [(each, own) for each in (*culprit.at, culprit.accepted) if is_object(each)]
+            asked.append((culprit.refused, 1 - own))
+        said = [
+            self._sides[number].digest(name.removesuffix(SENT).removesuffix(DECLARED))
+            for schema, number in asked
+            for name in references(schema)
+        ]
+        return repr((old, new, sender, self._formats, self._steps, culprit, said))
+
+    def _related(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> Relation:
+        comparer = self._opened(old, new)
         relation = (
             comparer.include(old, new, culprit=culprit)
             if sender == "old"
@@ -151,21 +154,14 @@ class Acceptance:
                 pending.extend(references(side.written[name]))
         return [schema, *(side.written[name] for name in names)]
 
-    def _opened(self, *, meant: bool) -> Comparer:
-        """What compares; few runs ask about what is `DECLARED`, which is as much again to read."""
+    def _opened(self, *schemas: Schema | bool) -> Comparer:
+        """What compares schemas. Few of them refer to what is `DECLARED`, which is as much to read as all else."""
         from schema_inclusion import FORMATS, Comparer
 
+        meant = any(name.endswith(DECLARED) for schema in schemas for name in references(schema))
         if meant not in self._comparers:
             documents: list[Any] = [
-                {
-                    **side.bundle.schema,
-                    "$defs": {
-                        **side.demands,
-                        **as_sent(side.meant, side.written),
-                        **(as_sent(side.meant, side.written, DECLARED) if meant else {}),
-                    },
-                }
-                for side in self._sides
+                {**side.bundle.schema, "$defs": {**side.asked, **(side.known if meant else {})}} for side in self._sides
             ]
             asserted = tuple(FORMATS) if self._formats else ()
             self._comparers[meant] = Comparer(

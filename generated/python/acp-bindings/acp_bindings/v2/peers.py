@@ -27,7 +27,7 @@ WIRE: Final = wire.Wire(
 
 
 class RemoteAgent(peers.Remote):
-    """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the agent. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def auth_login(
         self, params: models.LoginAuthRequest, /
@@ -225,7 +225,7 @@ class RemoteAgent(peers.Remote):
 
 
 class RemoteClient(peers.Remote):
-    """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def elicitation_create(
         self, params: models.CreateElicitationRequest, /

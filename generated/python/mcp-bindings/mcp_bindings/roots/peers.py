@@ -26,7 +26,7 @@ WIRE: Final = wire.Wire(
 
 
 class RemoteClient(peers.Remote):
-    """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def roots_list(
         self, params: models.ListRootsRequest | None = None, /
@@ -44,7 +44,7 @@ class RemoteClient(peers.Remote):
 
 
 class RemoteServer(peers.Remote):
-    """The calls to the server. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the server. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def initialize(
         self, params: models.InitializeRequest, /

@@ -27,7 +27,7 @@ WIRE: Final = wire.Wire(
 
 
 class RemoteAgent(peers.Remote):
-    """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the agent. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def authenticate(
         self, params: models.AuthenticateRequest, /
@@ -297,7 +297,7 @@ class RemoteAgent(peers.Remote):
 
 
 class RemoteClient(peers.Remote):
-    """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def auth_status_update(
         self, params: models.AuthStatusUpdateNotification, /
@@ -453,7 +453,7 @@ class RemoteClient(peers.Remote):
 
 
 class RemoteProxy(peers.Remote):
-    """The calls to the proxy. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the proxy. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,

@@ -26,7 +26,7 @@ WIRE: Final = wire.Wire(
 
 
 class RemoteClient(peers.Remote):
-    """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def notifications_bye(self, params: Any = None, /) -> None:
         """`notifications/bye`."""
@@ -34,7 +34,7 @@ class RemoteClient(peers.Remote):
 
 
 class RemoteServer(peers.Remote):
-    """The calls to the server. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the server. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def ping(
         self, params: models.PingRequestParams | None = None, /

@@ -26,7 +26,7 @@ WIRE: Final = wire.Wire(
 
 
 class RemoteAgent(peers.Remote):
-    """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the agent. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def board_draw(self, params: models.DrawRequest, /) -> models.DrawResponse:
         """Draws shapes on a board."""
@@ -37,7 +37,7 @@ class RemoteAgent(peers.Remote):
 
 
 class RemoteClient(peers.Remote):
-    """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
 
 class Agent(peers.Side):
