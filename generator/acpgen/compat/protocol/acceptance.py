@@ -74,8 +74,7 @@ class Acceptance:
         """
         alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
         sent: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
-        known: Schema = {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}
-        return self.asked(sent, known, sender)
+        return self.asked(sent, {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}, sender)
 
     def within(self, pair: Pair, sender: Revision, demand: Schema, json_type: str) -> Relation:
         """Whether what the sender's side of a pair declares of one JSON type meets a demand."""
@@ -131,8 +130,7 @@ class Acceptance:
         return repr((old, new, sender, self._formats, self._steps, culprit, said))
 
     def _related(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> Relation:
-        is_meant = any(name.endswith(DECLARED) for schema in (old, new) for name in references(schema))
-        comparer = self._opened(is_meant)
+        comparer = self._opened(old, new)
         relation = (
             comparer.include(old, new, culprit=culprit)
             if sender == "old"
@@ -156,20 +154,17 @@ class Acceptance:
                 pending.extend(references(side.written[name]))
         return [schema, *(side.written[name] for name in names)]
 
-    def _opened(self, is_meant: bool) -> Comparer:
-        """What compares; few runs ask about what is `DECLARED`, which is as much again to read."""
+    def _opened(self, *schemas: Schema | bool) -> Comparer:
+        """What compares schemas. Few of them refer to what is `DECLARED`, which is as much to read as all else."""
         from schema_inclusion import FORMATS, Comparer
 
-        if is_meant not in self._comparers:
+        meant = any(name.endswith(DECLARED) for schema in schemas for name in references(schema))
+        if meant not in self._comparers:
             documents: list[Any] = [
-                {
-                    **side.bundle.schema,
-                    "$defs": {**side.demands, **side.sent, **(side.with_meaning if is_meant else {})},
-                }
-                for side in self._sides
+                {**side.bundle.schema, "$defs": {**side.asked, **(side.known if meant else {})}} for side in self._sides
             ]
             asserted = tuple(FORMATS) if self._formats else ()
-            self._comparers[is_meant] = Comparer(
+            self._comparers[meant] = Comparer(
                 *documents, steps=self._steps, allowance=self._allowance, formats=asserted
             )
-        return self._comparers[is_meant]
+        return self._comparers[meant]

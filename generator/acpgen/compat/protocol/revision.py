@@ -180,12 +180,12 @@ class Revised:
         return written if self.unstable else {name: _stable(node) for name, node in written.items()}
 
     @cached_property
-    def sent(self) -> Mapping[str, Schema]:
-        """What a sender sends of each definition."""
-        return as_sent(self.meant, self.written, SENT)
+    def asked(self) -> Mapping[str, Schema]:
+        """The definitions as the prover is asked about them: what each accepts, and what is sent of it."""
+        return {**self.demands, **as_sent(self.meant, self.written, SENT)}
 
     @cached_property
-    def with_meaning(self) -> Mapping[str, Schema]:
+    def known(self) -> Mapping[str, Schema]:
         """What of each definition has a declared meaning."""
         return as_sent(self.meant, self.written, DECLARED)
 
