@@ -570,7 +570,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     f"diff.{name}"
                     for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
                 ),
-                *(f"protocol.{name}" for name in ("covered", "declared", "envelopes", "formats", "frames", "revision")),
+                *(f"protocol.{name}" for name in ("covered", "declared", "formats", "frames", "revision")),
                 "changes",
             }
         ),

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from acp_workspace.errors import NOT_FOUND, RequestError, invalid_params
-from acp_workspace.scope import ListRequest, Scope
+from acp_workspace.scope import LifecycleRequest, Scope
 from acp_workspace.workspace import AgentWorkspace, RootPolicy, RootSet
 
 Notify: TypeAlias = "Callable[[str, Any], Awaitable[object] | object]"
@@ -85,7 +85,7 @@ class HeldSession:
         return updates
 
 
-class CursorRequest(ListRequest, Protocol):
+class CursorRequest(LifecycleRequest, Protocol):
     """The params of `session/list`."""
 
     cursor: Any

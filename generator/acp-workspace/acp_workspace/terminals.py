@@ -20,19 +20,18 @@ import asyncio
 import os
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import UNSET, v1
 
 from jsonrpc_bindings.supervisor import GUARD, Exit, Program
-from jsonrpc_bindings.tail import Tail
 
 from .approval import Approve, CommandApprovalRequest, require_approval
-from .containment import AccessDenied, Place, guarantees, open_folder, reach
-from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, not_found, refused
-from .hooks import UNEXPECTED, maybe_await
+from .containment import AccessDenied, guarantees, open_folder, reach
+from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, os_failure, refused
+from .hooks import Phase, maybe_await, reported
 from .processes import Command, discard, start
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet, RootsSource, session_roots
@@ -42,7 +41,6 @@ __all__ = ["OnOutput", "OnTerminalEvent", "Terminal", "TerminalEvent", "Terminal
 T = TypeVar("T")
 
 Action: TypeAlias = Literal["create", "output", "wait", "kill", "release"]
-Phase: TypeAlias = Literal["started", "done", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,35 +112,34 @@ class _Session:
                 self.wanted.discard(oldest)
 
 
-class Terminal:
+class Terminal(Command):
     """A command that was started, with the end of its output. It ends with all that it has started."""
 
-    def __init__(self, terminal_id: str, command: Command, session: _Session, policy: TerminalPolicy) -> None:
+    def __init__(
+        self,
+        terminal_id: str,
+        session: _Session,
+        policy: TerminalPolicy,
+        running: tuple[Program, int],
+        limit: int,
+        on_output: Callable[[str], object],
+    ) -> None:
+        super().__init__(*running, limit=limit, grace=policy.grace, on_output=on_output)
         self.id = terminal_id
-        self._command = command
         self._session = session
-        self._policy = policy
+        self._most_kept = policy.most_kept
 
     @property
     def state(self) -> TerminalState:
         """What it shows."""
-        tail = self._command.tail
-        return TerminalState(tail.text, tail.is_cut, self._command.exit, self.id not in self._session.running)
+        return TerminalState(self.tail.text, self.tail.is_cut, self.exit, self.id not in self._session.running)
 
     async def wait(self) -> Exit:
         """Wait until the command has ended, in whatever way. Raises `RequestError` where it was released and could not be ended."""
-        ended = asyncio.ensure_future(self._command.wait())
-        try:
-            await asyncio.wait([ended])
-            if ended.cancelled():
-                raise failed(self.id, "the terminal was released, and its command could not be ended")
-            return ended.result()
-        finally:
-            ended.cancel()
-
-    async def kill(self) -> None:
-        """End the command with all that it started: asked first, made to after `grace` seconds. Returns when it has ended."""
-        await self._command.kill(self._policy.grace)
+        found = await super().wait()
+        if found is None:
+            raise failed(self.id, "the terminal was released, and its command could not be ended")
+        return found
 
     async def release(self) -> None:
         """End the command and forget the terminal. A second call does nothing."""
@@ -152,8 +149,8 @@ class Terminal:
             await self.kill()
         finally:
             state = self.state
-            self._command.close()
-            self._session.keep(self.id, state, self._policy.most_kept)
+            self.close()
+            self._session.keep(self.id, state, self._most_kept)
 
 
 class Terminals:
@@ -203,7 +200,10 @@ class Terminals:
         output_limit: int | None = None,
     ) -> Terminal:
         """Start a command in a directory of the session's roots, the first one where none is named. Raises `RequestError`."""
-        work = self._started(session_id, command, arguments, env or {}, cwd, output_limit)
+
+        async def work() -> Terminal:
+            return await self._started(session_id, command, arguments, env or {}, cwd, output_limit)
+
         return await self._reported(session_id, command, "create", work)
 
     # --- the five methods of v1
@@ -246,12 +246,12 @@ class Terminals:
 
         It is asked to end, and made to after `grace` seconds; the answer comes when it has ended.
         """
-        await self._with_terminal(params, "kill", Terminal.kill)
+        await self._with_terminal(params, "kill", lambda terminal: terminal.kill())
         return v1.KillTerminalResponse()
 
     async def release(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
         """Handle `terminal/release`: end the command and forget the terminal; `keep` says what is still shown. Raises `RequestError`."""
-        await self._with_terminal(params, "release", Terminal.release)
+        await self._with_terminal(params, "release", lambda terminal: terminal.release())
         return v1.ReleaseTerminalResponse()
 
     # --- what the user sees
@@ -339,14 +339,21 @@ class Terminals:
         try:
             await require_approval(self._approve, request, command)
             require_current()  # the user may have taken a while
-            program, source = await self._run(request, roots, require_current)
+            running = await self._run(request, roots, require_current)
         finally:
             session.starting -= 1
         terminal_id = f"term_{secrets.token_hex(8)}"
         limit = self.policy.output if output_limit is None else min(output_limit, self.policy.most_output)
-        child = Command(program, source, Tail(limit), lambda text: self._on_output(session_id, terminal_id, text))
-        session.running[terminal_id] = Terminal(terminal_id, child, session, self.policy)
-        return session.running[terminal_id]
+        found = Terminal(
+            terminal_id,
+            session,
+            self.policy,
+            running,
+            limit,
+            lambda text: self._on_output(session_id, terminal_id, text),
+        )
+        session.running[terminal_id] = found
+        return found
 
     async def _run(
         self, request: CommandApprovalRequest, roots: RootSet, require_current: Callable[[], None]
@@ -389,7 +396,7 @@ class Terminals:
         return roots
 
     async def _with_terminal(
-        self, params: _TerminalRequest, action: Action, work: Callable[[Terminal], Coroutine[Any, Any, T]]
+        self, params: _TerminalRequest, action: Action, work: Callable[[Terminal], Awaitable[T]]
     ) -> T:
         async def found() -> T:
             terminal = self.find(params.session_id, params.terminal_id)
@@ -397,30 +404,18 @@ class Terminals:
                 raise RequestError(NOT_FOUND, "there is no such terminal", {"terminalId": params.terminal_id})
             return await work(terminal)
 
-        return await self._reported(params.session_id, params.terminal_id, action, found())
+        return await self._reported(params.session_id, params.terminal_id, action, found)
 
-    async def _reported(self, session_id: str, subject: str, action: Action, work: Coroutine[Any, Any, T]) -> T:
-        async def report(phase: Phase, reason: str = "") -> None:
+    async def _reported(self, session_id: str, subject: str, action: Action, work: Callable[[], Awaitable[T]]) -> T:
+        async def report(phase: Phase, reason: str) -> None:
             await maybe_await(self._on_event(TerminalEvent(session_id, subject, action, phase, reason)))
 
-        try:
-            await report("started")
+        async def offered() -> T:
             if not self.is_offered:
                 raise RequestError(METHOD_NOT_FOUND, f"terminal/{action} is not supported here")
-            result = await work
-        except RequestError as error:
-            await report("failed", error.message)
-            raise
-        except asyncio.CancelledError:
-            await report("failed", "the request was cancelled")
-            raise
-        except Exception:
-            await report("failed", UNEXPECTED)
-            raise
-        finally:
-            work.close()  # where it was not begun
-        await report("done")
-        return result
+            return await work()
+
+        return await reported(offered, report)
 
 
 class _TerminalRequest(Protocol):
@@ -461,19 +456,11 @@ def _variables(given: Mapping[str, str]) -> dict[str, str]:
 
 def _opened(roots: RootSet, path: str) -> int:
     """The working directory, proven to lie in a root."""
-
-    def use(place: Place) -> int:
-        return open_folder(place.root, place.parts)
-
     try:
-        return reach(roots.roots, path, use)
+        return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))
     except AccessDenied as error:
         raise refused(path, error.reason) from None
-    except FileNotFoundError:
-        raise not_found(path) from None
     except NotADirectoryError:
         raise failed(path, "it is not a directory") from None
-    except PermissionError:
-        raise refused(path, "the operating system does not permit it") from None
     except OSError as error:
-        raise refused(path, os.strerror(error.errno or 0).lower()) from None
+        raise os_failure(path, error) from None
