@@ -21,10 +21,11 @@ from acp_workspace.approval import CommandApprovalRequest
 from acp_workspace.containment import Place, guarantees, reach
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.handles import Root
+from acp_workspace.processes import start
 from acp_workspace.scope import Scope
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals, TerminalState
 from acp_workspace.workspace import ClientWorkspace
-from jsonrpc_bindings.supervisor import Exit
+from jsonrpc_bindings.supervisor import Exit, Program
 from jsonrpc_bindings.tail import Tail
 from workspace.conftest import PATHS, descriptors
 
@@ -625,6 +626,27 @@ def test_a_program_runs_a_command_without_a_request(tmp_path: Path) -> None:
 
     run(tmp_path, work, on_output=lambda session_id, terminal_id, text: heard.append(text))
     assert "".join(heard) == f"high\n{tmp_path}/lib\n"
+
+
+def test_a_command_that_has_begun_when_its_session_ends_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[Program] = []
+
+    async def work(client: Client) -> None:
+        def started(*arguments: Any) -> tuple[Program, int]:
+            program, source = start(*arguments)
+            began.append(program)
+            client.workspace.forget("s")
+            return program, source
+
+        monkeypatch.setattr(terminals, "start", started)
+        with pytest.raises(RequestError) as caught:
+            await client.shell("sleep 60")
+        assert caught.value.code == INVALID_PARAMS
+
+    run(tmp_path, work)
+    assert [program.has_ended for program in began] == [True]
 
 
 def test_no_command_runs_in_roots_that_are_text_alone() -> None:

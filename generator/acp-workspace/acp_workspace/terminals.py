@@ -363,7 +363,6 @@ class Terminals:
         made: list[tuple[Program, int]] = []
 
         def run(check: Callable[[], None]) -> None:
-            check()
             folder = _opened(roots, request.cwd)
             try:
                 check()
