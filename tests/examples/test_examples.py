@@ -25,7 +25,7 @@ from javascript import Unreachable, node, packages
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
-SESSION: Final = ROOT / "generator" / "acp-session"
+SESSIONS: Final = [str(ROOT / "generator" / name) for name in ("acp-session", "acp-workspace")]
 OURS: Final = ("agent.py", "client.py")
 
 
@@ -51,7 +51,7 @@ def program(name: str) -> list[str]:
 
 def environment(bindings: Path) -> dict[str, str]:
     """Variables with which Python finds the bindings and the examples."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(bindings), str(HERE.parent), str(SESSION)))}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(bindings), str(HERE.parent), *SESSIONS))}
 
 
 def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_the_examples_are_strictly_typed(bindings: Path) -> None:
             *(sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--config-file", os.devnull),
             *("--python-version", "3.11", "--explicit-package-bases", *(str(HERE / name) for name in OURS)),
         ],
-        env={**os.environ, "MYPYPATH": os.pathsep.join((str(bindings), str(HERE.parent), str(SESSION)))},
+        env={**os.environ, "MYPYPATH": os.pathsep.join((str(bindings), str(HERE.parent), *SESSIONS))},
         capture_output=True,
         text=True,
         check=False,

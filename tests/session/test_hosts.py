@@ -362,7 +362,7 @@ def test_a_turn_streams_asks_edits_and_runs(tmp_path: Path) -> None:
         terminal = call.content[0]
         assert isinstance(terminal, v1.Terminal)
         assert pair.client.terminals is not None
-        shown = pair.client.terminals.shown(session.id, terminal.terminal_id)
+        shown = pair.client.terminals.state(session.id, terminal.terminal_id)
         assert shown is not None
         assert (shown.output, shown.is_released) == ("text", True)
 
@@ -432,7 +432,7 @@ def test_cancelling_a_turn_answers_and_ends_what_is_open(tmp_path: Path, wait: s
             terminals = pair.client.terminals
             assert terminals is not None
             running = terminals._sessions[session.id].running  # pyright: ignore[reportPrivateUsage]
-            assert all(child.exit is not None for child in running.values())
+            assert all(child.state.exit is not None for child in running.values())
         # what is asked between the cancellation and the next turn is answered at once
         late = await pair.ask(asked(session.id))
         assert late.outcome == v1.CancelledPermissionOutcome()

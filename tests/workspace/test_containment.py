@@ -8,6 +8,7 @@ import ctypes
 import errno
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -40,7 +41,7 @@ from acp_workspace.errors import RequestError
 from acp_workspace.filesystem import FilePolicy, FileSystem
 from acp_workspace.handles import MOST_PARTS
 from acp_workspace.mechanism import open_from_top
-from acp_workspace.workspace import ClientWorkspace, RootSet, scope
+from acp_workspace.workspace import ClientWorkspace, RootSet, parse_scope
 from workspace.conftest import PATHS, descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -294,9 +295,7 @@ def steps_of(work: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> int
 def test_a_write_takes_steps_in_proportion_to_the_depth(
     tmp_path: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
-    files = FileSystem(FilePolicy())
-    root = RootSet.bind(scope(str(tmp_path)))
-    asyncio.run(files.attach("s", root, clean=False))
+    files = FileSystem({"s": RootSet.bind(parse_scope(str(tmp_path)))}, FilePolicy())
 
     def write(depth: int) -> None:
         name = "x" * 300 if ends == "refused" else "a.txt"
@@ -390,6 +389,27 @@ def test_only_regular_files_are_opened(tree: Path, mechanism: str) -> None:
         open_regular(root, (), os.O_RDONLY)
 
 
+def test_a_pipe_is_opened_without_waiting_for_a_writer_and_no_descriptor_is_inherited(
+    tree: Path, mechanism: str
+) -> None:
+    os.mkfifo(tree / "app" / "pipe")
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, 10)
+    try:
+        with RootSet.bind(parse_scope(str(tree / "app"))) as roots:
+            for name in ("pipe", "src", "src/a.txt"):
+                found = roots.open(name)
+                assert not os.get_inheritable(found)
+                os.close(found)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_folders_are_made_without_following_links(tree: Path, mechanism: str) -> None:
     root = bind(str(tree / "app"))
     before = descriptors()
@@ -474,7 +494,7 @@ def test_a_grant_does_not_reach_across_a_mount_point(mounts: Path, mechanism: st
     assert not is_within(granted, bind(str(mounts / "app" / "disk")))
     assert not is_within(granted, bind(str(mounts / "outside")))
     with pytest.raises(RequestError, match="not granted"):
-        ClientWorkspace(granted=[f"{mounts}/app"]).prepare(f"{mounts}/app/disk", advertised=True)
+        ClientWorkspace(allowed_roots=[f"{mounts}/app"]).prepare(f"{mounts}/app/disk", advertised=True)
 
 
 # --- platforms -------------------------------------------------------------------------------------------------------

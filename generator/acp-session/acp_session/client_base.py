@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 from acp_bindings import UNSET
 
 from acp_workspace.errors import METHOD_NOT_FOUND, RequestError, invalid_params
-from acp_workspace.hooks import awaited
+from acp_workspace.hooks import maybe_await
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.pending import Sent
 
@@ -157,14 +157,14 @@ class ClientSessions(Generic[K]):
         request_id = getattr(params, "request_id", UNSET)
         if request_id is UNSET:
             session = self._session(params.session_id)
-            found: T | None = await session.until_stopped(awaited(self._elicit(params)))
+            found: T | None = await session.until_stopped(maybe_await(self._elicit(params)))
         elif self._waiting is None:
-            found = await awaited(self._elicit(params))
+            found = await maybe_await(self._elicit(params))
         else:
             sent = self._waiting(request_id)
             if sent is None:
                 raise invalid_params("no request with this id is pending", pointer="/requestId")
-            found = await _until(sent.answer, awaited(self._elicit(params)))
+            found = await _until(sent.answer, maybe_await(self._elicit(params)))
         return cancelled if found is None else found
 
     def _require(self, method: str, offered: object) -> None:
@@ -188,7 +188,7 @@ class ClientSessions(Generic[K]):
     def _named(self, roots: RootSet, mcp_servers: Sequence[Any]) -> dict[str, Any]:
         return {
             "cwd": roots.scope.cwd,
-            "additional_directories": self.workspace.arguments(roots, advertised=self._has_roots),
+            "additional_directories": self.workspace.additional_directories(roots, advertised=self._has_roots),
             "mcp_servers": list(mcp_servers),
         }
 

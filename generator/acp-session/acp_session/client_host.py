@@ -21,12 +21,12 @@ from typing import Any, Final, TypeAlias
 
 from acp_bindings import UNSET, ErrorResponse, Request, Response, v1
 
-from acp_workspace.approval import Approve, Wish
+from acp_workspace.approval import ApprovalRequest, Approve
+from acp_workspace.backend import FileBackend
 from acp_workspace.errors import METHOD_NOT_FOUND, RequestError, invalid_params, refused
-from acp_workspace.filesystem import Buffer, Changed, FileEvent, FilePolicy, FileSystem, Stage
-from acp_workspace.hooks import awaited
-from acp_workspace.store import Store
-from acp_workspace.terminals import Show, TerminalEvent, TerminalPolicy, Terminals
+from acp_workspace.filesystem import Buffer, FileEvent, FilePolicy, FileSystem, OnChange
+from acp_workspace.hooks import maybe_await
+from acp_workspace.terminals import OnOutput, TerminalEvent, TerminalPolicy, Terminals
 
 from .client_base import (
     Call,
@@ -72,7 +72,7 @@ class ClientHost(ClientSessions[Transcript]):
         granted: Iterable[str] = (),
         files: FilePolicy | None = FilePolicy(),  # noqa: B008 - frozen
         terminals: TerminalPolicy | None = TerminalPolicy(),  # noqa: B008 - frozen
-        store: Store | None = None,
+        store: FileBackend | None = None,
         permission: Ask = lambda prompt: None,
         elicit: Elicit | None = None,
         modes: Collection[str] = ("form",),
@@ -81,9 +81,8 @@ class ClientHost(ClientSessions[Transcript]):
         overrides: Collection[str] = (),
         approve: Approve | None = None,
         buffer: Buffer | None = None,
-        changed: Changed | None = None,
-        stage: Stage | None = None,
-        show: Show = lambda session_id, terminal_id, text: None,
+        changed: OnChange | None = None,
+        show: OnOutput = lambda session_id, terminal_id, text: None,
         audit: Audit = lambda event: None,
     ) -> None:
         super().__init__(call, notify, Transcript, granted, elicit, modes, waiting, overrides)
@@ -93,12 +92,10 @@ class ClientHost(ClientSessions[Transcript]):
         self.files = (
             None
             if files is None
-            else FileSystem(
-                files, roots=self, store=store, notify=audit, approve=asked, buffer=buffer, changed=changed, stage=stage
-            )
+            else FileSystem(self, files, backend=store, on_event=audit, approve=asked, buffer=buffer, on_change=changed)
         )
         self.terminals = (
-            None if terminals is None else Terminals(self, terminals, approve=asked, notify=audit, show=show)
+            None if terminals is None else Terminals(self, terminals, approve=asked, on_event=audit, on_output=show)
         )
         self._agent: v1.InitializeResponse | None = None
         self._initialize_result = initialize_result
@@ -285,7 +282,7 @@ class ClientHost(ClientSessions[Transcript]):
         """
         session = self._session(session_id)
         session.cancellations += 1
-        await awaited(self._notify("session/cancel", v1.CancelNotification(session_id=session_id)))
+        await maybe_await(self._notify("session/cancel", v1.CancelNotification(session_id=session_id)))
         session.stopped.set()
         session.transcript.cancel()
         if self.terminals is not None:
@@ -313,8 +310,10 @@ class ClientHost(ClientSessions[Transcript]):
             match request.params:
                 case v1.RequestPermissionRequest() as params:
                     return Response(request.id, await self._permitted(params), request.method)
-                case v1.ReadTextFileRequest() | v1.WriteTextFileRequest() if self.files is not None:
-                    return await self.files.answer(request)
+                case v1.ReadTextFileRequest() as params if self.files is not None:
+                    return Response(request.id, await self.files.read_text_file(params), request.method)
+                case v1.WriteTextFileRequest() as params if self.files is not None:
+                    return Response(request.id, await self.files.write_text_file(params), request.method)
                 case (
                     v1.CreateTerminalRequest()
                     | v1.TerminalOutputRequest()
@@ -323,7 +322,7 @@ class ClientHost(ClientSessions[Transcript]):
                     | v1.ReleaseTerminalRequest()
                 ) if self.terminals is not None:
                     self._require_wanted(request.params)
-                    return await self.terminals.answer(request)
+                    return Response(request.id, await self._terminal(self.terminals, request.params), request.method)
                 case params if request.method == "elicitation/create":
                     result = await self._elicited(params, v1.ElicitationCancelAction())
                     return Response(request.id, result, request.method)
@@ -335,19 +334,32 @@ class ClientHost(ClientSessions[Transcript]):
             body = v1.Error(code=error.code, message=error.message, data=error.data)
             return ErrorResponse(request.id, body, request.method)
 
+    async def _terminal(self, terminals: Terminals, params: Any) -> object:
+        match params:
+            case v1.CreateTerminalRequest():
+                return await terminals.create(params)
+            case v1.TerminalOutputRequest():
+                return await terminals.output(params)
+            case v1.WaitForTerminalExitRequest():
+                return await terminals.wait_for_exit(params)
+            case v1.KillTerminalRequest():
+                return await terminals.kill(params)
+            case _:
+                return await terminals.release(params)
+
     async def _permitted(self, params: v1.RequestPermissionRequest) -> object:
         session = self._session(params.session_id)
         session.transcript.changed(params.tool_call)
         prompt = read(params)
         assert prompt is not None  # v1 has no subjects that are unknown
-        chosen = await session.until_stopped(awaited(self._ask(prompt)))
+        chosen = await session.until_stopped(maybe_await(self._ask(prompt)))
         if chosen is None:
             return cancel(params)
         return choose(params, chosen)
 
-    async def _approved(self, wish: Wish) -> bool:
+    async def _approved(self, wish: ApprovalRequest) -> bool:
         assert self._approve is not None
-        return await self._session(wish.session_id).until_stopped(awaited(self._approve(wish))) is True
+        return await self._session(wish.session_id).until_stopped(maybe_await(self._approve(wish))) is True
 
     def _require_wanted(self, params: object) -> None:
         """Refuse a command that is asked for after its turn was cancelled, and before the agent has ended it."""

@@ -1,4 +1,4 @@
-"""Files on the disk of this machine, inside the roots of a session: the one store beneath which containment lies.
+"""Files on the disk of this machine, inside the roots of a session: the backend beneath which containment lies.
 
 Sources: the file-system page; the RFD on `additionalDirectories`, "Client responsibilities".
 """
@@ -16,13 +16,13 @@ from typing import Final, TypeVar
 
 from . import text
 from .atomic import Old, Target, abandon, overwrite, prepare, read_at_most, recover, replace
+from .backend import Access, Lines
 from .containment import AccessDenied, Place, Root, bind, guarantees, open_folder, open_regular, reach
-from .errors import RequestError, failed, not_found, refused
+from .errors import failed, os_failure, refused
 from .policy import FilePolicy
 from .sensitive import belongs_to_repository, is_denied, may_belong_to_repository
-from .store import Access, Lines, Scoped
 from .workers import Busy, Workers
-from .workspace import RootSet
+from .workspace import Roots, RootSet
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ _TRIES: Final = 4
 _REPOSITORY: Final = Lock()
 
 
-class Disk:
+class DiskBackend:
     """The files of this machine. Nothing is opened where an access cannot be kept in its root (`containment.guarantees`).
 
     `workers` runs the work; one of its own has four threads.
@@ -51,7 +51,7 @@ class Disk:
         return guarantees().limits
 
     async def locate(self, access: Access, path: str, *, writing: bool) -> str:
-        """The real path of what a path leads to, proven to lie in a root by opening what is there. See `Store`."""
+        """The real path of what a path leads to, proven to lie in a root by opening what is there. See `FileBackend`."""
 
         def work(roots: RootSet, check: Callable[[], None]) -> str:
             check()
@@ -60,7 +60,7 @@ class Disk:
         return await self._run(access, path, work)
 
     async def read(self, access: Access, path: str, lines: Lines) -> str:
-        """The text of a file, or lines of it. See `Store`."""
+        """The text of a file, or lines of it. See `FileBackend`."""
 
         def work(roots: RootSet, check: Callable[[], None]) -> str:
             return _read(roots, path, lines, self._policy, check)
@@ -68,7 +68,7 @@ class Disk:
         return await self._run(access, path, work)
 
     async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
-        """Make a file hold a text, old content or new and never a mixture. See `Store`."""
+        """Make a file hold a text, old content or new and never a mixture. See `FileBackend`."""
 
         def work(roots: RootSet, check: Callable[[], None]) -> str:
             real = _write(roots, path, content, self._policy, check, approved)
@@ -77,7 +77,7 @@ class Disk:
 
         return await self._run(access, path, work, weight=len(content))
 
-    async def clean(self, roots: Scoped) -> tuple[str, ...]:
+    async def clean(self, roots: Roots) -> tuple[str, ...]:
         """Remove the temporary files that a killed program left in the roots and among the backups; their paths."""
         removed: list[str] = []
         if isinstance(roots, RootSet):
@@ -117,16 +117,8 @@ def _located(place: Place, policy: FilePolicy, *, writing: bool) -> str:
     try:
         os.close(open_regular(place.root, place.parts, os.O_WRONLY if writing else os.O_RDONLY))
     except FileNotFoundError:
-        _prove_parent(place)
+        os.close(open_folder(place.root, ()))  # raises it again where the root is gone; a missing file may be written
     return place.real
-
-
-def _prove_parent(place: Place) -> None:
-    """Prove that the innermost directory that exists lies in the root."""
-    for length in range(len(place.parts) - 1, -1, -1):
-        with suppress(FileNotFoundError):
-            os.close(open_folder(place.root, place.parts[:length]))
-            return
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -309,24 +301,4 @@ def _mapped(path: str, work: Callable[[], T]) -> T:
     except AccessDenied as error:
         raise refused(path, error.reason) from None
     except OSError as error:
-        raise _answered(path, error) from None
-
-
-def _answered(path: str, error: OSError) -> RequestError:
-    match error.errno:
-        case errno.ENOENT | errno.ENOTDIR:
-            return not_found(path)
-        case errno.EACCES | errno.EPERM | errno.EROFS:
-            return refused(path, "the operating system does not permit it")
-        case errno.ELOOP | errno.EXDEV:
-            return refused(path, "it leads through a link or a mount point that cannot be followed")
-        case errno.EISDIR:
-            return failed(path, "it is a directory")
-        case errno.EINVAL:
-            return failed(path, "it is not a regular file")
-        case errno.ENOSPC | errno.EDQUOT:
-            return failed(path, "there is no space left; the file is unchanged")
-        case errno.EFBIG:
-            return failed(path, "the file would be larger than the system allows; it is unchanged")
-        case number:
-            return failed(path, f"the operating system reports: {os.strerror(number or errno.EIO).lower()}")
+        raise os_failure(path, error) from None

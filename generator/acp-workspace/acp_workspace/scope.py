@@ -32,11 +32,11 @@ MOST_ROOTS: Final = 256
 
 
 class LifecycleRequest(Protocol):
-    """Params of `session/new`, `session/load`, `session/resume` or `session/fork`, of v1 or v2."""
+    """Params of `session/new`, `session/load`, `session/resume`, `session/fork` or `session/list`, of v1 or v2."""
 
     @property
-    def cwd(self) -> str:
-        """The working directory, an absolute path."""
+    def cwd(self) -> str | None:
+        """The working directory, an absolute path; `None` where a list is not filtered by it."""
         ...
 
     @property
@@ -46,30 +46,12 @@ class LifecycleRequest(Protocol):
 
 
 class SessionRequest(LifecycleRequest, Protocol):
-    """Params of a lifecycle request that names a session: load, resume or fork."""
+    """Params of a lifecycle request that names a session (load, resume or fork), or a `SessionInfo`."""
 
     @property
     def session_id(self) -> str:
         """The id of the session."""
         ...
-
-
-class ListRequest(Protocol):
-    """Params of `session/list`, of v1 or v2."""
-
-    @property
-    def cwd(self) -> str | None:
-        """The working directory whose sessions are listed; `None` for all."""
-        ...
-
-    @property
-    def additional_directories(self) -> object:
-        """The additional roots, as they came: an array of absolute paths, null, or omitted."""
-        ...
-
-
-class Listed(SessionRequest, Protocol):
-    """A `SessionInfo` of v1 or v2."""
 
 
 # --- paths as text ---------------------------------------------------------------------------------------------------
@@ -175,22 +157,6 @@ class Scope:
             if ".." not in root.split(separator) and _is_below(plain, root, separator)
         )
 
-    def covers(self, other: Scope) -> bool:
-        """Whether every root of another scope lies in one of this by its text: what a client may compare, and not enforce with.
-
-        >>> Scope("/srv", flavour="posix").covers(Scope("/srv/app", ("/srv/lib",), "posix"))
-        True
-        """
-        return self.flavour == other.flavour and all(self.locate(path) for path in other.paths)
-
-    def without(self, other: Scope) -> tuple[str, ...]:
-        """The roots that another scope does not name: those that a change takes away, or, the other way round, adds.
-
-        >>> Scope("/srv/app", ("/srv/lib",)).without(Scope("/srv/app"))
-        ('/srv/lib',)
-        """
-        return tuple(path for path in self.paths if path not in other.paths)
-
 
 _SEPARATORS: Final[dict[Flavour, str]] = {"posix": "/", "windows": "\\"}
 
@@ -199,7 +165,7 @@ def _is_below(path: str, root: str, separator: str) -> bool:
     return path == root or path.startswith(root.rstrip(separator) + separator)
 
 
-def scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = NATIVE) -> Scope:
+def parse_scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = NATIVE) -> Scope:
     """The root set that a request states: validated, normalised, without duplicates. An omitted list means none.
 
     `flavour` is the platform of its paths; `None` takes that of `cwd`, for a peer on any machine. Paths of two platforms are no scope.
@@ -207,9 +173,9 @@ def scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = 
     An entry that equals `cwd` or an earlier entry after normalising goes; the others keep their order, so nothing is widened. Roots
     within other roots stay. Raises `RequestError` -32602 that names every entry that is malformed (RFD, "Validation and error handling").
 
-    >>> scope("/srv/app", ["/srv/lib/", "/srv/app", "/srv/lib"], flavour="posix")
+    >>> parse_scope("/srv/app", ["/srv/lib/", "/srv/app", "/srv/lib"], flavour="posix")
     Scope(cwd='/srv/app', additional=('/srv/lib',))
-    >>> scope("/srv/app", ["/srv/lib", "skills"], flavour="posix")
+    >>> parse_scope("/srv/app", ["/srv/lib", "skills"], flavour="posix")
     Traceback (most recent call last):
     jsonrpc_bindings.failures.RequestError: additionalDirectories[1] must be an absolute path (-32602)
     """
@@ -220,9 +186,9 @@ def scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = 
     return Scope(first, tuple(path for path in dict.fromkeys(rest) if path != first), flavour)
 
 
-def requested(request: LifecycleRequest, *, flavour: Flavour | None = NATIVE) -> Scope:
+def request_scope(request: LifecycleRequest, *, flavour: Flavour | None = NATIVE) -> Scope:
     """The root set that a lifecycle request states; see `scope`. What a session had before plays no part."""
-    return scope(request.cwd, request.additional_directories, flavour=flavour)
+    return parse_scope(request.cwd, request.additional_directories, flavour=flavour)
 
 
 def matches(
@@ -241,10 +207,10 @@ def matches(
     """
     flavour = flavour or found.flavour
     require_filter(cwd, additional, flavour)
-    kept = scope(found.cwd, found.additional, flavour=flavour)
+    kept = parse_scope(found.cwd, found.additional, flavour=flavour)
     if cwd is not None and normalise(cwd, flavour) != kept.cwd:
         return False
-    return additional is UNSET or scope(kept.cwd, additional, flavour=flavour).additional == kept.additional
+    return additional is UNSET or parse_scope(kept.cwd, additional, flavour=flavour).additional == kept.additional
 
 
 def require_filter(cwd: str | None, additional: object, flavour: Flavour = NATIVE) -> None:

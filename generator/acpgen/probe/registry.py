@@ -40,10 +40,21 @@ class ProbeCase:
         return tuple(one for one in tested().get(self.id, ()) if not str(one).startswith(other))
 
     @property
+    def is_extra(self) -> bool:
+        """Whether it runs only when it is asked for: no document of the protocol demands it."""
+        return self.id.startswith("registry/")
+
+    @property
     def is_strict(self) -> bool:
         """Whether breaking it is no breach of a MUST."""
         return self.clause.strength != "must"
 
+
+OF_REGISTRIES: Final = (
+    *("registry", "initialization/answer", "initialization/supported-version"),
+    "json-rpc/unknown-method",
+)
+"""What `--registry` asks for: what registries of agents check before they list one, and a little more."""
 
 BOTH: Final = ("agent", "client")
 

@@ -20,7 +20,7 @@ from acp_bindings.v1 import peers as peers1
 
 from acp_session.diffs import as_object
 from acp_workspace.errors import INVALID_PARAMS, UNSUPPORTED_VERSION, invalid_params
-from acp_workspace.scope import matches, scope
+from acp_workspace.scope import matches, parse_scope
 from jsonrpc_bindings.peers import Options, Transport
 
 from . import handshakes
@@ -154,7 +154,7 @@ class AgentAsV2(TurnsOfV1):
         place = self.losses.place("session/list")
         if self._can.session_capabilities.list_ is None:
             place.lose("the agent cannot list sessions; these are the sessions of this connection", kind="changed")
-            scopes = {one.id: scope(one.cwd, one.additional) for one in self.sessions.values() if one.cwd}
+            scopes = {one.id: parse_scope(one.cwd, one.additional) for one in self.sessions.values() if one.cwd}
             cwd, additional = params.cwd, params.additional_directories
             infos = [
                 {"sessionId": id_, "cwd": one.cwd, "additionalDirectories": list(one.additional)}

@@ -10,8 +10,8 @@ import base64
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from acp_workspace.processes import Exit
-from acp_workspace.tail import Tail
+from jsonrpc_bindings.supervisor import Exit
+from jsonrpc_bindings.tail import Tail
 
 from .parts import Json
 

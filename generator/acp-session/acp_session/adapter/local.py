@@ -1,6 +1,6 @@
 """Files and terminals that an agent of v1 asks its client for, and that v2 leaves to the agent: served on the machine of the adapter.
 
-    async with as_v2(link, local=Local(grant=only_below_srv, approve=ask_the_user)) as agent: ...
+    async with as_v2(link, local=Local(root_policy=only_below_srv, approve=ask_the_user)) as agent: ...
 
 Each session has the roots that the client of v2 named for it. A file is read or written, and a command started, in these alone. A terminal
 is shown to the client as one of v2, with its output as it comes, and the client may stop it.
@@ -21,12 +21,12 @@ from acp_bindings import v1
 
 from acp_session.client_host import Audit
 from acp_workspace.approval import Approve
+from acp_workspace.backend import FileBackend
 from acp_workspace.errors import RequestError, invalid_params
-from acp_workspace.filesystem import Buffer, Changed, FilePolicy, FileSystem, Stage
-from acp_workspace.scope import LifecycleRequest, requested
-from acp_workspace.store import Store
+from acp_workspace.filesystem import Buffer, FilePolicy, FileSystem, OnChange
+from acp_workspace.scope import LifecycleRequest, request_scope
 from acp_workspace.terminals import TerminalPolicy, Terminals
-from acp_workspace.workspace import Grant, RootSet
+from acp_workspace.workspace import RootPolicy, RootSet
 
 from .displays import Display
 from .forwarding import Background
@@ -41,18 +41,17 @@ Tell: TypeAlias = "Callable[[str, Json], Awaitable[None]]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Local:
-    """What an agent of v1 may use of the adapter's machine. `grant` says which directories that the client names may be roots; the other
-    fields are those of `ClientHost`. `None` for `files` or `terminals` offers none of them.
+    """What an agent of v1 may use of the adapter's machine. `root_policy` says which directories that the client names may be roots; the
+    other fields are those of `ClientHost`. `None` for `files` or `terminals` offers none of them.
     """
 
-    grant: Grant = lambda path: None
+    root_policy: RootPolicy = lambda path: None
     files: FilePolicy | None = FilePolicy()  # noqa: RUF009 - frozen
     terminals: TerminalPolicy | None = TerminalPolicy()  # noqa: RUF009 - frozen
-    store: Store | None = None
+    backend: FileBackend | None = None
     approve: Approve | None = None
     buffer: Buffer | None = None
-    changed: Changed | None = None
-    stage: Stage | None = None
+    on_change: OnChange | None = None
     audit: Audit = lambda event: None
 
 
@@ -69,7 +68,7 @@ class Serving:
     """The files and terminals of one adapter, for the sessions whose roots it knows. `approve` takes the place of that in `local`."""
 
     def __init__(self, local: Local, tell: Tell | None, approve: Approve | None = None) -> None:
-        self._grant = local.grant
+        self._policy = local.root_policy
         self._tell = tell
         self._background = Background()
         self._roots: dict[str, RootSet] = {}
@@ -79,12 +78,12 @@ class Serving:
         self._following: dict[str, tuple[asyncio.Task[Any], asyncio.Task[Any]]] = {}
         self.files: FileSystem | None = None
         self.terminals: Terminals | None = None
-        hooks: dict[str, Any] = {"approve": approve, "notify": local.audit}
+        hooks: dict[str, Any] = {"approve": approve, "on_event": local.audit}
         if local.files is not None:
-            hooks_of_files: dict[str, Any] = {"buffer": local.buffer, "changed": local.changed, "stage": local.stage}
-            self.files = FileSystem(local.files, roots=self, store=local.store, **hooks, **hooks_of_files)
+            hooks_of_files: dict[str, Any] = {"buffer": local.buffer, "on_change": local.on_change}
+            self.files = FileSystem(self, local.files, backend=local.backend, **hooks, **hooks_of_files)
         if local.terminals is not None:
-            self.terminals = Terminals(self, local.terminals, **hooks, show=self._shown)
+            self.terminals = Terminals(self, local.terminals, **hooks, on_output=self._shown)
 
     @property
     def offered(self) -> Json:
@@ -114,7 +113,7 @@ class Serving:
         if not self.offered:
             yield lambda found_id: None
             return
-        roots = RootSet.bind(requested(params), self._grant)
+        roots = RootSet.bind(request_scope(params), self._policy)
         is_kept = False
 
         def establish(found_id: str) -> None:
@@ -218,7 +217,11 @@ class Serving:
         self._display(session_id, terminal_id).add(text)
 
     async def _watched(self, terminals: Terminals, session_id: str, display: Display) -> None:
-        display.end(await terminals.ended(session_id, display.id))
+        terminal, found = terminals.find(session_id, display.id), None
+        if terminal is not None:
+            with suppress(RequestError):  # it was released, and its command could not be ended
+                found = await terminal.wait()
+        display.end(found)
 
     async def _left(self, display: Display) -> None:
         tasks = self._following.pop(display.id, None)

@@ -20,9 +20,9 @@ from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.diffs import as_object
-from acp_workspace.approval import Wish
+from acp_workspace.approval import ApprovalRequest
 from acp_workspace.errors import refused
-from acp_workspace.hooks import awaited
+from acp_workspace.hooks import maybe_await
 
 from .downward import CARRIED
 from .forwarding import Background, follow, forwarded, into_v1, into_v2
@@ -290,9 +290,9 @@ class TurnsOfV1(peers2.Agent):
         if command is not None and session.turn is not None and session.turn.is_cancelled:
             raise refused(command, "the turn was cancelled")
 
-    async def _approved(self, wish: Wish) -> bool:
+    async def _approved(self, wish: ApprovalRequest) -> bool:
         assert self._approve is not None
-        return await self._decided(self.session(wish.session_id), awaited(self._approve(wish))) is True
+        return await self._decided(self.session(wish.session_id), maybe_await(self._approve(wish))) is True
 
     async def _shows(self, session_id: str, update: Json) -> None:
         await self.send(self.session(session_id), update)

@@ -35,7 +35,7 @@ from acp_session.client_base import (
 from acp_session.endings import Turns
 from acp_session.permission import Prompt, cancel, choose, read, tool_call_update
 from acp_workspace.errors import METHOD_NOT_FOUND, RequestError, invalid_params
-from acp_workspace.hooks import awaited
+from acp_workspace.hooks import maybe_await
 
 from .transcript import Transcript
 
@@ -257,7 +257,7 @@ class ClientHost(ClientSessions[Transcript]):
         marked. Updates are taken until the agent reports that it is idle.
         """
         session = self._session(session_id)
-        await awaited(self._notify("session/cancel", v2.CancelSessionNotification(session_id=session_id)))
+        await maybe_await(self._notify("session/cancel", v2.CancelSessionNotification(session_id=session_id)))
         session.stopped.set()
         session.transcript.cancel()
 
@@ -319,5 +319,5 @@ class ClientHost(ClientSessions[Transcript]):
         prompt = read(params, unknown_subject=self._unknown_subject)
         if prompt is None:
             return cancel(params)
-        chosen = await session.until_stopped(awaited(self._ask(prompt)))
+        chosen = await session.until_stopped(maybe_await(self._ask(prompt)))
         return cancel(params) if chosen is None else choose(params, chosen)
