@@ -1,4 +1,4 @@
-"""The table of requirements, `schema/requirements.json`, as far as reports of the probe cite it."""
+"""What reports of the probe cite: rows of the table of requirements, `schema/requirements.json`."""
 
 from __future__ import annotations
 
