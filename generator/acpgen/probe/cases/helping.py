@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from acpgen.probe.agents import EARLY_UPDATE
 from acpgen.probe.clauses import (
     ADVERTISED_BY_CLIENT,
     CLOSES,
+    EARLY_UPDATES,
     GREETS,
     NOT_FOUND,
     OUTCOME,
     ROBUST,
+    STALE_UPDATES,
     UNKNOWN_MODE,
     UNKNOWN_VISIT,
 )
@@ -55,6 +58,35 @@ def unknown_update(trial: Trial) -> None:
     if not trial.alive():
         how = trial.ended if connection.is_over else "stops answering"
         trial.fail(f"the client {how} after an update of an unknown kind", index, sent=sent)
+
+
+@case("client/early-update", EARLY_UPDATES, sides=CLIENT)
+def early_update(trial: Trial) -> None:
+    """Another run, in which an update of the session comes before the answer to `session/new`. Expected: the client sends its prompt."""
+    connection = trial.greet(EARLY_UPDATE).connection
+    asked = [call.index for call in connection.calls if call.value["method"] == "session/new"]
+    if not asked:
+        raise trial.skip("the client opened no session when it was run again")
+    if not connection.held:
+        how = "ends" if connection.is_over else "sends no prompt"
+        sentence = f"the client {how} after an update that came before the answer to `session/new`"
+        trial.fail(sentence, asked[0], len(connection.rows) - 1, connection=connection, sent=connection.sent)
+
+
+@case("client/stale-update", STALE_UPDATES, sides=CLIENT)
+def stale_update(trial: Trial) -> None:
+    """Updates of a tool call that never was, and more of a message that is long over. Expected: the client goes on."""
+    connection, session = trial.connection, trial.theirs()
+    text = {"type": "text", "text": "tide"}
+    for update in (
+        {"sessionUpdate": "tool_call_update", "toolCallId": "acpgen-no-such-call", "status": "completed"},
+        {"sessionUpdate": "agent_message_chunk", "messageId": "acpgen-no-such-message", "content": text},
+    ):
+        index = connection.notify("session/update", {"sessionId": session, "update": update})
+    sent = connection.sent
+    if not trial.alive():
+        how = trial.ended if connection.is_over else "stops answering"
+        trial.fail(f"the client {how} after an update that refers to something unknown", index, sent=sent)
 
 
 @case("client/permission", OUTCOME, sides=CLIENT)
