@@ -298,10 +298,6 @@ class ClientHost(ClientSessions[Transcript]):
 
     def _updated(self, session: Session, update: v1.SessionUpdate) -> None:
         session.transcript.apply(update)
-        if self.terminals is not None and isinstance(update, v1.ToolCall | v1.ToolCallUpdate):
-            for item in update.content if isinstance(update.content, list) else ():
-                if isinstance(item, v1.Terminal):
-                    self.terminals.keep(session.id, item.terminal_id)
 
     async def answer(self, request: Request[Any]) -> Response[Any] | ErrorResponse[v1.Error]:
         """Answer a decoded request of the agent as a message; -32601 for what is not offered."""
