@@ -14,8 +14,8 @@ Override what you need. A method that is overridden is advertised to the agent, 
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acp_bindings import v1, v2
 
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
     from .client_session import ClientSession
     from .permission import PermissionRequest
+
+ElicitationMode: TypeAlias = Literal["form", "url"]
+"""How a question for input is shown."""
+
+FORM: Final[frozenset[ElicitationMode]] = frozenset({"form"})
 
 
 class Client:
@@ -49,7 +54,7 @@ class Client:
         files: FilePolicy | None = FilePolicy(),  # noqa: B008 - frozen
         terminals: TerminalPolicy | None = TerminalPolicy(),  # noqa: B008 - frozen
         backend: Store | None = None,
-        elicitation: Collection[Literal["form", "url"]] = ("form",),
+        elicitation: Collection[ElicitationMode] = FORM,
         unknown_subjects: Literal["decline", "ask"] = "decline",
         capabilities: v2.ClientCapabilities | None = None,
     ) -> None:
@@ -86,8 +91,8 @@ class Client:
 
     async def on_elicitation(
         self,
-        session: ClientSession | None,
-        request: v2.CreateElicitationRequest,
+        session: ClientSession | None,  # noqa: ARG002
+        request: v2.CreateElicitationRequest,  # noqa: ARG002
     ) -> v2.CreateElicitationResponse:
         """Ask the user for input. `session` is `None` where the question belongs to a request. It is cancelled with what it belongs to."""
         raise unserved("elicitation/create")
@@ -107,12 +112,10 @@ class Client:
         """The unsaved text of a file that is open in the editor; `None` where it has none."""
         return None
 
-    async def on_file_changed(self, path: str) -> None:
+    async def on_file_change(self, path: str) -> None:
         """Take note that a file was written, to load it anew."""
 
-    async def read_text_file(
-        self, session: ClientSession, request: v1.ReadTextFileRequest
-    ) -> v1.ReadTextFileResponse:
+    async def read_text_file(self, session: ClientSession, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
         """Read a file for the agent, in the roots of the session. An override wins; `super()` reads the file."""
         return await session.files.read_text_file(request)
 
@@ -152,7 +155,7 @@ class Client:
 
     # --- what the schema does not have
 
-    async def on_extension_request(self, method: str, params: Any) -> Any:
+    async def on_extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002
         """Answer a request that the schema does not have; its name begins with `_`, and params and result are plain JSON."""
         raise unserved(method)
 

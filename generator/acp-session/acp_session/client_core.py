@@ -9,33 +9,31 @@ Sources: the pages of v1 and v2 on initialization, session setup, prompts, cance
 from __future__ import annotations
 
 import asyncio
-import base64
 import dataclasses
 import logging
-import os
-import shlex
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
 
-from acp_bindings import UNSET, DecodeError, v1, v2
+from acp_bindings import UNSET, DecodeError, v2
 from acp_bindings.v2 import peers as peers2
 
-from acp_workspace.errors import METHOD_NOT_FOUND, RequestError, invalid_params, refused
-from acp_workspace.filesystem import FileSystem
-from acp_workspace.terminals import Terminals
+from acp_workspace.errors import RequestError, invalid_params
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
 from .client import Client
 from .client_session import ClientSession
+from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
 from .permission import cancel, choose, read, tool_call_update
+from .services import ClientServices
 from .transcript import Transcript
 
 if TYPE_CHECKING:
     from acp_workspace.approval import Wish
-    from jsonrpc_bindings.pending import Sent
+
+    from .codec import AgentInterface
 
 T = TypeVar("T")
 
@@ -51,10 +49,6 @@ _MAX_EARLY: Final = 10_000
 _ID_TIMEOUT: Final = 1.0
 """Seconds that a request of the agent waits for the id of its session to become known here."""
 _NOT_FOUND: Final = -32002
-_TERMINAL: Final = (
-    *("create_terminal", "terminal_output", "wait_for_terminal_exit", "kill_terminal"),
-    "release_terminal",
-)
 
 
 class FollowsRoots(Protocol):
@@ -66,9 +60,10 @@ class FollowsRoots(Protocol):
 
 
 class ClientCore(peers2.Client):
-    """The sessions of one connection. As a `peers2.Client` it serves an agent of v2; `services` serves one of v1.
+    """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `services` for
+    files and terminals.
 
-    `agent` are the calls to the agent, `answer` is what it answered to `initialize`, both from `open` on.
+    `remote` are the calls to the agent, from `open` on, `answer` is what it answered to `initialize`.
     """
 
     def __init__(self, client: Client) -> None:
@@ -79,29 +74,10 @@ class ClientCore(peers2.Client):
         self._locks: dict[str, asyncio.Lock] = {}
         self._creating: set[asyncio.Future[None]] = set()
         self._early: dict[str, list[v2.SessionUpdate]] = {}
-        self._commands: dict[str, asyncio.Task[None]] = {}
-        self._sent: Callable[[object], Sent | None] = lambda number: None
-        self._describe_end: Callable[[ConnectionClosed], Awaitable[Exception]] = _unchanged
-        self._agent: Any = None
+        self._remote: AgentInterface | None = None
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
-        self.can_load = True
-        approve = self._approved if client.overrides("approve") else None
-        self.files: FileSystem | None = None
-        self.terminals: Terminals | None = None
-        if client.files is not None:
-            self.files = FileSystem(
-                client.files,
-                roots=self,
-                store=client.backend,
-                approve=approve,
-                notify=client.on_file_event,
-                buffer=client.unsaved_text if client.overrides("unsaved_text") else None,
-                changed=client.on_file_changed if client.overrides("on_file_changed") else None,
-            )
-        if client.terminals is not None:
-            self.terminals = Terminals(
-                self, client.terminals, approve=approve, notify=client.on_terminal_event, show=self._show_output
-            )
+        self.can_load = self._can_resume = True
+        self.services = ClientServices(self)
 
     # --- what both sides can do
 
@@ -114,34 +90,30 @@ class ClientCore(peers2.Client):
         url = v2.ElicitationUrlCapabilities() if "url" in modes else None
         return self.client.capabilities.__replace__(elicitation=v2.ElicitationCapabilities(form=form, url=url))
 
-    def service_capabilities(self) -> v1.ClientCapabilities:
-        """The files and terminals to advertise to an agent of v1."""
-        own = v1.FileSystemCapabilities() if self.files is None else self.files.capabilities()
-        overrides = self.client.overrides
-        fs = v1.FileSystemCapabilities(
-            read_text_file=own.read_text_file or overrides("read_text_file"),
-            write_text_file=own.write_text_file or overrides("write_text_file"),
-        )
-        terminal = (self.terminals is not None and self.terminals.is_offered) or all(map(overrides, _TERMINAL))
-        return v1.ClientCapabilities(fs=fs, terminal=terminal)
-
     @property
-    def agent(self) -> Any:
-        """The calls to the agent, by the names of `peers2.RemoteAgent`."""
-        return self._agent
+    def remote(self) -> AgentInterface:
+        """The calls to the agent."""
+        assert self._remote is not None
+        return self._remote
 
-    def open(
-        self,
-        agent: Any,
-        answer: v2.InitializeResponse,
-        *,
-        can_load: bool,
-        sent: Callable[[object], Sent | None],
-        describe_end: Callable[[ConnectionClosed], Awaitable[Exception]],
-    ) -> None:
-        """Begin: the connection is initialized. `sent` says which of our requests wait, `describe_end` how the agent has ended."""
-        self._agent, self.answer, self.can_load = agent, answer, can_load
-        self._sent, self._describe_end = sent, describe_end
+    def open(self, agent: AgentInterface) -> None:
+        """Begin to call the agent."""
+        self._remote = agent
+
+    def note_v1_capabilities(self, answer: Mapping[str, Any]) -> None:
+        """Note what an agent of v1 does not offer, and an agent of v2 always does."""
+        found = as_object(answer.get("agentCapabilities"))
+        self.can_load = found.get("loadSession") is True
+        sessions = as_object(found.get("sessionCapabilities"))
+        self._can_resume = self.can_load or isinstance(sessions.get("resume"), dict)
+
+    async def follow_agent(self) -> None:
+        """Wait until the agent has ended; whoever waits for it gets `ConnectionClosed` then."""
+        await self.connection.ended()
+        await self.fail(self._closed())
+
+    def _closed(self) -> ConnectionClosed:
+        return ConnectionClosed("the agent has ended")
 
     @property
     def session_capabilities(self) -> v2.SessionCapabilities:
@@ -161,11 +133,11 @@ class ClientCore(peers2.Client):
         try:
             return await work
         except RequestError as error:  # of the codec, which stands for the agent
+            if self.connection.is_ended:
+                raise self._closed() from error
             raise PeerError(method, error.code, error.message, error.data) from error
         except DecodeError as error:
             raise InvalidMessage.of(method, error) from error
-        except ConnectionClosed as error:
-            raise await self._describe_end(error) from error
 
     async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
         """Do something that the end of the connection may prevent."""
@@ -185,11 +157,9 @@ class ClientCore(peers2.Client):
         offered = self.session_capabilities.additional_directories is not None
         if additional:
             self.require(method, offered, "capabilities.session.additionalDirectories")
-        base = os.path.join(os.getcwd(), os.fspath(cwd))
+        base = Path.cwd() / cwd
         try:
-            return self.workspace.prepare(
-                base, [os.path.join(base, os.fspath(path)) for path in additional], advertised=offered
-            )
+            return self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
         except RequestError as error:
             raise ValueError(error.message) from error
 
@@ -207,7 +177,7 @@ class ClientCore(peers2.Client):
         """See `AgentConnection`."""
         roots = self._bind("session/new", cwd, additional_directories)
         request = v2.NewSessionRequest(**self._fields(roots, mcp_servers))
-        return await self._create("session/new", self.agent.session_new(request), roots, None)
+        return await self._create("session/new", self.remote.session_new(request), roots, None)
 
     async def fork_session(
         self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
@@ -218,7 +188,7 @@ class ClientCore(peers2.Client):
         request = v2.ForkSessionRequest(session_id=session_id, **self._fields(roots, mcp_servers))
         source = self.sessions.get(session_id)
         known = None if source is None else source.transcript
-        return await self._create("session/fork", self.agent.session_fork(request), roots, known)
+        return await self._create("session/fork", self.remote.session_fork(request), roots, known)
 
     async def load_session(
         self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
@@ -233,6 +203,8 @@ class ClientCore(peers2.Client):
         self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
     ) -> ClientSession:
         """See `AgentConnection`."""
+        if not self._can_resume:
+            raise NotAdvertised("session/resume", "agent:agentCapabilities.sessionCapabilities.resume")
         known = self.sessions.get(session_id)
         transcript = Transcript() if known is None else known.transcript
         return await self._resume(session_id, cwd, additional_directories, mcp_servers, transcript, {})
@@ -241,18 +213,18 @@ class ClientCore(peers2.Client):
         self, cwd: Folder | None, additional_directories: Sequence[Folder] | None
     ) -> list[v2.SessionInfo]:
         """See `AgentConnection`."""
-        fields: dict[str, Any] = {"cwd": None if cwd is None else os.path.join(os.getcwd(), os.fspath(cwd))}
+        fields: dict[str, Any] = {"cwd": None if cwd is None else str(Path.cwd() / cwd)}
         if additional_directories is not None:
             offered = self.session_capabilities.additional_directories
             self.require("session/list", offered, "capabilities.session.additionalDirectories")
-            base = fields["cwd"] or os.getcwd()
-            fields["additional_directories"] = [os.path.join(base, os.fspath(one)) for one in additional_directories]
+            base = Path.cwd() / (cwd or "")
+            fields["additional_directories"] = [str(base / path) for path in additional_directories]
         found: list[v2.SessionInfo] = []
         cursor: str | None = None
         seen: set[str] = set()
         for _ in range(MAX_PAGES):
             request = v2.ListSessionsRequest(cursor=cursor, **fields)
-            page: v2.ListSessionsResponse = await self.request("session/list", self.agent.session_list(request))
+            page: v2.ListSessionsResponse = await self.request("session/list", self.remote.session_list(request))
             found += page.sessions
             cursor = page.next_cursor
             if cursor is None:
@@ -266,7 +238,7 @@ class ClientCore(peers2.Client):
         """See `ClientSession.close`."""
         try:
             request = v2.CloseSessionRequest(session_id=session_id)
-            await self.request("session/close", self.agent.session_close(request))
+            await self.request("session/close", self.remote.session_close(request))
         except PeerError as error:
             if error.code != _NOT_FOUND:  # a session that the agent does not have counts as closed
                 raise
@@ -278,7 +250,7 @@ class ClientCore(peers2.Client):
         self.require("session/delete", self.session_capabilities.delete, "capabilities.session.delete")
         try:
             request = v2.DeleteSessionRequest(session_id=session_id)
-            await self.request("session/delete", self.agent.session_delete(request))
+            await self.request("session/delete", self.remote.session_delete(request))
         finally:
             await self._end(session_id, ConnectionClosed("the session is deleted"))
 
@@ -324,7 +296,7 @@ class ClientCore(peers2.Client):
             self._loading[session_id] = roots
             try:
                 request = v2.ResumeSessionRequest(session_id=session_id, **self._fields(roots, mcp_servers), **more)
-                result = await self.request("session/resume", self.agent.session_resume(request))
+                result = await self.request("session/resume", self.remote.session_resume(request))
                 return await self._begin(session_id, roots, result, transcript)
             except BaseException as error:
                 if self._loading.pop(session_id, None) is roots:
@@ -355,8 +327,7 @@ class ClientCore(peers2.Client):
         self.workspace.forget(session_id)
         if session is not None:
             session.end(error)
-        if self.terminals is not None:
-            await self.terminals.end(session_id)
+        await self.services.end(session_id)
         for follower in () if session is None else session.followers:
             await follower.follow(None)
 
@@ -368,15 +339,7 @@ class ClientCore(peers2.Client):
     async def aclose(self) -> None:
         """End everything, as when the connection has ended."""
         await self.fail(ConnectionClosed("the connection is closed"))
-        if self.terminals is not None:
-            await self.terminals.aclose()
-        if self.files is not None:
-            self.files.close()
-        tasks = tuple(self._commands.values())
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self.services.close()
         self.workspace.close()
 
     async def disconnected(self) -> None:
@@ -397,7 +360,7 @@ class ClientCore(peers2.Client):
 
     async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         session.record(update)
-        self._keep_terminals(session.id, update)
+        self.services.keep_terminals(session.id, update)
         try:
             await self.client.on_update(session, update)
         except Exception:
@@ -416,7 +379,7 @@ class ClientCore(peers2.Client):
             raise invalid_params("there is no such session", pointer="/sessionId")
         return found
 
-    async def _known_session(self, session_id: str) -> ClientSession:
+    async def known_session(self, session_id: str) -> ClientSession:
         """The session of this id. Waits for one that begins at this moment. Raises `RequestError` -32602."""
         if session_id not in self.sessions and self._creating:
             await asyncio.wait(tuple(self._creating), timeout=_ID_TIMEOUT, return_when=asyncio.FIRST_COMPLETED)
@@ -424,7 +387,7 @@ class ClientCore(peers2.Client):
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
         """Ask the user. Nobody chooses where the work is cancelled, and about a subject that is not understood."""
-        session = await self._known_session(params.session_id)
+        session = await self.known_session(params.session_id)
         call = tool_call_update(params)
         if isinstance(call, v2.ToolCallUpdate):
             session.transcript.update_tool_call(call)
@@ -450,10 +413,10 @@ class ClientCore(peers2.Client):
             raise invalid_params("this elicitation mode is not supported", pointer="/mode")
         request_id = getattr(params, "request_id", UNSET)
         if request_id is UNSET:
-            session = await self._known_session(str(getattr(params, "session_id", None)))
+            session = await self.known_session(str(getattr(params, "session_id", None)))
             found = await session.until_cancelled(self.client.on_elicitation(session, params))
         else:
-            sent = self._sent(request_id)
+            sent = self.connection.sent(request_id)
             if sent is None:
                 raise invalid_params("no request with this id is pending", pointer="/requestId")
             found = await _until(sent.answer, self.client.on_elicitation(None, params))
@@ -471,55 +434,22 @@ class ClientCore(peers2.Client):
         """See `Client.on_extension_notification`."""
         await self.client.on_extension_notification(method, params)
 
-    async def _approved(self, request: Wish) -> bool:
+    async def approve(self, request: Wish) -> bool:
+        """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
         session = self._session(request.session_id)
         return await session.until_cancelled(self.client.approve(request)) is True
 
-    # --- files and terminals for an agent of v1: the services of the codec
 
-    async def read_text_file(self, params: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
-        """Answer `fs/read_text_file`. Raises `RequestError`."""
-        return await self.client.read_text_file(await self._known_session(params.session_id), params)
+def _replays(updates: Sequence[v2.SessionUpdate]) -> bool:
+    """Whether the agent tells the conversation again."""
+    return any(isinstance(update, v2.UserMessage | v2.UserMessageChunk) for update in updates)
 
-    async def write_text_file(self, params: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
-        """Answer `fs/write_text_file`. Raises `RequestError`."""
-        return await self.client.write_text_file(await self._known_session(params.session_id), params)
 
-    async def create_terminal(self, params: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse:
-        """Answer `terminal/create`. Raises `RequestError`, so for a command after its work was cancelled and before the agent has ended it."""
-        session = await self._known_session(params.session_id)
-        if session.is_cancelled:
-            raise refused(params.command, "the turn was cancelled")
-        answer = await self.client.create_terminal(session, params)
-        arguments = params.args if isinstance(params.args, list) else []
-        capabilities = v2.TerminalCapabilities(cancel=v2.TerminalCancelCapabilities())
-        await self._record(
-            session,
-            v2.TerminalUpdate(
-                terminal_id=answer.terminal_id,
-                command=shlex.join((params.command, *arguments)),
-                cwd=params.cwd or session.cwd,
-                capabilities=capabilities,
-            ),
-        )
-        if self.terminals is not None:
-            follow = asyncio.ensure_future(self._follow_command(self.terminals, session, answer.terminal_id))
-            self._commands[answer.terminal_id] = follow
-            follow.add_done_callback(lambda _: self._commands.pop(answer.terminal_id, None))
-        return answer
-
-    async def terminal_output(self, params: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
-        """Answer `terminal/output`. Raises `RequestError`."""
-        return await self.client.terminal_output(await self._known_session(params.session_id), params)
-
-    async def wait_for_terminal_exit(self, params: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
-        """Answer `terminal/wait_for_exit`. Raises `RequestError`."""
-        return await self.client.wait_for_terminal_exit(await self._known_session(params.session_id), params)
-
-    async def kill_terminal_of(self, params: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
-        """Answer `terminal/kill`. Raises `RequestError`."""
-        return await self.client.kill_terminal(await self._known_session(params.session_id), params)
-
-    async def release_terminal(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
-        """Answer `terminal/release`. Raises `RequestError`."""
-        return await self.client.release_terminal(await self._known_session(params.session_id), params)
+async def _until(end: asyncio.Future[Any], work: Awaitable[T]) -> T | None:
+    """The result of something, or `None` where the end comes first."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() and not end.done() else None
+    finally:
+        task.cancel()

@@ -95,21 +95,16 @@ class ClientSession:
     @property
     def files(self) -> FileSystem:
         """The files of this machine in the roots of the session. Raises `RequestError` -32601 where none are offered."""
-        if self._core.files is None:
+        if self._core.services.files is None:
             raise unserved("fs")
-        return self._core.files
+        return self._core.services.files
 
     @property
     def terminals(self) -> Terminals:
         """The commands that run here for the session. Raises `RequestError` -32601 where none are offered."""
-        if self._core.terminals is None:
+        if self._core.services.terminals is None:
             raise unserved("terminal")
-        return self._core.terminals
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether the work was cancelled, and the agent has not ended it yet."""
-        return self._cancelled.is_set() and bool(self.prompts.open)
+        return self._core.services.terminals
 
     # --- what the user does
 
@@ -129,13 +124,11 @@ class ClientSession:
             return PromptResult("cancelled")
         self._cancelled.clear()
         parts: Sequence[str | v2.ContentBlock] = [prompt] if isinstance(prompt, str) else prompt
-        blocks: list[v2.ContentBlock] = [
-            v2.TextContent(text=one) if isinstance(one, str) else one for one in parts
-        ]
+        blocks: list[v2.ContentBlock] = [v2.TextContent(text=one) if isinstance(one, str) else one for one in parts]
         request = v2.PromptRequest(session_id=self.id, prompt=blocks)
 
         async def send() -> str:
-            return (await self._core.request("session/prompt", self._core.agent.session_prompt(request))).message_id
+            return (await self._core.request("session/prompt", self._core.remote.session_prompt(request))).message_id
 
         try:
             return await self.prompts.wait_for_end(send())
@@ -158,11 +151,10 @@ class ClientSession:
         self._require_open()
         self._cancellations += 1
         try:
-            await self._core.agent.session_cancel(v2.CancelSessionNotification(session_id=self.id))
+            await self._core.remote.session_cancel(v2.CancelSessionNotification(session_id=self.id))
         finally:
             self._cancelled.set()
             self.transcript.mark_cancelled()
-            await self._core.stop_commands(self.id)
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode. Raises `ValueError` for one that the session does not have."""
@@ -181,7 +173,7 @@ class ClientSession:
         else:
             request = v2.IdSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
         answer = await self._core.request(
-            "session/set_config_option", self._core.agent.session_set_config_option(request)
+            "session/set_config_option", self._core.remote.session_set_config_option(request)
         )
         self.transcript.set_initial_state(answer)
 
@@ -191,18 +183,15 @@ class ClientSession:
         if call is None or not call.can_cancel:
             raise ValueError(f"the tool call {tool_call_id!r} cannot be cancelled on its own")
         request = v2.CancelToolCallRequest(session_id=self.id, tool_call_id=tool_call_id)
-        await self._core.request("tool_call/cancel", self._core.agent.tool_call_cancel(request))
+        await self._core.request("tool_call/cancel", self._core.remote.tool_call_cancel(request))
 
     async def cancel_terminal(self, terminal_id: str) -> None:
         """Stop the command of one terminal. Raises `ValueError` for one that does not offer it."""
         terminal = self.transcript.terminals.get(terminal_id)
         if terminal is None or not terminal.can_cancel:
             raise ValueError(f"the terminal {terminal_id!r} cannot be stopped")
-        if self._core.is_local_terminal(self.id, terminal_id):
-            await self._core.kill_terminal(self.id, terminal_id)
-            return
         request = v2.CancelTerminalRequest(session_id=self.id, terminal_id=terminal_id)
-        await self._core.request("terminal/cancel", self._core.agent.terminal_cancel(request))
+        await self._core.request("terminal/cancel", self._core.remote.terminal_cancel(request))
 
     async def close(self) -> None:
         """End the session; it stays in the list and can be opened again. Whatever the agent answers, nothing is served for it any more."""
@@ -246,6 +235,8 @@ class ClientSession:
                 self.prompts.record_idle(PromptResult(transcript.stop_reason))
 
     def _fail(self, error: v2.Error | None) -> None:
+        if self._core.connection.is_ended:  # whoever waits gets `ConnectionClosed`
+            return
         code, message, data = (
             (-32603, "the work has failed", None) if error is None else (error.code, error.message, error.data)
         )

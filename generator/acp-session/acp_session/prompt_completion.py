@@ -51,7 +51,7 @@ class OpenPrompts(Generic[E]):
         """
         prompt = self.begin()
         work = asyncio.ensure_future(self._follow(prompt, send))
-        work.add_done_callback(_retrieve_exception)
+        work.add_done_callback(retrieve_exception)
         try:
             await asyncio.wait([work])
         except asyncio.CancelledError:
@@ -121,7 +121,7 @@ class OpenPrompts(Generic[E]):
         prompt.completion.cancel()
 
 
-def _retrieve_exception(task: asyncio.Task[Any]) -> None:
+def retrieve_exception(task: asyncio.Task[Any]) -> None:
     """Look at how a task has ended, so that nobody complains where nobody waits for it any more."""
     if not task.cancelled():
         task.exception()

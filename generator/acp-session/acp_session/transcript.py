@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -178,6 +179,12 @@ class Transcript(Bounded[Entry]):
         """The id of the mode that the session is in; `None` where it has no modes."""
         option = mode_option(self.config_options)
         return None if option is None else option.current_value
+
+    def copy(self) -> Transcript:
+        """A copy that changes by itself."""
+        found = deepcopy(self)
+        found._sizes = {id(new): self._sizes[id(old)] for old, new in zip(self.entries, found.entries, strict=True)}
+        return found
 
     def set_initial_state(self, result: object) -> None:
         """Take options and commands from the result of `session/new`, `load`, `resume` or `fork`."""
