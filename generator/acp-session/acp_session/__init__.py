@@ -1,8 +1,4 @@
-"""Sessions of the Agent Client Protocol, for agents and clients that speak version 1 and version 2.
-
-from acp_session import Agent, Turn, run_agent
-from acp_session import Client, spawn_agent
-"""
+"""Sessions of the Agent Client Protocol, for agents and clients that speak version 1 and version 2."""
 
 from __future__ import annotations
 

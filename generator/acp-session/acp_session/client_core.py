@@ -27,7 +27,7 @@ from .client_session import ClientSession
 from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
 from .permission import cancel, choose, read, tool_call_update
-from .services import ClientServices
+from .client_services import ClientServices
 from .transcript import Transcript
 
 if TYPE_CHECKING:
