@@ -104,7 +104,7 @@ async def serve_agent(
 
 @asynccontextmanager
 async def _served_by(
-    version: int, v1: peers1.Agent | None, v2: peers2.Agent | None, on_loss: OnLoss, local: Local
+    version: int, v1: peers1.Agent | None, v2: peers2.Agent | None, on_loss: OnLoss, local: Local | None
 ) -> AsyncGenerator[Side]:
     own: Side | None = v1 if version == 1 else v2
     if own is not None:
