@@ -27,7 +27,7 @@ from .client_session import ClientSession
 from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
 from .permission import cancel, choose, read, tool_call_update
-from .client_services import ClientServices
+from .client_services import CoreServices
 from .transcript import Transcript
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class ClientCore(peers2.Client):
         self._remote: AgentInterface | None = None
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self._can_resume = True
-        self.services = ClientServices(self)
+        self.services = CoreServices(self)
 
     # --- what both sides can do
 

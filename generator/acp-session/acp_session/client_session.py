@@ -102,9 +102,9 @@ class ClientSession:
     @property
     def terminals(self) -> Terminals:
         """The commands that run here for the session. Raises `RequestError` -32601 where none are offered."""
-        if self._core.services.terminals is None:
+        if self._core.services.commands is None:
             raise unserved("terminal")
-        return self._core.services.terminals
+        return self._core.services.commands
 
     # --- what the user does
 
