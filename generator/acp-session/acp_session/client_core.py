@@ -264,7 +264,7 @@ class ClientCore(peers2.Client):
             result = await self.request(method, work)
             transcript = Transcript()
             if known is not None and not _replays(self._early.get(result.session_id, ())):
-                transcript = known.copy()
+                transcript = known.fork()
             session = await self._begin(result.session_id, roots, result, transcript)
         except BaseException:
             roots.close()

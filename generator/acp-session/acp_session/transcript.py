@@ -126,8 +126,8 @@ class Transcript(Bounded[Entry]):
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
         super().__init__(max_size)
-        self.messages_by_id: dict[tuple[Role, str], Message] = {}
-        self.tool_calls: dict[str, ToolCallState] = {}
+        self._messages: dict[tuple[Role, str], Message] = {}
+        self._tool_calls: dict[str, ToolCallState] = {}
         self.terminals: dict[str, TerminalState] = {}
         self.plans: dict[str, v2.PlanUpdateContent] = {}
         self.commands: tuple[v2.AvailableCommand, ...] = ()
@@ -180,9 +180,16 @@ class Transcript(Bounded[Entry]):
         option = mode_option(self.config_options)
         return None if option is None else option.current_value
 
-    def copy(self) -> Transcript:
-        """A copy that changes by itself."""
+    @property
+    def tool_calls(self) -> dict[str, ToolCallState]:
+        """The tool calls by their ids, in order."""
+        return {one.id: one for one in self.entries if isinstance(one, ToolCallState)}
+
+    def fork(self) -> Transcript:
+        """A transcript that begins with what stands in this one. Ids count anew: what the other session reports changes none of it."""
         found = deepcopy(self)
+        found._messages.clear()
+        found._tool_calls.clear()
         found._sizes = {id(new): self._sizes[id(old)] for old, new in zip(self.entries, found.entries, strict=True)}
         return found
 
@@ -246,7 +253,7 @@ class Transcript(Bounded[Entry]):
 
     def mark_cancelled(self) -> tuple[str, ...]:
         """Mark the tool calls that have not ended as cancelled, as when the user cancels the work; their ids."""
-        found = [one for one in self.tool_calls.values() if one.status not in ("completed", "failed", "cancelled")]
+        found = [one for one in self._tool_calls.values() if one.status not in ("completed", "failed", "cancelled")]
         for one in found:
             one.is_cancelled = True
         ids = tuple(one.id for one in found)
@@ -256,9 +263,9 @@ class Transcript(Bounded[Entry]):
     # --- parts
 
     def _message(self, role: Role, message_id: str) -> Message:
-        found = self.messages_by_id.get((role, message_id))
+        found = self._messages.get((role, message_id))
         if found is None:
-            found = self.messages_by_id[role, message_id] = Message(role, message_id)
+            found = self._messages[role, message_id] = Message(role, message_id)
             self._enter(found, 0)
         return found
 
@@ -276,9 +283,9 @@ class Transcript(Bounded[Entry]):
         self._resize(message, sum(map(_size, message.content)))
 
     def _call(self, tool_call_id: str) -> ToolCallState:
-        found = self.tool_calls.get(tool_call_id)
+        found = self._tool_calls.get(tool_call_id)
         if found is None:
-            found = self.tool_calls[tool_call_id] = ToolCallState(v2.ToolCallUpdate(tool_call_id=tool_call_id))
+            found = self._tool_calls[tool_call_id] = ToolCallState(v2.ToolCallUpdate(tool_call_id=tool_call_id))
             self._enter(found, 0)
         return found
 
@@ -331,7 +338,7 @@ class Transcript(Bounded[Entry]):
             self.stop_reason = reason if isinstance(reason, str) else None
             self.error = error if isinstance(error, v2.Error) else None
             if reason == "cancelled":  # an agent of v1 has no other status for what was cancelled than `failed`
-                for call in map(self.tool_calls.get, self._cancelled):
+                for call in map(self._tool_calls.get, self._cancelled):
                     if call is not None and call.status == "failed":
                         call.is_cancelled = True
             self._cancelled.clear()
@@ -358,9 +365,9 @@ class Transcript(Bounded[Entry]):
 
     def _forget(self, entry: Entry) -> None:
         if isinstance(entry, ToolCallState):
-            self.tool_calls.pop(entry.id, None)
+            self._tool_calls.pop(entry.id, None)
         elif isinstance(entry, Message):
-            self.messages_by_id.pop((entry.role, entry.message_id), None)
+            self._messages.pop((entry.role, entry.message_id), None)
 
 
 _CHANGEABLE: Final = (
