@@ -311,9 +311,9 @@ async def connected(
     near, far = pair()
     agent: Any = (Agent1 if version == 1 else Agent2)(script)
     peers: Any = peers1 if version == 1 else peers2
-    async with asyncio.timeout(30), peers.connect_client(agent, far):
-        async with connect_agent(near, client, versions=(1,) if version == 1 else (1, 2), **options) as found:
-            yield found, agent
+    connecting = connect_agent(near, client, versions=(1,) if version == 1 else (1, 2), **options)
+    async with asyncio.timeout(30), peers.connect_client(agent, far), connecting as found:
+        yield found, agent
 
 
 async def _nothing(agent: Any, session_id: str) -> str:

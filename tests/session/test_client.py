@@ -1,5 +1,7 @@
 """A client on the one core: the same program with an agent of v1 and of v2."""
 
+# ruff: noqa: ARG002 - overrides
+
 from __future__ import annotations
 
 import asyncio
