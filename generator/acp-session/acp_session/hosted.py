@@ -28,7 +28,7 @@ from jsonrpc_bindings.pending import Sent
 
 from .agent_host import AgentHost
 from .client_host import ClientHost
-from .turn import Turn
+from .turn_v1 import Turn
 
 
 class Connected(Side):
