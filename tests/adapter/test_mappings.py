@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_session.adapter import Loss, Losses
-from acp_session.adapter.downward import Downward
-from acp_session.adapter.forwarding import into_v1, into_v2
-from acp_session.adapter.handshakes import answer_to_v1, answer_to_v2, request_to_v1, request_to_v2
-from acp_session.adapter.upward import Upward
+from acp_session.codec.downward import Downward
+from acp_session.codec.forwarding import into_v1, into_v2
+from acp_session.codec.handshakes import answer_to_v1, answer_to_v2, request_to_v1, request_to_v2
+from acp_session.codec.upward import Upward
 
 VECTORS: Final = Path(__file__).parents[2] / "generated" / "vectors" / "acp"
 SETTLED = settings(max_examples=60, derandomize=True, deadline=None)
@@ -157,7 +157,7 @@ ANSWER: Final[dict[str, Any]] = {
 def test_the_handshake_goes_to_v2_and_back_as_it_was() -> None:
     losses, at = place()
     asked = to_builtins(into_v2(v2.InitializeRequest, request_to_v2(HELLO, at), at))
-    assert to_builtins(into_v1(v1.InitializeRequest, request_to_v1(asked, at, {}), at)) == HELLO
+    assert to_builtins(into_v1(v1.InitializeRequest, request_to_v1(asked, at, v1.ClientCapabilities()), at)) == HELLO
     answered = to_builtins(into_v2(v2.InitializeResponse, answer_to_v2(ANSWER, at), at))
     assert to_builtins(into_v1(v1.InitializeResponse, answer_to_v1(answered, at), at)) == ANSWER
     assert losses == []

@@ -35,9 +35,10 @@ from jsonrpc_bindings.peers import Folder, Options, Side, Transport
 from jsonrpc_bindings.stdio import Own
 from jsonrpc_bindings.transport import pair
 
-from .adapter import Losses, Told, as_v1, as_v2
-from .adapter.handshakes import request_to_v1, request_to_v2
-from .adapter.local import NOTHING, Local, offered
+from .adapter import as_v1, as_v2
+from .codec import Local, LocalServices, Losses, OnLoss
+from .codec.handshakes import request_to_v1, request_to_v2
+from .codec.local import NOTHING
 from .hosted import HostedClient as HostedClient1
 from .opening import Begun, Opening, Stage, UnsupportedVersion, handshake
 from .v2.hosted import HostedClient as HostedClient2
@@ -55,7 +56,7 @@ async def run_agent(
     v1: peers1.Agent | None = None,
     v2: peers2.Agent | None = None,
     adapt: bool = True,
-    lost: Told = lambda loss: None,
+    on_loss: OnLoss = lambda loss: None,
     local: Local = NOTHING,
     kind: Kind = "lines",
     limit: int = LIMIT,
@@ -63,7 +64,7 @@ async def run_agent(
 ) -> None:
     """Be the agent on standard input and output until the input ends: `serve_agent` there."""
     link = await Own.open(framing(kind, limit), grace=options.get("grace", 2.0))
-    await serve_agent(link, v1=v1, v2=v2, adapt=adapt, lost=lost, local=local, **options)
+    await serve_agent(link, v1=v1, v2=v2, adapt=adapt, on_loss=on_loss, local=local, **options)
 
 
 async def serve_agent(
@@ -72,13 +73,13 @@ async def serve_agent(
     v1: peers1.Agent | None = None,
     v2: peers2.Agent | None = None,
     adapt: bool = True,
-    lost: Told = lambda loss: None,
+    on_loss: OnLoss = lambda loss: None,
     local: Local = NOTHING,
     **options: Unpack[Options],
 ) -> None:
     """Be the agent at a transport until the client ends. `initialize` says who serves: `v1`, or `v2`.
 
-    For a version that has no handler the adapter serves, unless `adapt` is false; `lost` hears of what it cannot carry over, and `local`
+    For a version that has no handler the adapter serves, unless `adapt` is false; `on_loss` hears of what it cannot carry over, and `local`
     serves the files and terminals that `v1` asks a client of v2 for. A client may begin anew with another version until its first other
     request. Raises `ValueError` without any handler.
     """
@@ -90,7 +91,7 @@ async def serve_agent(
         found = await opening.next()
         while found is not None:
             stage = Stage(opening, *found)
-            async with _served_by(found[0], v1, v2, lost, local) as handler:
+            async with _served_by(found[0], v1, v2, on_loss, local) as handler:
                 connection = Connection(handler.wire, handler.side, handler.other, handler, stage, **options)
                 handler.attach(connection)
                 await connection.run()
@@ -101,7 +102,7 @@ async def serve_agent(
 
 @asynccontextmanager
 async def _served_by(
-    version: int, v1: peers1.Agent | None, v2: peers2.Agent | None, lost: Told, local: Local
+    version: int, v1: peers1.Agent | None, v2: peers2.Agent | None, on_loss: OnLoss, local: Local
 ) -> AsyncGenerator[Side]:
     own: Side | None = v1 if version == 1 else v2
     if own is not None:
@@ -109,10 +110,10 @@ async def _served_by(
         return
     near, far = pair()
     if v2 is not None:
-        async with peers2.connect_client(v2, far), as_v1(near, lost=lost) as older:
+        async with peers2.connect_client(v2, far), as_v1(near, on_loss=on_loss) as older:
             yield older
     elif v1 is not None:
-        async with peers1.connect_client(v1, far), as_v2(near, lost=lost, local=local) as newer:
+        async with peers1.connect_client(v1, far), as_v2(near, on_loss=on_loss, local=local) as newer:
             yield newer
 
 
@@ -137,11 +138,23 @@ Offer2 = tuple[peers2.Client, acp2.InitializeRequest]
 
 @overload
 def connect_agent(
-    link: Transport, *, v2: Offer2, adapt: bool = ..., lost: Told = ..., local: Local = ..., **options: Unpack[Options]
+    link: Transport,
+    *,
+    v2: Offer2,
+    adapt: bool = ...,
+    on_loss: OnLoss = ...,
+    local: Local = ...,
+    **options: Unpack[Options],
 ) -> AbstractAsyncContextManager[Agreed[peers2.RemoteAgent]]: ...
 @overload
 def connect_agent(
-    link: Transport, *, v1: Offer1, adapt: bool = ..., lost: Told = ..., local: Local = ..., **options: Unpack[Options]
+    link: Transport,
+    *,
+    v1: Offer1,
+    adapt: bool = ...,
+    on_loss: OnLoss = ...,
+    local: Local = ...,
+    **options: Unpack[Options],
 ) -> AbstractAsyncContextManager[Agreed[peers1.RemoteAgent]]: ...
 @overload
 def connect_agent(
@@ -150,7 +163,7 @@ def connect_agent(
     v1: Offer1,
     v2: Offer2,
     adapt: bool = ...,
-    lost: Told = ...,
+    on_loss: OnLoss = ...,
     local: Local = ...,
     **options: Unpack[Options],
 ) -> AbstractAsyncContextManager[Agreed[peers1.RemoteAgent] | Agreed[peers2.RemoteAgent]]: ...
@@ -160,19 +173,19 @@ def connect_agent(
     v1: Offer1 | None = None,
     v2: Offer2 | None = None,
     adapt: bool = True,
-    lost: Told = lambda loss: None,
+    on_loss: OnLoss = lambda loss: None,
     local: Local = NOTHING,
     **options: Unpack[Options],
 ) -> AbstractAsyncContextManager[Agreed[Any]]:
     """Be the client of the agent at a transport, with the handler, and the params of `initialize`, of the version that it speaks.
 
-    For a version that has no handler the adapter speaks, unless `adapt` is false; `lost` hears of what it cannot carry over, and `local`
+    For a version that has no handler the adapter speaks, unless `adapt` is false; `on_loss` hears of what it cannot carry over, and `local`
     serves the files and terminals that an agent of v1 asks a client of v2 for. Raises `UnsupportedVersion` where the agent speaks none
     of both, `PeerError` where it answers none, `ConnectionClosed`, and `ValueError` without any handler.
     """
     if v1 is None and v2 is None:
         raise ValueError("a client needs a handler for v1 or for v2")
-    return _connected(link, v1, v2, adapt, lost, local, options)
+    return _connected(link, v1, v2, adapt, on_loss, local, options)
 
 
 @overload
@@ -181,7 +194,7 @@ def spawn_agent(
     *,
     v2: Offer2,
     adapt: bool = ...,
-    lost: Told = ...,
+    on_loss: OnLoss = ...,
     local: Local = ...,
     kind: Kind = ...,
     limit: int = ...,
@@ -195,7 +208,7 @@ def spawn_agent(
     *,
     v1: Offer1,
     adapt: bool = ...,
-    lost: Told = ...,
+    on_loss: OnLoss = ...,
     local: Local = ...,
     kind: Kind = ...,
     limit: int = ...,
@@ -210,7 +223,7 @@ def spawn_agent(
     v1: Offer1,
     v2: Offer2,
     adapt: bool = ...,
-    lost: Told = ...,
+    on_loss: OnLoss = ...,
     local: Local = ...,
     kind: Kind = ...,
     limit: int = ...,
@@ -225,7 +238,7 @@ async def spawn_agent(
     v1: Offer1 | None = None,
     v2: Offer2 | None = None,
     adapt: bool = True,
-    lost: Told = lambda loss: None,
+    on_loss: OnLoss = lambda loss: None,
     local: Local = NOTHING,
     kind: Kind = "lines",
     limit: int = LIMIT,
@@ -237,7 +250,7 @@ async def spawn_agent(
     if v1 is None and v2 is None:
         raise ValueError("a client needs a handler for v1 or for v2")
     child = await Child.start(command, framing(kind, limit), cwd=cwd, env=env, grace=options.get("grace", 2.0))
-    async with _connected(child, v1, v2, adapt, lost, local, options) as agreed:
+    async with _connected(child, v1, v2, adapt, on_loss, local, options) as agreed:
         yield agreed
 
 
@@ -246,7 +259,7 @@ _NEWEST: Final = 2
 
 @asynccontextmanager
 async def _connected(
-    link: Transport, v1: Offer1 | None, v2: Offer2 | None, adapt: bool, lost: Told, local: Local, options: Options
+    link: Transport, v1: Offer1 | None, v2: Offer2 | None, adapt: bool, on_loss: OnLoss, local: Local, options: Options
 ) -> AsyncGenerator[Agreed[Any]]:
     known: Collection[int] = {1, 2} if adapt else {number for number, one in ((1, v1), (2, v2)) if one is not None}
     if v1 is not None and isinstance(v1[0], HostedClient1):
@@ -266,10 +279,13 @@ async def _connected(
         async with peers2.connect_agent(v2[0], begun, **options) as newer:
             yield Agreed(2, newer, await newer.initialize(v2[1]))
     elif v2 is not None:
-        async with as_v2(begun, lost=lost, local=local) as face, peers2.join(face, v2[0], **options) as (calls, _):
+        async with (
+            as_v2(begun, on_loss=on_loss, local=local) as face,
+            peers2.join(face, v2[0], **options) as (calls, _),
+        ):
             yield Agreed(1, calls, await calls.initialize(v2[1]), face.losses)
     elif v1 is not None:
-        async with as_v1(begun, lost=lost) as older, peers1.join(older, v1[0], **options) as (calls1, _):
+        async with as_v1(begun, on_loss=on_loss) as older, peers1.join(older, v1[0], **options) as (calls1, _):
             yield Agreed(2, calls1, await calls1.initialize(v1[1]), older.losses)
 
 
@@ -279,7 +295,7 @@ def _attempts(v1: Offer1 | None, v2: Offer2 | None, known: Collection[int], loca
     two: dict[str, Any] | None = None if v2 is None else json.loads(acp2.encode(v2[1]))
     place = Losses().place("initialize")
     if one is None and two is not None:
-        one = request_to_v1(two, place, offered(local))
+        one = request_to_v1(two, place, LocalServices(local).capabilities())
     if two is None and one is not None:
         two = request_to_v2(one, place)
     assert one is not None and two is not None

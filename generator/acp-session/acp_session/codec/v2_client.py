@@ -13,14 +13,17 @@ from acp_bindings.v2 import peers as peers2
 from .forwarding import forwarded, into_v1
 
 if TYPE_CHECKING:
-    from .as_v1 import AgentAsV1
+    from .agent_as_v1 import AgentAsV1
 
 
-class Back(peers2.Client):
+class ClientForV2(peers2.Client):
     """What the agent of v2 sees."""
 
     def __init__(self, front: AgentAsV1) -> None:
         self._front = front
+
+    async def serve(self, method: str, params: Any) -> Any:
+        return await forwarded(super().serve(method, params))
 
     async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
         await self._front.updated(params)
@@ -38,7 +41,7 @@ class Back(peers2.Client):
         )
 
     async def extension_request(self, method: str, params: Any) -> Any:
-        return await forwarded(self._front.client.extension_request(method, params))
+        return await self._front.client.extension_request(method, params)
 
     async def extension_notification(self, method: str, params: Any) -> None:
         await self._front.client.extension_notification(method, params)

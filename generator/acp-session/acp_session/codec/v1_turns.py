@@ -13,26 +13,29 @@ import asyncio
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.diffs import as_object
-from acp_workspace.approval import Wish
 from acp_workspace.errors import refused
-from acp_workspace.hooks import awaited
 
 from .downward import CARRIED
-from .forwarding import Background, follow, forwarded, into_v1, into_v2
-from .local import Local, Serving
-from .losses import Losses, Told
+from .forwarding import Background, forwarded, into_v1, into_v2
+from .interfaces import ClientInterface, Services
+from .local import NOTHING, LocalServices
+from .losses import Losses, OnLoss
 from .parts import Json, blocks_to_v1, without
 from .questions import elicitation_to_v2, outcome_to_v1, permission_to_v2
+from .terminal_display import Displays
 from .upward import Upward
 
 T = TypeVar("T")
+
+PATIENCE: Final = 0.5
+"""Seconds of silence after which a prompt counts as accepted."""
 
 
 @dataclass(slots=True, eq=False)
@@ -67,44 +70,54 @@ class Session:
 class TurnsOfV1(peers2.Agent):
     """What an agent of v1 does in its sessions, told to a client of v2. `losses` counts what could not be carried over."""
 
-    def __init__(self, *, lost: Told, patience: float, local: Local) -> None:
-        self.losses = Losses(lost)
-        self._approve = local.approve
-        self.serving = Serving(local, self._shows, None if local.approve is None else self._approved)
+    agent: peers1.RemoteAgent
+
+    def __init__(
+        self,
+        client: ClientInterface | None = None,
+        services: Services | None = None,
+        *,
+        on_loss: OnLoss = lambda loss: None,
+        patience: float = PATIENCE,
+    ) -> None:
+        self.losses = Losses(on_loss)
+        self.services: Services = LocalServices(NOTHING) if services is None else services
+        self.displays = Displays(self.services, self._show)
         self.sessions: dict[str, Session] = {}
+        self._client = client
         self._patience = patience
         self._can = v1.AgentCapabilities()
-        self._agent: peers1.RemoteAgent | None = None
         self._background = Background()
 
-    def begin(self, agent: peers1.RemoteAgent) -> None:
-        """Work by this agent."""
-        self._agent = agent
-        self._background.start(follow(agent.connection, self._gone))
+    @property
+    def client(self) -> Any:
+        """The client of v2: an object, or the peer at the far end of the connection that this serves."""
+        return super().client if self._client is None else self._client
 
     async def close(self) -> None:
         """End what runs beside."""
-        await self.serving.close()
+        await self.services.close()
+        await self.displays.close()
         await self._background.close()
 
-    async def _gone(self) -> None:
+    async def follow_agent(self) -> None:
+        """Wait until the agent has gone: turns end as failed, and the connection to the client, if there is one, is closed."""
+        await self.agent.connection.ended()
         work = [session.work for session in self.sessions.values() if session.work is not None]
         if work:
             await asyncio.wait(work)
         if self._connection is not None:
             await self._connection.close()
 
-    @property
-    def agent(self) -> peers1.RemoteAgent:
-        """The calls to the agent of v1."""
-        assert self._agent is not None
-        return self._agent
+    async def serve(self, method: str, params: Any) -> Any:
+        """Serve a request of a client at the far end of a connection: errors of the agent are passed on as they are."""
+        return await forwarded(super().serve(method, params))
 
     def session(self, session_id: str) -> Session:
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
         if found is None:
-            found = self.sessions[session_id] = Session(session_id, Upward(self.serving.displays(session_id)))
+            found = self.sessions[session_id] = Session(session_id, Upward(self.displays.of(session_id)))
         return found
 
     # --- turns
@@ -151,8 +164,7 @@ class TurnsOfV1(peers2.Agent):
         """One turn: from the prompt to the answer of v1, which becomes the state `idle`."""
         end: Json
         try:
-            answer = to_builtins(await forwarded(self.agent.session_prompt(request)))
-            end = {**without(answer, "stopReason"), "stopReason": answer["stopReason"]}
+            end = to_builtins(await forwarded(self.agent.session_prompt(request)))
         except RequestError as error:
             if not turn.begun.is_set() and not turn.answered.is_set():
                 turn.failure = error
@@ -214,7 +226,7 @@ class TurnsOfV1(peers2.Agent):
         with suppress(ConnectionClosed):
             await self.agent.session_cancel(into_v1(v1.CancelNotification, body, place))
         if session is not None:
-            await self.serving.stop(session.id)
+            await self.services.stop(session.id)
 
     async def _decided(self, session: Session, work: Awaitable[T]) -> T | None:
         """The result of something that the user decides, `None` where the turn is cancelled first."""
@@ -258,7 +270,7 @@ class TurnsOfV1(peers2.Agent):
         if session.turn is not None:
             await self.state(session, "requires_action")
         try:
-            answer = await self._decided(session, forwarded(self.client.session_request_permission(request)))
+            answer = await self._decided(session, self.client.session_request_permission(request))
         finally:
             if session.turn is not None and not session.asking and not session.turn.is_cancelled:
                 await self.state(session, "running")
@@ -272,7 +284,9 @@ class TurnsOfV1(peers2.Agent):
         session = self.sessions.get(str(session_id))
         if session is not None:
             await self._accepted(session)
-        asking: Any = forwarded(self.client.elicitation_create(elicitation_to_v2(params, place, self.agent.connection)))
+        asking: Any = self.client.elicitation_create(
+            elicitation_to_v2(params, place, self.agent.connection, is_local=self._client is not None)
+        )
         answer: Any = await (asking if session is None else self._decided(session, asking))
         if answer is None:
             return v1.ElicitationCancelAction()
@@ -282,7 +296,6 @@ class TurnsOfV1(peers2.Agent):
         """Note that the agent asks for files or terminals, which shows that it works. Raises `RequestError` for a command that it wants
         to start after its turn was cancelled.
         """
-        await self.serving.known(session_id)
         session = self.sessions.get(session_id)
         if session is None:
             return
@@ -290,11 +303,7 @@ class TurnsOfV1(peers2.Agent):
         if command is not None and session.turn is not None and session.turn.is_cancelled:
             raise refused(command, "the turn was cancelled")
 
-    async def _approved(self, wish: Wish) -> bool:
-        assert self._approve is not None
-        return await self._decided(self.session(wish.session_id), awaited(self._approve(wish))) is True
-
-    async def _shows(self, session_id: str, update: Json) -> None:
+    async def _show(self, session_id: str, update: Json) -> None:
         await self.send(self.session(session_id), update)
 
     async def carried(self, params: Any) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from acp_bindings import v1
+
 from acp_session.diffs import as_object
 
 from .losses import Place
@@ -21,11 +23,11 @@ _SESSION: Final = ("list", "resume", "close")
 # --- the client's side -----------------------------------------------------------------------------------------------
 
 
-def request_to_v1(request: Json, place: Place, offered: Json) -> Json:
-    """The params of `initialize`. `offered`: further client capabilities of v1, such as `fs`, which v2 does not have."""
+def request_to_v1(request: Json, place: Place, offered: v1.ClientCapabilities) -> Json:
+    """The params of `initialize`. `offered`: the files and terminals of v1, which v2 does not have."""
     capabilities = as_object(request.get("capabilities"))
     auth = as_object(capabilities.get("auth"))
-    made: Json = {**without(capabilities, "auth", "fs", "terminal", "session"), **offered}
+    made: Json = {**without(capabilities, "auth", "fs", "terminal", "session"), **_offered(offered)}
     for key in ("fs", "terminal", "session"):
         if key in capabilities:
             place.at("capabilities", key).lose("v2 does not define this field, and v1 gives it a meaning")
@@ -37,6 +39,13 @@ def request_to_v1(request: Json, place: Place, offered: Json) -> Json:
         "clientInfo": request.get("info"),
         "clientCapabilities": made,
     }
+
+
+def _offered(capabilities: v1.ClientCapabilities) -> Json:
+    fs = capabilities.fs
+    found: Json = {"fs": {"readTextFile": fs.read_text_file, "writeTextFile": fs.write_text_file}}
+    found["terminal"] = capabilities.terminal
+    return found if found["terminal"] or any(found["fs"].values()) else {}
 
 
 def request_to_v2(request: Json, place: Place) -> Json:

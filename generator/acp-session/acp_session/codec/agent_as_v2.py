@@ -11,59 +11,35 @@ Sources: the pages of both versions on initialization, session setup; the migrat
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from typing import Any, Final, Unpack, cast
+from functools import cached_property
+from typing import Any, cast
 
 from acp_bindings import RequestError, to_builtins, v1, v2
-from acp_bindings.v1 import peers as peers1
 
 from acp_session.diffs import as_object
 from acp_workspace.errors import INVALID_PARAMS, UNSUPPORTED_VERSION, invalid_params
 from acp_workspace.scope import matches, scope
-from jsonrpc_bindings.peers import Options, Transport
 
 from . import handshakes
-from .behind_v2 import Back
-from .forwarding import forwarded, into_v1, into_v2, with_supported_roots
-from .local import NOTHING, Local
-from .losses import Place, Told
+from .forwarding import into_v1, into_v2, with_supported_roots
+from .losses import Place
 from .parts import Json, server_to_v1, without
-from .turns_of_v1 import TurnsOfV1
-
-PATIENCE: Final = 0.5
-
-
-@asynccontextmanager
-async def as_v2(
-    link: Transport,
-    *,
-    lost: Told = lambda loss: None,
-    patience: float = PATIENCE,
-    local: Local = NOTHING,
-    **options: Unpack[Options],
-) -> AsyncGenerator[AgentAsV2]:
-    """The agent of v1 at the far end of a transport, as an agent of v2 to be connected to a client.
-
-    `lost` hears of each loss; `patience` is how many seconds the agent may be silent before its prompt counts as accepted; `local` serves
-    it files and terminals; `options` are those of the connection to the agent. When the agent ends, turns end as failed, and the
-    connection to the client is closed.
-    """
-    found = AgentAsV2(lost=lost, patience=patience, local=local)
-    try:
-        async with peers1.connect_agent(found.back, link, **options) as agent:
-            found.begin(agent)
-            yield found
-    finally:
-        await found.close()
+from .v1_client import ClientForV1
+from .v1_turns import TurnsOfV1
 
 
 class AgentAsV2(TurnsOfV1):
-    """An agent of v2 that has one of v1 do its work. `losses` counts what could not be carried over; made by `as_v2`."""
+    """An agent of v2 that has one of v1 do its work.
 
-    def __init__(self, *, lost: Told, patience: float, local: Local) -> None:
-        super().__init__(lost=lost, patience=patience, local=local)
-        self.back = Back(self)
+    `client` is the client of v2, where it is an object of this process; else serve a connection with this (`peers.join`). `services` are
+    the files and terminals for the agent. Connect `v1_client` to the agent of v1, and set `agent` to the calls to it, before anything is
+    asked. `losses` counts what could not be carried over; `on_loss` is told of each.
+    """
+
+    @cached_property
+    def v1_client(self) -> ClientForV1:
+        """What the agent of v1 sees."""
+        return ClientForV1(self)
 
     # --- the beginning
 
@@ -73,8 +49,8 @@ class AgentAsV2(TurnsOfV1):
             data = {"requested": params.protocol_version, "supported": [2]}
             raise RequestError(UNSUPPORTED_VERSION, "this agent speaks version 2", data)
         place = self.losses.place("initialize")
-        body = handshakes.request_to_v1(to_builtins(params), place, self.serving.offered)
-        answer = await forwarded(self.agent.initialize(into_v1(v1.InitializeRequest, body, place)))
+        body = handshakes.request_to_v1(to_builtins(params), place, self.services.capabilities())
+        answer = await self.agent.initialize(into_v1(v1.InitializeRequest, body, place))
         if answer.protocol_version != 1:
             raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 1")
         self._can = answer.agent_capabilities
@@ -83,13 +59,13 @@ class AgentAsV2(TurnsOfV1):
     async def auth_login(self, params: v2.LoginAuthRequest, /) -> v2.LoginAuthResponse:
         """See the generated class."""
         place = self.losses.place("auth/login")
-        answer = await forwarded(self.agent.authenticate(into_v1(v1.AuthenticateRequest, to_builtins(params), place)))
+        answer = await self.agent.authenticate(into_v1(v1.AuthenticateRequest, to_builtins(params), place))
         return into_v2(v2.LoginAuthResponse, to_builtins(answer), place)
 
     async def auth_logout(self, params: v2.LogoutAuthRequest, /) -> v2.LogoutAuthResponse:
         """See the generated class."""
         place = self.losses.place("auth/logout")
-        answer = await forwarded(self.agent.logout(into_v1(v1.LogoutRequest, to_builtins(params), place)))
+        answer = await self.agent.logout(into_v1(v1.LogoutRequest, to_builtins(params), place))
         return into_v2(v2.LogoutAuthResponse, to_builtins(answer), place)
 
     # --- the life of a session
@@ -98,8 +74,8 @@ class AgentAsV2(TurnsOfV1):
         """See the generated class."""
         place = self.losses.place("session/new")
         request = into_v1(v1.NewSessionRequest, self._setup(to_builtins(params)), place)
-        async with self.serving.opening(params) as establish:
-            answer = to_builtins(await forwarded(self.agent.session_new(request)))
+        async with self.services.opening(params) as establish:
+            answer = to_builtins(await self.agent.session_new(request))
             establish(str(answer["sessionId"]))
         self._opened(str(answer["sessionId"]), params, answer, place)
         return into_v2(v2.NewSessionResponse, self._set_up(str(answer["sessionId"]), answer), place)
@@ -108,8 +84,8 @@ class AgentAsV2(TurnsOfV1):
         """See the generated class."""
         place = self.losses.place("session/fork")
         request = into_v1(v1.ForkSessionRequest, self._setup(to_builtins(params)), place)
-        async with self.serving.opening(params) as establish:
-            answer = to_builtins(await forwarded(self.agent.session_fork(request)))
+        async with self.services.opening(params) as establish:
+            answer = to_builtins(await self.agent.session_fork(request))
             establish(str(answer["sessionId"]))
         self._opened(str(answer["sessionId"]), params, answer, place)
         return into_v2(v2.ForkSessionResponse, self._set_up(str(answer["sessionId"]), answer), place)
@@ -117,7 +93,7 @@ class AgentAsV2(TurnsOfV1):
     async def session_load(self, params: v2.LoadSessionRequest, /) -> v2.LoadSessionResponse:
         """See the generated class."""
         place = self.losses.place("session/load")
-        async with self.serving.opening(params, params.session_id) as establish:
+        async with self.services.opening(params, params.session_id) as establish:
             answer = await self._load(to_builtins(params), place)
             establish(params.session_id)
         self._opened(params.session_id, params, answer, place)
@@ -132,12 +108,12 @@ class AgentAsV2(TurnsOfV1):
         session = self.session(params.session_id)
         if replay.get("type", "start") != "start":
             raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
-        async with self.serving.opening(params, params.session_id) as establish:
+        async with self.services.opening(params, params.session_id) as establish:
             if replay:
                 answer = await self._load(body, place)
             elif self._can.session_capabilities.resume is not None:
                 request = into_v1(v1.ResumeSessionRequest, self._setup(body), place)
-                answer = to_builtins(await forwarded(self.agent.session_resume(request)))
+                answer = to_builtins(await self.agent.session_resume(request))
             else:
                 session.is_muted = True
                 try:
@@ -163,7 +139,7 @@ class AgentAsV2(TurnsOfV1):
             ]
             return into_v2(v2.ListSessionsResponse, {"sessions": infos}, place)
         request = into_v1(v1.ListSessionsRequest, with_supported_roots(to_builtins(params), self._can), place)
-        return into_v2(v2.ListSessionsResponse, to_builtins(await forwarded(self.agent.session_list(request))), place)
+        return into_v2(v2.ListSessionsResponse, to_builtins(await self.agent.session_list(request)), place)
 
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
         """See the generated class. For an agent that cannot close, the turn is cancelled and the session is left."""
@@ -173,7 +149,7 @@ class AgentAsV2(TurnsOfV1):
             if session is not None:
                 self._stop(session)
             request = into_v1(v1.CloseSessionRequest, to_builtins(params), place)
-            answer = to_builtins(await forwarded(self.agent.session_close(request)))
+            answer = to_builtins(await self.agent.session_close(request))
         elif session is None:
             raise RequestError(-32002, "there is no such session", {"sessionId": params.session_id})
         else:
@@ -189,7 +165,7 @@ class AgentAsV2(TurnsOfV1):
         """See the generated class."""
         place = self.losses.place("session/delete")
         request = into_v1(v1.DeleteSessionRequest, to_builtins(params), place)
-        answer = to_builtins(await forwarded(self.agent.session_delete(request)))
+        answer = to_builtins(await self.agent.session_delete(request))
         await self._ended(params.session_id)
         return into_v2(v2.DeleteSessionResponse, answer, place)
 
@@ -202,20 +178,18 @@ class AgentAsV2(TurnsOfV1):
         options = self.session(str(body["sessionId"])).upward.options
         if body["configId"] == options.mode_option:
             mode = {**without(body, "configId", "type", "value"), "modeId": body.get("value")}
-            answer = to_builtins(
-                await forwarded(self.agent.session_set_mode(into_v1(v1.SetSessionModeRequest, mode, place)))
-            )
+            answer = to_builtins(await self.agent.session_set_mode(into_v1(v1.SetSessionModeRequest, mode, place)))
             options.set_mode(str(body.get("value")))
         else:
             asked = without(body, "type") if body.get("type") == "id" else body
             request: Any = into_v1(cast("Any", v1.SetSessionConfigOptionRequest), asked, place)
-            answer = to_builtins(await forwarded(self.agent.session_set_config_option(request)))
+            answer = to_builtins(await self.agent.session_set_config_option(request))
             options.replace(answer.get("configOptions") or (), place.at("configOptions"))
         return into_v2(v2.SetSessionConfigOptionResponse, {**answer, "configOptions": options.all()}, place)
 
     async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
         """See the generated class. Terminals that are served here can be stopped."""
-        await self.serving.cancelled(params.session_id, params.terminal_id)
+        self.displays.cancel(params.session_id, params.terminal_id)
         return v2.CancelTerminalResponse()
 
     async def tool_call_cancel(self, _: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
@@ -224,14 +198,15 @@ class AgentAsV2(TurnsOfV1):
 
     async def extension_request(self, method: str, params: Any) -> Any:
         """Pass on a request that both versions leave to the peers."""
-        return await forwarded(self.agent.extension_request(method, params))
+        return await self.agent.extension_request(method, params)
 
     async def extension_notification(self, method: str, params: Any) -> None:
         """Pass on a notification that both versions leave to the peers."""
         await self.agent.extension_notification(method, params)
 
     async def _ended(self, session_id: str) -> None:
-        await self.serving.end(session_id)
+        await self.services.end(session_id)
+        await self.displays.end(session_id)
         self.sessions.pop(session_id, None)
 
     def _setup(self, body: Json) -> Json:
@@ -255,6 +230,6 @@ class AgentAsV2(TurnsOfV1):
         if not self._can.load_session:
             raise RequestError(INVALID_PARAMS, "the agent cannot replay a session", {"pointer": "/replayFrom"})
         request = into_v1(v1.LoadSessionRequest, self._setup(body), place)
-        answer = to_builtins(await forwarded(self.agent.session_load(request)))
+        answer = to_builtins(await self.agent.session_load(request))
         self.session(request.session_id).upward.pause()
         return answer

@@ -64,6 +64,7 @@ class Downward:
         self._calls: dict[str, _Call] = {}
         self._plans: dict[str, list[Json]] = {}
         self._screens: dict[str, Screen] = {}
+        self.client_terminals: set[str] = set()
 
     def update(self, update: Json, place: Place) -> list[Json] | None:
         """The updates of v1 that say the same, in order; `None` for one that v1 has no form for, which is to be carried."""
@@ -208,7 +209,12 @@ class Downward:
 
     def _items(self, call: _Call, place: Place) -> list[Any]:
         texts = {name: screen.text for name, screen in self._screens.items()}
-        return [item_to_v1(one, place.at(index), texts) for index, one in enumerate(call.content)]
+        return [
+            one
+            if as_object(one).get("terminalId") in self.client_terminals
+            else item_to_v1(one, place.at(index), texts)
+            for index, one in enumerate(call.content)
+        ]
 
     # --- terminals
 

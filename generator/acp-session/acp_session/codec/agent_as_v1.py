@@ -13,10 +13,9 @@ Sources: the pages of both versions on initialization, session setup, prompts, c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, Unpack, cast
+from typing import Any, Final, cast
 
 from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
@@ -25,15 +24,17 @@ from acp_bindings.v2 import peers as peers2
 from acp_session.diffs import as_object
 from acp_session.endings import Turns
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
-from jsonrpc_bindings.peers import Options, Transport
+from jsonrpc_bindings.connection import Connection
 
 from . import handshakes
-from .behind_v1 import Back
+from .client_services import ClientServices
 from .downward import CARRIED, Downward
-from .forwarding import Background, follow, forwarded, into_v1, into_v2, with_supported_roots
-from .losses import Losses, Place, Told
+from .forwarding import Background, forwarded, into_v1, into_v2, with_supported_roots
+from .interfaces import AgentInterface
+from .losses import Losses, OnLoss, Place
 from .parts import ON, Json, blocks_to_v2, server_to_v2, without
 from .questions import elicitation_to_v1, permission_to_v1
+from .v2_client import ClientForV2
 
 REASONS: Final = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 BUSY: Final = frozenset({"running", "requires_action"})
@@ -46,47 +47,42 @@ class _Session:
     turns: Turns[Json] = field(default_factory=Turns[Json])
     prompts: list[list[Any]] = field(default_factory=list[Any])
 
-
-@asynccontextmanager
-async def as_v1(
-    link: Transport, *, lost: Told = lambda loss: None, **options: Unpack[Options]
-) -> AsyncGenerator[AgentAsV1]:
-    """The agent of v2 at the far end of a transport, as an agent of v1 to be connected to a client.
-
-    `lost` hears of each loss; `options` are those of the connection to the agent. When the agent ends, turns end with an error, and the
-    connection to the client is closed.
-    """
-    found = AgentAsV1(lost=lost)
-    try:
-        async with peers2.connect_agent(found.back, link, **options) as agent:
-            found.begin(agent)
-            yield found
-    finally:
-        await found.close()
+    @property
+    def client_terminals(self) -> set[str]:
+        """The terminals that the client has for the agent, by `client_services`."""
+        return self.downward.client_terminals
 
 
 class AgentAsV1(peers1.Agent):
-    """An agent of v1 that has one of v2 do its work. `losses` counts what could not be carried over; made by `as_v1`."""
+    """An agent of v1 that has one of v2 do its work: serve a connection to a client of v1 with this.
 
-    def __init__(self, *, lost: Told) -> None:
-        self.losses = Losses(lost)
-        self.back = Back(self)
+    `agent` is the agent of v2: an object of this process, or the calls to a peer, for which `v2_client` serves the connection;
+    set it before anything is asked. It calls `v2_client`, and uses the client's files and terminals by `client_services`. `losses` counts
+    what could not be carried over; `on_loss` is told of each.
+    """
+
+    agent: AgentInterface
+
+    def __init__(self, agent: AgentInterface | None = None, *, on_loss: OnLoss = lambda loss: None) -> None:
+        if agent is not None:
+            self.agent = agent
+        self.losses = Losses(on_loss)
+        self.v2_client = ClientForV2(self)
+        self.client_services = ClientServices(self)
         self.sessions: dict[str, _Session] = {}
-        self._takes = v1.ClientCapabilities()
+        self.client_capabilities = v1.ClientCapabilities()
         self._can = v1.AgentCapabilities()
-        self._agent: peers2.RemoteAgent | None = None
         self._background = Background()
-
-    def begin(self, agent: peers2.RemoteAgent) -> None:
-        """Work by this agent."""
-        self._agent = agent
-        self._background.start(follow(agent.connection, self._gone))
 
     async def close(self) -> None:
         """End what runs beside."""
         await self._background.close()
 
-    async def _gone(self) -> None:
+    async def follow_agent(self, connection: Connection) -> None:
+        """Wait until the agent at the far end of this connection has gone: turns end with an error, and the connection to the client is
+        closed.
+        """
+        await connection.ended()
         error = RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended")
         for session in self.sessions.values():
             session.turns.fail(error)
@@ -94,17 +90,20 @@ class AgentAsV1(peers1.Agent):
         if self._connection is not None:
             await self._connection.close()
 
+    async def serve(self, method: str, params: Any) -> Any:
+        """See `Side`: errors of the agent are passed on as they are."""
+        return await forwarded(super().serve(method, params))
+
     @property
-    def agent(self) -> peers2.RemoteAgent:
-        """The calls to the agent of v2."""
-        assert self._agent is not None
-        return self._agent
+    def agent_connection(self) -> Connection | None:
+        """The connection to the agent, where it is not an object of this process."""
+        return self.agent.connection if isinstance(self.agent, peers2.RemoteAgent) else None
 
     def session(self, session_id: str) -> _Session:
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
         if found is None:
-            takes = self._takes.session
+            takes = self.client_capabilities.session
             options = None if takes is None else takes.config_options
             downward = Downward(
                 has_switches=options is not None and options.boolean is not None,
@@ -119,9 +118,9 @@ class AgentAsV1(peers1.Agent):
     async def initialize(self, params: v1.InitializeRequest, /) -> v1.InitializeResponse:
         """See the generated class."""
         place = self.losses.place("initialize")
-        self._takes = params.client_capabilities
+        self.client_capabilities = params.client_capabilities
         request = into_v2(v2.InitializeRequest, handshakes.request_to_v2(to_builtins(params), place), place)
-        answer = await forwarded(self.agent.initialize(request))
+        answer = await self.agent.initialize(request)
         if answer.protocol_version != 2:
             raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 2")
         told = into_v1(v1.InitializeResponse, handshakes.answer_to_v1(to_builtins(answer), place), place)
@@ -131,13 +130,13 @@ class AgentAsV1(peers1.Agent):
     async def authenticate(self, params: v1.AuthenticateRequest, /) -> v1.AuthenticateResponse:
         """See the generated class."""
         place = self.losses.place("authenticate")
-        answer = await forwarded(self.agent.auth_login(into_v2(v2.LoginAuthRequest, to_builtins(params), place)))
+        answer = await self.agent.auth_login(into_v2(v2.LoginAuthRequest, to_builtins(params), place))
         return into_v1(v1.AuthenticateResponse, to_builtins(answer), place)
 
     async def logout(self, params: v1.LogoutRequest, /) -> v1.LogoutResponse:
         """See the generated class."""
         place = self.losses.place("logout")
-        answer = await forwarded(self.agent.auth_logout(into_v2(v2.LogoutAuthRequest, to_builtins(params), place)))
+        answer = await self.agent.auth_logout(into_v2(v2.LogoutAuthRequest, to_builtins(params), place))
         return into_v1(v1.LogoutResponse, to_builtins(answer), place)
 
     # --- the life of a session
@@ -146,7 +145,7 @@ class AgentAsV1(peers1.Agent):
         """See the generated class."""
         place = self.losses.place("session/new")
         request = into_v2(v2.NewSessionRequest, self._setup(to_builtins(params), place), place)
-        answer = to_builtins(await forwarded(self.agent.session_new(request)))
+        answer = to_builtins(await self.agent.session_new(request))
         made = into_v1(v1.NewSessionResponse, self._set_up(str(answer["sessionId"]), answer, place), place)
         self._background.start(self._announced(made.session_id, answer))
         return made
@@ -155,7 +154,7 @@ class AgentAsV1(peers1.Agent):
         """See the generated class."""
         place = self.losses.place("session/fork")
         request = into_v2(v2.ForkSessionRequest, self._setup(to_builtins(params), place), place)
-        answer = to_builtins(await forwarded(self.agent.session_fork(request)))
+        answer = to_builtins(await self.agent.session_fork(request))
         made = into_v1(v1.ForkSessionResponse, self._set_up(str(answer["sessionId"]), answer, place), place)
         self._background.start(self._announced(made.session_id, answer))
         return made
@@ -165,7 +164,7 @@ class AgentAsV1(peers1.Agent):
         place = self.losses.place("session/load")
         self.sessions.pop(params.session_id, None)
         body = {**self._setup(to_builtins(params), place), "replayFrom": {"type": "start"}}
-        answer = to_builtins(await forwarded(self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place))))
+        answer = to_builtins(await self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place)))
         return into_v1(v1.LoadSessionResponse, self._set_up(params.session_id, answer, place), place)
 
     async def session_resume(self, params: v1.ResumeSessionRequest, /) -> v1.ResumeSessionResponse:
@@ -175,20 +174,20 @@ class AgentAsV1(peers1.Agent):
         if "replayFrom" in body:
             place.at("replayFrom").lose("v1 does not define this field, and v2 gives it a meaning")
             del body["replayFrom"]
-        answer = to_builtins(await forwarded(self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place))))
+        answer = to_builtins(await self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place)))
         return into_v1(v1.ResumeSessionResponse, self._set_up(params.session_id, answer, place), place)
 
     async def session_list(self, params: v1.ListSessionsRequest, /) -> v1.ListSessionsResponse:
         """See the generated class."""
         place = self.losses.place("session/list")
         request = into_v2(v2.ListSessionsRequest, with_supported_roots(to_builtins(params), self._can), place)
-        answer = await forwarded(self.agent.session_list(request))
+        answer = await self.agent.session_list(request)
         return into_v1(v1.ListSessionsResponse, to_builtins(answer), place)
 
     async def session_close(self, params: v1.CloseSessionRequest, /) -> v1.CloseSessionResponse:
         """See the generated class."""
         place = self.losses.place("session/close")
-        answer = await forwarded(self.agent.session_close(into_v2(v2.CloseSessionRequest, to_builtins(params), place)))
+        answer = await self.agent.session_close(into_v2(v2.CloseSessionRequest, to_builtins(params), place))
         session = self.sessions.pop(params.session_id, None)
         for turn in () if session is None else session.turns.open:
             turn.end({"stopReason": "cancelled"})
@@ -197,9 +196,7 @@ class AgentAsV1(peers1.Agent):
     async def session_delete(self, params: v1.DeleteSessionRequest, /) -> v1.DeleteSessionResponse:
         """See the generated class."""
         place = self.losses.place("session/delete")
-        answer = await forwarded(
-            self.agent.session_delete(into_v2(v2.DeleteSessionRequest, to_builtins(params), place))
-        )
+        answer = await self.agent.session_delete(into_v2(v2.DeleteSessionRequest, to_builtins(params), place))
         self.sessions.pop(params.session_id, None)
         return into_v1(v1.DeleteSessionResponse, to_builtins(answer), place)
 
@@ -230,7 +227,7 @@ class AgentAsV1(peers1.Agent):
 
     async def _set(self, body: Json, session: _Session, place: Place) -> Json:
         request: Any = into_v2(cast("Any", v2.SetSessionConfigOptionRequest), body, place)
-        answer = to_builtins(await forwarded(self.agent.session_set_config_option(request)))
+        answer = to_builtins(await self.agent.session_set_config_option(request))
         options = session.downward.options.replace(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options}
 
@@ -272,7 +269,7 @@ class AgentAsV1(peers1.Agent):
         session = self.session(params.session_id)
 
         async def accepted() -> str:
-            return (await forwarded(self.agent.session_prompt(request))).message_id
+            return (await self.agent.session_prompt(request)).message_id
 
         session.prompts.append(body["prompt"])
         try:
@@ -305,7 +302,7 @@ class AgentAsV1(peers1.Agent):
 
     async def extension_request(self, method: str, params: Any) -> Any:
         """Pass on a request that both versions leave to the peers."""
-        return await forwarded(self.agent.extension_request(method, params))
+        return await self.agent.extension_request(method, params)
 
     async def extension_notification(self, method: str, params: Any) -> None:
         """Pass on a notification that both versions leave to the peers."""
@@ -377,13 +374,11 @@ class AgentAsV1(peers1.Agent):
         place = self.losses.place("session/request_permission")
         session = self.session(params.session_id)
         request = permission_to_v1(params, session.downward, place)
-        answer = await forwarded(self.client.session_request_permission(request))
+        answer = await self.client.session_request_permission(request)
         return into_v2(v2.RequestPermissionResponse, to_builtins(answer), place)
 
     async def elicited(self, params: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
         """Ask the user for input."""
         place = self.losses.place("elicitation/create")
-        answer: Any = await forwarded(
-            self.client.elicitation_create(elicitation_to_v1(params, place, self.agent.connection))
-        )
+        answer: Any = await self.client.elicitation_create(elicitation_to_v1(params, place, self.agent_connection))
         return into_v2(v2.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]

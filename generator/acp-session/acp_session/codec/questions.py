@@ -91,30 +91,37 @@ def outcome_to_v1(answer: v2.RequestPermissionResponse, place: Place) -> v1.Requ
     return v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
 
 
-def elicitation_to_v2(params: v1.CreateElicitationRequest, place: Place, asked: Connection) -> Any:
+def elicitation_to_v2(
+    params: v1.CreateElicitationRequest, place: Place, asked: Connection | None, *, is_local: bool = False
+) -> Any:
     """A question for input, as `scoped` has it, where `asked` is the connection that it came by. Raises `RequestError` -32602."""
-    body = scoped(to_builtins(params), place, asked)
+    body = scoped(to_builtins(params), place, asked, is_local=is_local)
     if body.get("mode") == "form":
         body["requestedSchema"] = {"type": "object", "properties": {}, **as_object(body.get("requestedSchema"))}
     return into_v2(v2.CreateElicitationRequest, body, place)  # type: ignore[arg-type]
 
 
-def elicitation_to_v1(params: v2.CreateElicitationRequest, place: Place, asked: Connection) -> Any:
+def elicitation_to_v1(
+    params: v2.CreateElicitationRequest, place: Place, asked: Connection | None, *, is_local: bool = False
+) -> Any:
     """A question for input, as `elicitation_to_v2`."""
-    return into_v1(v1.CreateElicitationRequest, scoped(to_builtins(params), place, asked), place)  # type: ignore[arg-type]
+    return into_v1(v1.CreateElicitationRequest, scoped(to_builtins(params), place, asked, is_local=is_local), place)  # type: ignore[arg-type]
 
 
-def scoped(body: Json, place: Place, asked: Connection) -> Json:
+def scoped(body: Json, place: Place, asked: Connection | None, *, is_local: bool) -> Json:
     """A question whose request has the id that the client gave it: the one in whose handler the adapter sent the request that is named.
 
-    Where the client has its answer already, as to a prompt of v2, the question belongs to the session. Raises `RequestError` -32602 for a
-    request that does not wait for its answer, or that belongs to no session then.
+    Where the client has its answer already, as to a prompt of v2, the question belongs to the session. It keeps the id where the agent is
+    an object of this process (`asked` is `None`), and where the client is (`is_local`). Raises `RequestError` -32602 for a request that
+    does not wait for its answer, or that belongs to no session then.
     """
-    if "requestId" not in body:
+    if "requestId" not in body or asked is None:
         return body
     sent = asked.sent(body["requestId"])
     if sent is None:
         raise invalid_params("no request with this id is pending", pointer="/requestId")
+    if is_local:
+        return body
     if sent.within is not None and not sent.within.is_done:
         return {**body, "requestId": sent.within.id}
     session_id = getattr(sent.params, "session_id", None)

@@ -10,55 +10,53 @@ from typing import Any
 from acp_bindings import to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 
-from acp_workspace.filesystem import FileSystem
-from acp_workspace.terminals import Terminals
-from jsonrpc_bindings.peers import unserved
-
 from .downward import CARRIED
 from .forwarding import forwarded, into_v2
-from .turns_of_v1 import TurnsOfV1
+from .v1_turns import TurnsOfV1
 
 
-class Back(peers1.Client):
-    """What the agent of v1 sees: a client that has files and terminals where the adapter serves them."""
+class ClientForV1(peers1.Client):
+    """What the agent of v1 sees: a client that has files and terminals where there are services for them."""
 
     def __init__(self, front: TurnsOfV1) -> None:
         self._front = front
+        self._services = front.services
+
+    async def serve(self, method: str, params: Any) -> Any:
+        return await forwarded(super().serve(method, params))
 
     async def fs_read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
-        return await (await self._files(params.session_id, "fs/read_text_file")).read_text_file(params)
+        await self._front.alive(params.session_id)
+        return await self._services.read_text_file(params)
 
     async def fs_write_text_file(self, params: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
-        return await (await self._files(params.session_id, "fs/write_text_file")).write_text_file(params)
+        await self._front.alive(params.session_id)
+        return await self._services.write_text_file(params)
 
     async def terminal_create(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
-        terminals = await self._terminals(params.session_id, "terminal/create", params.command)
-        return await self._front.serving.created(terminals, params)
+        await self._front.alive(params.session_id, params.command)
+        created = await self._services.create_terminal(params)
+        cwd = self._front.session(params.session_id).cwd if params.cwd is None else params.cwd
+        self._front.displays.start(params, created.terminal_id, cwd)
+        return created
 
     async def terminal_output(self, params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
-        return await (await self._terminals(params.session_id, "terminal/output")).output(params)
+        await self._front.alive(params.session_id)
+        return await self._services.terminal_output(params)
 
     async def terminal_wait_for_exit(self, params: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
-        return await (await self._terminals(params.session_id, "terminal/wait_for_exit")).wait_for_exit(params)
+        await self._front.alive(params.session_id)
+        return await self._services.wait_for_terminal_exit(params)
 
     async def terminal_kill(self, params: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse:
-        return await (await self._terminals(params.session_id, "terminal/kill")).kill(params)
+        await self._front.alive(params.session_id)
+        return await self._services.kill_terminal(params)
 
     async def terminal_release(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
-        terminals = await self._terminals(params.session_id, "terminal/release")
-        return await self._front.serving.released(terminals, params)
-
-    async def _files(self, session_id: str, method: str) -> FileSystem:
-        await self._front.alive(session_id)
-        if self._front.serving.files is None:
-            raise unserved(method)
-        return self._front.serving.files
-
-    async def _terminals(self, session_id: str, method: str, command: str | None = None) -> Terminals:
-        await self._front.alive(session_id, command)
-        if self._front.serving.terminals is None:
-            raise unserved(method)
-        return self._front.serving.terminals
+        await self._front.alive(params.session_id)
+        answer = await self._services.release_terminal(params)
+        await self._front.displays.leave(params.session_id, params.terminal_id)
+        return answer
 
     async def session_update(self, params: v1.SessionNotification, /) -> None:
         await self._front.updated(params)
@@ -76,7 +74,7 @@ class Back(peers1.Client):
         )
 
     async def extension_request(self, method: str, params: Any) -> Any:
-        return await forwarded(self._front.client.extension_request(method, params))
+        return await self._front.client.extension_request(method, params)
 
     async def extension_notification(self, method: str, params: Any) -> None:
         if method == CARRIED:

@@ -38,16 +38,16 @@ class Loss:
         return f"{self.method} {self.pointer or '(all)'}: {self.sentence} ({self.kind})"
 
 
-Told: TypeAlias = "Callable[[Loss], object]"
+OnLoss: TypeAlias = "Callable[[Loss], object]"
 """Is told of each loss when it happens."""
 
 
 class Losses:
     """Counts losses by method and kind, and tells of each."""
 
-    def __init__(self, told: Told = lambda loss: None) -> None:
+    def __init__(self, on_loss: OnLoss = lambda loss: None) -> None:
         self.counts: Counter[tuple[str, Kind]] = Counter()
-        self._told = told
+        self._on_loss = on_loss
 
     @property
     def total(self) -> int:
@@ -61,7 +61,7 @@ class Losses:
     def add(self, loss: Loss) -> None:
         """Count and tell one."""
         self.counts[loss.method, loss.kind] += 1
-        self._told(loss)
+        self._on_loss(loss)
 
 
 @dataclass(frozen=True, slots=True)

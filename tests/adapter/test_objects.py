@@ -1,0 +1,175 @@
+"""The codec between a peer of v1 and an agent or a client that is an object of this process."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from acp_bindings import NotAdvertised, v1, v2
+from acp_bindings.v1 import peers as peers1
+from acp_bindings.v2 import peers as peers2
+
+from acp_session.codec import AgentAsV1, AgentAsV2, AgentInterface, ClientInterface, Local, LocalServices
+from adapter.programs import ME1, ME2, Agent1, Agent2, Client1, Client2, run, words
+from jsonrpc_bindings.transport import pair
+
+NEW1 = v1.NewSessionRequest(cwd="/w", mcp_servers=[])
+PROMPT1 = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="Hello")])
+PROMPT2 = v2.PromptRequest(session_id="s", prompt=[v2.TextContent(text="Hello")])
+
+
+class LocalAgent(Agent2):
+    """An agent of v2 that has no connection of its own."""
+
+    def __init__(self, codec: AgentAsV1, script: Any) -> None:
+        super().__init__(script)
+        self.codec = codec
+
+    @property
+    def client(self) -> Any:
+        client: ClientInterface = self.codec.v2_client
+        return client
+
+
+def test_an_object_that_is_an_agent_of_v2_serves_a_client_of_v1() -> None:
+    async def script(agent: Agent2, session: str) -> Any:
+        await agent.say(session, sessionUpdate="agent_message_chunk", messageId="a", content=words("tide"))
+        asked = v2.RequestPermissionRequest(
+            session_id=session,
+            title="Go?",
+            options=[v2.PermissionOption(option_id="yes", name="Yes", kind="allow_once")],
+            subject=v2.ToolCallPermissionSubject(tool_call=v2.ToolCallUpdate(tool_call_id="c", title="Go?")),
+        )
+        answer = await agent.client.session_request_permission(asked)
+        assert isinstance(answer.outcome, v2.SelectedPermissionOutcome)
+        return {"stopReason": "end_turn"}
+
+    async def work() -> None:
+        codec = AgentAsV1()
+        agent: AgentInterface = LocalAgent(codec, script)
+        codec.agent = agent
+        client = Client1()
+        async with peers1.join(codec, client) as (calls, _):
+            await calls.initialize(ME1)
+            await calls.session_new(NEW1)
+            assert (await calls.session_prompt(PROMPT1)).stop_reason == "end_turn"
+        await codec.close()
+        assert client.updates == [
+            {"sessionUpdate": "agent_message_chunk", "messageId": "a", "content": words("tide")},
+        ]
+        assert codec.losses.total == 0
+
+    run(work)
+
+
+def test_the_files_and_terminals_of_a_client_of_v1_are_those_that_it_advertised() -> None:
+    class Serving(Client1):
+        async def fs_read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
+            return v1.ReadTextFileResponse(content=f"{params.path}:{params.line}")
+
+        async def terminal_create(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
+            assert (params.command, params.args) == ("wc", ["-c"])
+            return v1.CreateTerminalResponse(terminal_id="t")
+
+        async def terminal_wait_for_exit(self, _: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
+            return v1.WaitForTerminalExitResponse(exit_code=3)
+
+        async def terminal_output(self, _: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
+            return v1.TerminalOutputResponse(output="5", truncated=False)
+
+        async def terminal_release(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
+            released.append(params.terminal_id)
+            return v1.ReleaseTerminalResponse()
+
+    released: list[str] = []
+
+    async def script(agent: Agent2, session: str) -> Any:
+        services = agent.codec.client_services  # type: ignore[attr-defined]
+        assert await services.read_text_file(session, "/w/a", line=2) == "/w/a:2"
+        assert (services.can_read, services.can_write, services.can_run) == (True, False, True)
+        with pytest.raises(NotAdvertised):
+            await services.write_text_file(session, "/w/a", "x")
+        async with services.terminal(session, "wc", ["-c"]) as terminal:
+            shown = {"type": "terminal", "terminalId": terminal.id}
+            await agent.say(session, sessionUpdate="tool_call_update", toolCallId="c", title="Count", content=[shown])
+            assert ((await terminal.wait()).exit_code, (await terminal.output()).output) == (3, "5")
+        return {"stopReason": "end_turn"}
+
+    async def work() -> None:
+        codec = AgentAsV1()
+        codec.agent = LocalAgent(codec, script)
+        client = Serving()
+        fs = v1.FileSystemCapabilities(read_text_file=True)
+        can = v1.ClientCapabilities(fs=fs, terminal=True)
+        async with peers1.join(codec, client) as (calls, _):
+            await calls.initialize(v1.InitializeRequest(protocol_version=1, client_capabilities=can))
+            await calls.session_new(NEW1)
+            assert (await calls.session_prompt(PROMPT1)).stop_reason == "end_turn"
+        await codec.close()
+        assert released == ["t"]
+        assert client.updates[0]["content"] == [{"type": "terminal", "terminalId": "t"}]
+
+    run(work)
+
+
+def test_an_object_that_is_a_client_of_v2_uses_an_agent_of_v1(tmp_path: Path) -> None:
+    async def script(agent: Agent1, session: str) -> str:
+        note = v1.WriteTextFileRequest(session_id=session, path=str(tmp_path / "a"), content="tide\n")
+        await agent.client.fs_write_text_file(note)
+        await agent.say(session, sessionUpdate="agent_message_chunk", content=words("done"))
+        return "end_turn"
+
+    async def work() -> None:
+        client, agent = Client2(), Agent1(script)
+        near, far = pair()
+        codec = AgentAsV2(client, LocalServices(Local()))
+        async with peers1.connect_client(agent, far), peers1.connect_agent(codec.v1_client, near) as calls:
+            codec.agent = calls
+            me: AgentInterface = codec
+            await me.initialize(ME2)
+            await me.session_new(v2.NewSessionRequest(cwd=str(tmp_path)))
+            await me.session_prompt(PROMPT2)
+            await client.idle.wait()
+            with pytest.raises(NotAdvertised):
+                await me.session_delete(v2.DeleteSessionRequest(session_id="s"))
+        await codec.close()
+        kinds = [one["sessionUpdate"] for one in client.updates]
+        assert kinds == ["user_message", "state_update", "agent_message_chunk", "state_update"]
+        assert (tmp_path / "a").read_text() == "tide\n"
+
+    run(work)
+
+
+def test_an_agent_of_v1_that_dies_ends_the_turn_of_a_client_that_is_an_object() -> None:
+    async def die(agent: Agent1, session: str) -> str:
+        await agent.say(session, sessionUpdate="agent_message_chunk", content=words("..."))
+        await agent.connection.transport.close()
+        return "end_turn"
+
+    async def work() -> None:
+        client = Client2()
+        near, far = pair()
+        codec = AgentAsV2(client)
+        async with peers1.connect_client(Agent1(die), far), peers1.connect_agent(codec.v1_client, near) as calls:
+            codec.agent = calls
+            following = asyncio.ensure_future(codec.follow_agent())
+            await codec.initialize(ME2)
+            await codec.session_new(v2.NewSessionRequest(cwd="/w"))
+            await codec.session_prompt(PROMPT2)
+            await following
+            assert client.updates[-1]["stopReason"] == "error"
+        await codec.close()
+
+    run(work)
+
+
+def test_remote_peers_satisfy_the_interfaces() -> None:
+    def agent(found: peers2.RemoteAgent) -> AgentInterface:
+        return found
+
+    def client(found: peers2.RemoteClient) -> ClientInterface:
+        return found
+
+    assert agent and client
