@@ -1,11 +1,11 @@
 """What the author of an agent writes: a class, the same for version 1 and version 2 of the protocol.
 
-    class Notes(Agent):
-        async def on_prompt(self, turn: Turn) -> str:
-            await turn.send_message("I write a note.")
-            return "end_turn"
+class Notes(Agent):
+async def on_prompt(self, turn: Turn) -> str:
+await turn.send_message("I write a note.")
+return "end_turn"
 
-    run_agent(Notes())
+run_agent(Notes())
 """
 
 from __future__ import annotations
@@ -84,22 +84,20 @@ class Agent:
 
     def capabilities(self) -> v2.AgentCapabilities:
         """What is advertised, in the terms of version 2."""
-        roots = v2.SessionAdditionalDirectoriesCapabilities() if self.additional_directories else None
-        prompt = v2.PromptCapabilities(
-            image=v2.PromptImageCapabilities() if "image" in self.prompt_types else None,
-            audio=v2.PromptAudioCapabilities() if "audio" in self.prompt_types else None,
-            embedded_context=v2.PromptEmbeddedContextCapabilities() if "resource" in self.prompt_types else None,
-        )
-        mcp = v2.McpCapabilities(
-            stdio=v2.McpStdioCapabilities() if "stdio" in self.mcp_transports else None,
-            http=v2.McpHttpCapabilities() if "http" in self.mcp_transports else None,
-        )
+        prompt = {
+            "image": v2.PromptImageCapabilities(),
+            "audio": v2.PromptAudioCapabilities(),
+            "resource": v2.PromptEmbeddedContextCapabilities(),
+        }
+        names = {"resource": "embedded_context"}
+        taken = {names.get(type_, type_): value for type_, value in prompt.items() if type_ in self.prompt_types}
+        mcp = {"stdio": v2.McpStdioCapabilities(), "http": v2.McpHttpCapabilities()}
+        reached = {type_: value for type_, value in mcp.items() if type_ in self.mcp_transports}
+        fields: dict[str, Any] = {"prompt": v2.PromptCapabilities(**taken), "mcp": v2.McpCapabilities(**reached)}
+        if self.additional_directories:
+            fields["additional_directories"] = v2.SessionAdditionalDirectoriesCapabilities()
         session = v2.SessionCapabilities(
-            prompt=prompt,
-            mcp=mcp,
-            delete=v2.SessionDeleteCapabilities(),
-            fork=v2.SessionForkCapabilities(),
-            additional_directories=roots,
+            delete=v2.SessionDeleteCapabilities(), fork=v2.SessionForkCapabilities(), **fields
         )
         return v2.AgentCapabilities(session=session)
 
@@ -142,7 +140,7 @@ class Agent:
     async def on_set_config_option(self, session: Session, config_id: str, value: str | bool) -> None:
         """The user sets an option that `session.set_config_options` offers. It has the value once this returns."""
 
-    async def on_authenticate(self, method_id: str) -> None:
+    async def on_authenticate(self, method_id: str) -> None:  # noqa: ARG002
         """The user logs in by one of `auth_methods`."""
         raise _unserved("auth/login")
 
@@ -152,7 +150,7 @@ class Agent:
 
     # --- beyond the protocol
 
-    async def on_extension_request(self, method: str, params: Any) -> Any:
+    async def on_extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002
         """Answer a request that the protocol does not have; its name begins with `_`, and params and result are plain JSON."""
         raise _unserved(method)
 

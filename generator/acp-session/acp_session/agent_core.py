@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol, TypeVar
 
-from acp_bindings import UNSET, RequestError, Unknown, to_builtins, v2
+from acp_bindings import UNSET, RequestError, Unknown, v2
 from acp_bindings.v2 import peers
 
 from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, invalid_params
@@ -25,9 +25,9 @@ from acp_workspace.workspace import AgentWorkspace, LifecycleRequest, RootSet
 from jsonrpc_bindings import UnsetType
 
 from .agent import Agent
+from .agent_services import AgentServices
 from .codec.interfaces import ClientInterface
-from .local_services import LocalServices
-from .session import LOG, MODE, ClientCapabilities, ClientServices, Peer, Session, log_error
+from .session import LOG, MODE, ClientCapabilities, Peer, Services, Session
 from .store import StoredSession
 from .turn import Turn
 
@@ -109,6 +109,18 @@ class OpenSession(Session):
         for update in tuple(self._stored.history):
             await self._send(update)
 
+    async def send_unkept(self, update: v2.SessionUpdate) -> None:
+        """Send an update that is no part of the history."""
+        await self._send(update)
+
+    def keep(self, update: v2.SessionUpdate) -> None:
+        """Make an update a part of the history."""
+        self._keep(update)
+
+    async def send_commands(self) -> None:
+        """Send the commands that are offered."""
+        await self._send(v2.AvailableCommandsUpdate(available_commands=list(self._stored.commands)))
+
     async def send_state(self) -> None:
         """Send what the session does now."""
         await self._send_state(self._state)
@@ -129,7 +141,7 @@ class OpenSession(Session):
         await self.stop()
         while self.work is not None and self.work.task is not None:
             await asyncio.wait([self.work.task])
-        await self._core.services.end_session(self.id)
+        await self._core.end_commands(self.id)
         await self._save()
         self.scope_roots.close()
 
@@ -197,8 +209,8 @@ class Work:
         try:
             await session.begin_turn(self._turn)
             await session.end_turn(await self._reason())
-        except Exception as error:
-            log_error(session.id, "a turn", error)
+        except Exception:
+            session.log.exception("a turn failed")
         finally:
             session.work = None
             session.free.release()
@@ -215,7 +227,7 @@ class Work:
         if isinstance(error, RequestError):
             return {"stopReason": "error", "error": error.as_json()}
         if error is not None:
-            log_error(self._session.id, "'on_prompt'", error)
+            self._session.log.error("'on_prompt' failed", exc_info=error)
             return {"stopReason": "error", "error": {"code": INTERNAL_ERROR, "message": "internal error"}}
         return {"stopReason": self._running.result()}
 
@@ -229,18 +241,17 @@ class Work:
 class AgentCore(peers.Agent):
     """Serves an `Agent` on one connection."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(
+        self, agent: Agent, *, client: ClientInterface | None = None, services: Services | None = None
+    ) -> None:
         self.agent = agent
         self.sessions: dict[str, OpenSession] = {}
-        self.services = Services(self)
+        self._own = AgentServices(self, self._send, self._keep) if services is None else None
+        self._services = services or self._own
+        self._remote = client
         self._peer: Peer | None = None
-        self._remote: tuple[ClientInterface, ClientServices] | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, grant=agent.root_policy)
         self._following: set[asyncio.Task[None]] = set()
-
-    def connect(self, client: ClientInterface, services: ClientServices) -> None:
-        """Serve this client, which a codec stands for, and use its files and terminals."""
-        self._remote = client, services
 
     @property
     def peer(self) -> Peer:
@@ -256,25 +267,41 @@ class AgentCore(peers.Agent):
             raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
         return found.scope_roots
 
+    async def end_commands(self, session_id: str) -> None:
+        """End the commands of a session on this machine."""
+        if self._own is not None:
+            await self._own.end(session_id)
+
+    async def _send(self, session_id: str, update: v2.SessionUpdate) -> None:
+        session = self.sessions.get(session_id)
+        if session is not None:
+            await session.send_unkept(update)
+
+    def _keep(self, session_id: str, update: v2.SessionUpdate) -> None:
+        session = self.sessions.get(session_id)
+        if session is not None:
+            session.keep(update)
+
     async def disconnected(self) -> None:
         """Close all sessions. The store has them."""
         await asyncio.gather(*(self._close(session) for session in tuple(self.sessions.values())))
-        await self.services.close()
+        if self._own is not None:
+            await self._own.close()
 
     # --- the beginning
 
     async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
         """Answer what the agent is and can do."""
-        client, services = self._remote or (self.client, self.services.open())
-        offered, form = services.capabilities(), params.capabilities.elicitation
+        assert self._services is not None
+        form = params.capabilities.elicitation
         self._peer = Peer(
-            client,
-            services,
+            self._remote or self.client,
+            self._services,
             params.info,
             ClientCapabilities(
-                read_text_file=offered.fs.read_text_file,
-                write_text_file=offered.fs.write_text_file,
-                run_command=offered.terminal,
+                read_text_file=self._services.can_read,
+                write_text_file=self._services.can_write,
+                run_command=self._services.can_run,
                 ask=form is not None and form.form is not None,
                 ask_url=form is not None and form.url is not None,
             ),
@@ -303,7 +330,9 @@ class AgentCore(peers.Agent):
         """Begin a session."""
         self._refuse_servers(params.mcp_servers)
         roots = self._workspace.new(params)
-        stored = StoredSession(f"sess_{secrets.token_hex(8)}", roots.scope.cwd, updated_at=datetime.now(UTC).isoformat())
+        stored = StoredSession(
+            f"sess_{secrets.token_hex(8)}", roots.scope.cwd, updated_at=datetime.now(UTC).isoformat()
+        )
         session = await self._begin(stored, roots, params, self.agent.on_new_session, "'on_new_session'")
         return v2.NewSessionResponse(session_id=session.id, **_offer(session))
 
@@ -355,8 +384,8 @@ class AgentCore(peers.Agent):
         page = found[start : start + PAGE]
         if not self.agent.additional_directories:
             page = [one.__replace__(additional_directories=UNSET) for one in page]
-        following = page[-1].session_id if len(found) > start + PAGE else None
-        return v2.ListSessionsResponse(sessions=page, next_cursor=following)
+        more: dict[str, Any] = {"next_cursor": page[-1].session_id} if len(found) > start + PAGE else {}
+        return v2.ListSessionsResponse(sessions=page, **more)
 
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
         """Close a session: all work is cancelled, and its end sent. The session can be opened again."""
@@ -387,7 +416,7 @@ class AgentCore(peers.Agent):
         session, value = await self._open(params.session_id), params.value
         session.take_options(params.config_id, value)
         if params.config_id == MODE:
-            await self._call("'on_set_mode'", self.agent.on_set_mode(session, value), session)
+            await self._call("'on_set_mode'", self.agent.on_set_mode(session, str(value)), session)
         else:
             work = self.agent.on_set_config_option(session, params.config_id, value)
             await self._call("'on_set_config_option'", work, session)
@@ -410,13 +439,15 @@ class AgentCore(peers.Agent):
         await session.stop()
         try:
             await self.agent.on_cancel(session)
-        except Exception as error:
-            log_error(session.id, "'on_cancel'", error)
+        except Exception:
+            session.log.exception("'on_cancel' failed")
 
     async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
         """End a command that the client shows."""
         await self._open(params.session_id)
-        self.services.cancel(params.session_id, params.terminal_id)
+        if self._own is None:
+            raise invalid_params("there is no such terminal", pointer="/terminalId")
+        self._own.cancel(params.session_id, params.terminal_id)
         return v2.CancelTerminalResponse()
 
     async def extension_request(self, method: str, params: Any) -> Any:
@@ -515,8 +546,8 @@ class AgentCore(peers.Agent):
         try:
             await self.agent.on_close_session(session)
             await self.agent.store.save(session.stored)
-        except Exception as error:
-            log_error(session.id, "'on_close_session'", error)
+        except Exception:
+            session.log.exception("'on_close_session' failed")
 
     async def _stored(self, session_id: str) -> StoredSession:
         """A session of the store. Raises `RequestError` -32002."""
@@ -540,10 +571,7 @@ class AgentCore(peers.Agent):
         except RequestError:
             raise
         except Exception as error:
-            if session is None:
-                LOG.error("%s failed", name, exc_info=error)
-            else:
-                log_error(session.id, name, error)
+            (LOG if session is None else session.log).error("%s failed", name, exc_info=error)
             raise RequestError(INTERNAL_ERROR, "internal error") from error
 
     def _refuse_content(self, prompt: Sequence[v2.ContentBlock]) -> None:
@@ -558,3 +586,13 @@ class AgentCore(peers.Agent):
             if type_ not in self.agent.mcp_transports:
                 sentence = f"this agent reaches no MCP server over {type_!r}"
                 raise invalid_params(sentence, pointer=f"/mcpServers/{index}")
+
+
+def _offer(session: OpenSession) -> dict[str, Any]:
+    """The options and commands of a session, as the fields of an answer."""
+    stored, fields = session.stored, dict[str, Any]()
+    if stored.config_options:
+        fields["config_options"] = list(stored.config_options)
+    if stored.commands:
+        fields["available_commands"] = list(stored.commands)
+    return fields

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
@@ -28,22 +29,67 @@ ENDED: Final = ("completed", "failed", "cancelled")
 """The statuses of a tool call that has ended."""
 
 
-class ClientServices(Protocol):
-    """The files and commands of a session: those of a client of v1, or of this machine."""
+class Terminal(Protocol):
+    """A command that runs, or has run."""
 
-    def capabilities(self) -> v1.ClientCapabilities:
-        """What is offered."""
+    @property
+    def id(self) -> str:
+        """What tool calls refer to it by."""
         ...
 
-    async def read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse: ...
-    async def write_text_file(self, params: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse: ...
-    async def create_terminal(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse: ...
-    async def terminal_output(self, params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse: ...
-    async def wait_for_terminal_exit(
-        self, params: v1.WaitForTerminalExitRequest, /
-    ) -> v1.WaitForTerminalExitResponse: ...
-    async def kill_terminal(self, params: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse: ...
-    async def release_terminal(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse: ...
+    async def wait(self) -> object:
+        """Wait for its end."""
+        ...
+
+    async def output(self) -> v1.TerminalOutputResponse:
+        """Its output so far, and how it has ended."""
+        ...
+
+    async def kill(self) -> None:
+        """End it."""
+        ...
+
+
+class Services(Protocol):
+    """The files and commands of sessions: those of a client of version 1, or of this machine. Raises `NotAdvertised` and `PeerError`."""
+
+    @property
+    def can_read(self) -> bool:
+        """Whether files can be read."""
+        ...
+
+    @property
+    def can_write(self) -> bool:
+        """Whether files can be written."""
+        ...
+
+    @property
+    def can_run(self) -> bool:
+        """Whether commands can be run."""
+        ...
+
+    async def read_text_file(
+        self, session_id: str, path: str, *, line: int | None = None, limit: int | None = None
+    ) -> str:
+        """The text of a file, or some lines of it."""
+        ...
+
+    async def write_text_file(self, session_id: str, path: str, content: str) -> None:
+        """Write a text file, whole."""
+        ...
+
+    def terminal(
+        self,
+        session_id: str,
+        command: str,
+        arguments: Sequence[str] = (),
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        limit: int | None = None,
+    ) -> AbstractAsyncContextManager[Terminal]:
+        """A command that runs until the end of the block at the latest."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +110,18 @@ class Peer:
     """The client of a connection: how it is called, what it is, and who serves files and commands."""
 
     client: ClientInterface
-    services: ClientServices
+    services: Services
     info: v2.Implementation | None
     capabilities: ClientCapabilities
 
 
 class Session:
-    """A session of an agent. `data` is the author's own: the store keeps it, and a fork gets a copy. `mcp_servers` are those that the client
-    named when it opened the session.
+    """A session of an agent. `data` is the author's own: the store keeps it, and a fork gets a copy. `mcp_servers` are those that the
+    client named when it opened the session. `log` writes to the logger `acp_session`, with the session's id.
     """
 
     def __init__(self, stored: StoredSession, peer: Peer, store: Store) -> None:
+        self.log = SessionLog(stored.id)
         self.mcp_servers: tuple[v2.McpServer, ...] = ()
         self._stored = stored
         self._peer = peer
@@ -129,7 +176,7 @@ class Session:
         return self._peer.client
 
     @property
-    def services(self) -> ClientServices:
+    def services(self) -> Services:
         """Who serves files and commands."""
         return self._peer.services
 
@@ -156,7 +203,9 @@ class Session:
         option = self._mode_option()
         values = () if option is None else option.options
         return tuple(
-            Mode(one.value, one.name, one.description) for one in values if isinstance(one, v2.SessionConfigSelectOption)
+            Mode(one.value, one.name, one.description)
+            for one in values
+            if isinstance(one, v2.SessionConfigSelectOption)
         )
 
     @property
@@ -167,7 +216,7 @@ class Session:
 
     async def set_modes(self, modes: Sequence[Mode], current: str) -> None:
         """Offer modes; none take the offer back. Raises `ValueError` for a current one that is not among them."""
-        values = [v2.SessionConfigSelectOption(value=one.id, name=one.name, description=one.description) for one in modes]
+        values = [_choice(one) for one in modes]
         if values and current not in (one.value for one in values):
             raise ValueError(f"the mode {current!r} is not one of {[one.value for one in values]}")
         option = v2.SessionConfigSelect(
@@ -307,8 +356,8 @@ class Session:
         """Have the store keep the session. What the store raises is logged: the work goes on."""
         try:
             await self._store.save(self._stored)
-        except Exception as error:
-            log_error(self.id, "saving", error)
+        except Exception:
+            self.log.exception("the store did not save it")
 
     def _end_calls(self, calls: Collection[str], *, is_failed: bool = False) -> list[v2.SessionUpdate]:
         """Keep, and return, updates that end those of some tool calls that are still open."""
@@ -327,13 +376,27 @@ class Session:
         return updates
 
 
+def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
+    named: dict[str, Any] = {} if mode.description is None else {"description": mode.description}
+    return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **named)
+
+
 def _values(option: v2.SessionConfigSelect) -> list[str]:
     found: list[str] = []
     for one in option.options:
-        found += [one.value] if isinstance(one, v2.SessionConfigSelectOption) else [value.value for value in one.options]
+        found += (
+            [one.value] if isinstance(one, v2.SessionConfigSelectOption) else [value.value for value in one.options]
+        )
     return found
 
 
-def log_error(session_id: str, what: str, error: BaseException) -> None:
-    """Log what failed in a session, with its id."""
-    LOG.error("session %s: %s failed", session_id, what, exc_info=error, extra={"session_id": session_id})
+class SessionLog(logging.LoggerAdapter[logging.Logger]):
+    """The logger `acp_session`, with a session's id in each message and, as `session_id`, in each record."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(LOG, {"session_id": session_id})
+        self._prefix = f"session {session_id}: "
+
+    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
+        """See `logging.LoggerAdapter`."""
+        return super().process(f"{self._prefix}{msg}", kwargs)

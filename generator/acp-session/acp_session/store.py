@@ -42,12 +42,12 @@ class StoredSession:
 
     def info(self) -> v2.SessionInfo:
         """The session as `session/list` shows it."""
+        fields: dict[str, Any] = {"title": self.title, "updated_at": self.updated_at}
         return v2.SessionInfo(
             session_id=self.id,
             cwd=self.cwd,
             additional_directories=list(self.additional_directories),
-            title=self.title,
-            updated_at=self.updated_at,
+            **{name: value for name, value in fields.items() if value is not None},
         )
 
     def copy(self) -> StoredSession:
@@ -121,13 +121,13 @@ class FileStore:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
         try:
-            with open(descriptor, "w", encoding="utf-8") as file:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.writelines(f"{line}\n" for line in lines)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(name, self._path(session.id))
         except BaseException:
-            os.unlink(name)
+            Path(name).unlink()
             raise
 
     async def load(self, session_id: str) -> StoredSession | None:

@@ -23,7 +23,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from acp_bindings import UNSET, ConnectionClosed, NotAdvertised, PeerError, to_builtins, v1, v2
+from acp_bindings import UNSET, ConnectionClosed, NotAdvertised, v1, v2
 
 from .diffs import diff_to_v2
 from .permission import Decision, ask, decide
@@ -123,14 +123,9 @@ class ToolCall:
         """Ask the user whether it may be done: only an offered option that allows is consent. The prompt shows the title, kind, content and
         locations of the tool call. The call goes on where it is allowed, and has failed otherwise.
         """
-        shown = v2.ToolCallUpdate(
-            tool_call_id=self.id,
-            title=self.title,
-            kind=self.kind,
-            status=self.status,
-            content=list(self.content),
-            locations=list(self.locations),
-        )
+        fields: dict[str, Any] = {"content": list(self.content), "locations": list(self.locations)}
+        fields = {name: value for name, value in fields.items() if value}
+        shown = v2.ToolCallUpdate(tool_call_id=self.id, title=self.title, kind=self.kind, status=self.status, **fields)
         subject = v2.ToolCallPermissionSubject(tool_call=shown)
         decision = await self.turn.decide(title or self.title, description, options, subject)
         self.chosen = next((one for one in options if one.option_id == decision.option_id), None)
@@ -258,18 +253,10 @@ class Turn:
         """
         if not self.session.client_capabilities.ask:
             raise NotAdvertised("elicitation/create", "client:capabilities.elicitation.form")
-        schema = v2.ElicitationSchema(
-            type="object",
-            properties=dict(fields),
-            required=list(fields if required is None else required),
-            title=title,
-        )
-        request = v2.SessionElicitationFormMode(
-            session_id=self.session.id,
-            tool_call_id=None if tool_call is None else tool_call.id,
-            message=message,
-            requested_schema=schema,
-        )
+        named: dict[str, Any] = {} if title is None else {"title": title}
+        needed = list(fields if required is None else required)
+        schema = v2.ElicitationSchema(type="object", properties=dict(fields), required=needed, **named)
+        request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._scope(tool_call))
         async with self.blocked():
             answer = await self.session.client.elicitation_create(request)
         if not isinstance(answer, v2.ElicitationAcceptAction):
@@ -280,16 +267,14 @@ class Turn:
         """Ask the user to visit a web page; whether the user agrees. What happens there is not known yet."""
         if not self.session.client_capabilities.ask_url:
             raise NotAdvertised("elicitation/create", "client:capabilities.elicitation.url")
-        request = v2.SessionElicitationUrlMode(
-            session_id=self.session.id,
-            tool_call_id=None if tool_call is None else tool_call.id,
-            elicitation_id=f"elicitation_{secrets.token_hex(8)}",
-            message=message,
-            url=url,
-        )
+        id_ = f"elicitation_{secrets.token_hex(8)}"
+        request = v2.SessionElicitationUrlMode(elicitation_id=id_, message=message, url=url, **self._scope(tool_call))
         async with self.blocked():
             answer = await self.session.client.elicitation_create(request)
         return isinstance(answer, v2.ElicitationAcceptAction)
+
+    def _scope(self, tool_call: ToolCall | None) -> dict[str, Any]:
+        return {"session_id": self.session.id} | ({} if tool_call is None else {"tool_call_id": tool_call.id})
 
     @asynccontextmanager
     async def blocked(self) -> AsyncGenerator[None]:
@@ -309,14 +294,11 @@ class Turn:
 
     async def read_text_file(self, path: Path, *, line: int | None = None, limit: int | None = None) -> str:
         """The text of a file, or `limit` lines of it from `line` on, counted from 1."""
-        window: dict[str, Any] = {key: value for key, value in {"line": line, "limit": limit}.items() if value is not None}
-        request = v1.ReadTextFileRequest(session_id=self.session.id, path=self.path(path), **window)
-        return (await self.session.services.read_text_file(request)).content
+        return await self.session.services.read_text_file(self.session.id, self.path(path), line=line, limit=limit)
 
     async def write_text_file(self, path: Path, content: str) -> None:
         """Write a text file, whole."""
-        request = v1.WriteTextFileRequest(session_id=self.session.id, path=self.path(path), content=content)
-        await self.session.services.write_text_file(request)
+        await self.session.services.write_text_file(self.session.id, self.path(path), content)
 
     async def run_command(
         self,
@@ -328,8 +310,8 @@ class Turn:
         output_limit: int | None = None,
         tool_call: ToolCall | None = None,
     ) -> CommandResult:
-        """Run a command to its end, and end it where this is cancelled, or after `timeout` seconds. The user sees it in `tool_call`, or in a
-        tool call of its own. `output_limit`: bytes of output that are kept, the last ones.
+        """Run a command to its end, and end it where this is cancelled, or after `timeout` seconds. The user sees it in `tool_call`, or
+        in a tool call of its own. `output_limit`: bytes of output that are kept, the last ones.
         """
         if tool_call is not None:
             return await self._run(program, arguments, env, cwd, timeout, output_limit, tool_call)
@@ -351,37 +333,24 @@ class Turn:
         output_limit: int | None,
         call: ToolCall,
     ) -> CommandResult:
-        services = self.session.services
-        created = await services.create_terminal(
-            v1.CreateTerminalRequest(
-                session_id=self.session.id,
-                command=program,
-                args=list(arguments),
-                env=[v1.EnvVariable(name=name, value=value) for name, value in (env or {}).items()],
-                cwd=self.path("." if cwd is None else cwd),
-                output_byte_limit=output_limit,
-            )
-        )
-        at: dict[str, Any] = {"session_id": self.session.id, "terminal_id": created.terminal_id}
-        timed_out = False
-        try:
+        folder, timed_out = self.path("." if cwd is None else cwd), False
+        async with self.session.services.terminal(
+            self.session.id, program, arguments, cwd=folder, env=env, limit=output_limit
+        ) as terminal:
             await call.update(
                 status="in_progress" if call.status == "pending" else None,
-                content=(*call.content, v2.Terminal(terminal_id=created.terminal_id)),
+                content=(*call.content, v2.Terminal(terminal_id=terminal.id)),
             )
             try:
                 async with asyncio.timeout(timeout) as limit:
-                    await services.wait_for_terminal_exit(v1.WaitForTerminalExitRequest(**at))
+                    await terminal.wait()
             except TimeoutError:
                 if not limit.expired():
                     raise
                 timed_out = True
-                await services.kill_terminal(v1.KillTerminalRequest(**at))
-                await services.wait_for_terminal_exit(v1.WaitForTerminalExitRequest(**at))
-            found = await services.terminal_output(v1.TerminalOutputRequest(**at))
-        finally:
-            with suppress(ConnectionClosed, PeerError):
-                await services.release_terminal(v1.ReleaseTerminalRequest(**at))
+                await terminal.kill()
+                await terminal.wait()
+            found = await terminal.output()
         status = found.exit_status
         ended = status if isinstance(status, v1.TerminalExitStatus) else v1.TerminalExitStatus()
         return CommandResult(found.output, _given(ended.exit_code), _given(ended.signal), found.truncated, timed_out)
@@ -390,7 +359,7 @@ class Turn:
 
     def contents(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
         """Content as the protocol has it."""
-        items: Iterable[Any] = [content] if isinstance(content, str | Diff) or hasattr(content, "type") else content  # type: ignore[assignment]
+        items: Iterable[Any] = [content] if isinstance(content, str | Diff) or hasattr(content, "type") else content
         return tuple(self._content(one) for one in items)
 
     def _content(self, item: Any) -> v2.ToolCallContent:
@@ -409,8 +378,9 @@ class Turn:
     def _location(self, location: Location) -> v2.ToolCallLocation:
         if isinstance(location, v2.ToolCallLocation):
             return location
-        path, line = location if isinstance(location, tuple) else (location, None)
-        return v2.ToolCallLocation(path=self.path(path), line=line)
+        if isinstance(location, tuple):
+            return v2.ToolCallLocation(path=self.path(location[0]), line=location[1])
+        return v2.ToolCallLocation(path=self.path(location))
 
 
 def _block(content: str | v2.ContentBlock) -> v2.ContentBlock:
