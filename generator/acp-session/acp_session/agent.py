@@ -90,9 +90,11 @@ class Agent:
             "resource": v2.PromptEmbeddedContextCapabilities(),
         }
         names = {"resource": "embedded_context"}
-        taken = {names.get(type_, type_): value for type_, value in prompt.items() if type_ in self.prompt_types}
+        taken: dict[str, Any] = {
+            names.get(type_, type_): value for type_, value in prompt.items() if type_ in self.prompt_types
+        }
         mcp = {"stdio": v2.McpStdioCapabilities(), "http": v2.McpHttpCapabilities()}
-        reached = {type_: value for type_, value in mcp.items() if type_ in self.mcp_transports}
+        reached: dict[str, Any] = {type_: value for type_, value in mcp.items() if type_ in self.mcp_transports}
         fields: dict[str, Any] = {"prompt": v2.PromptCapabilities(**taken), "mcp": v2.McpCapabilities(**reached)}
         if self.additional_directories:
             fields["additional_directories"] = v2.SessionAdditionalDirectoriesCapabilities()
