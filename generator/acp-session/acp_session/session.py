@@ -322,8 +322,8 @@ class Session:
         """Send what is new of the session; while it is being opened, the answer says it."""
         if not self._is_opening or isinstance(update, v2.SessionInfoUpdate):
             await self._send(update)
-            if self._state == "idle":
-                await self._save()
+        if not self._is_opening and self._state == "idle":
+            await self._save()
 
     def _keep(self, update: v2.SessionUpdate) -> None:
         """Make an update a part of the history."""
