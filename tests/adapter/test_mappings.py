@@ -114,7 +114,7 @@ def told(parts: list[Any]) -> list[dict[str, Any]]:
 @given(CONVERSATIONS)
 def test_what_both_versions_have_goes_to_v2_and_back_as_it_was(parts: list[Any]) -> None:
     losses, at = place()
-    up, down = Upward({}), downward()
+    up, down = Upward(tuple), downward()
     for update in told(parts):
         back: list[Any] = []
         for one in up.update(update, at):
@@ -213,7 +213,7 @@ def test_every_update_of_v1_becomes_right_ones_of_v2_or_a_loss() -> None:
     for params in rows(1):
         losses, at = place()
         update = to_builtins(v1.decode_as(v1.SessionNotification, params))["update"]
-        found = Upward({}).update(update, at)
+        found = Upward(tuple).update(update, at)
         for one in found:
             try:
                 made = into_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)

@@ -11,7 +11,8 @@ from acp_bindings import NotAdvertised, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.codec import AgentAsV1, AgentAsV2, AgentInterface, ClientInterface, Local, LocalServices
+from acp_session.codec import AgentAsV1, AgentAsV2, AgentInterface, ClientInterface
+from acp_session.local_services import Local, LocalServices
 from adapter.programs import ME1, ME2, Agent1, Agent2, Client1, Client2, run, words
 from jsonrpc_bindings.transport import pair
 
@@ -87,14 +88,19 @@ def test_the_files_and_terminals_of_a_client_of_v1_are_those_that_it_advertised(
 
     async def script(agent: Agent2, session: str) -> Any:
         services = agent.codec.client_services  # type: ignore[attr-defined]
-        assert await services.read_text_file(session, "/w/a", line=2) == "/w/a:2"
-        assert (services.can_read, services.can_write, services.can_run) == (True, False, True)
+        named: Any = {"session_id": session}
+        found = await services.read_text_file(v1.ReadTextFileRequest(path="/w/a", line=2, **named))
+        assert found.content == "/w/a:2"
+        assert (services.capabilities().fs.write_text_file, services.capabilities().terminal) == (False, True)
         with pytest.raises(NotAdvertised):
-            await services.write_text_file(session, "/w/a", "x")
-        async with services.terminal(session, "wc", ["-c"]) as terminal:
-            shown = {"type": "terminal", "terminalId": terminal.id}
-            await agent.say(session, sessionUpdate="tool_call_update", toolCallId="c", title="Count", content=[shown])
-            assert ((await terminal.wait()).exit_code, (await terminal.output()).output) == (3, "5")
+            await services.write_text_file(v1.WriteTextFileRequest(path="/w/a", content="x", **named))
+        made = await services.create_terminal(v1.CreateTerminalRequest(command="wc", args=["-c"], **named))
+        named["terminal_id"] = made.terminal_id
+        shown = {"type": "terminal", "terminalId": made.terminal_id}
+        await agent.say(session, sessionUpdate="tool_call_update", toolCallId="c", title="Count", content=[shown])
+        assert (await services.wait_for_terminal_exit(v1.WaitForTerminalExitRequest(**named))).exit_code == 3
+        assert (await services.terminal_output(v1.TerminalOutputRequest(**named))).output == "5"
+        await services.release_terminal(v1.ReleaseTerminalRequest(**named))
         return {"stopReason": "end_turn"}
 
     async def work() -> None:
@@ -124,7 +130,8 @@ def test_an_object_that_is_a_client_of_v2_uses_an_agent_of_v1(tmp_path: Path) ->
     async def work() -> None:
         client, agent = Client2(), Agent1(script)
         near, far = pair()
-        codec = AgentAsV2(client, LocalServices(Local()))
+        codec = AgentAsV2(client)
+        codec.services = LocalServices(Local(), codec.send)
         async with peers1.connect_client(agent, far), peers1.connect_agent(codec.v1_client, near) as calls:
             codec.agent = calls
             me: AgentInterface = codec
@@ -172,4 +179,4 @@ def test_remote_peers_satisfy_the_interfaces() -> None:
     def client(found: peers2.RemoteClient) -> ClientInterface:
         return found
 
-    assert agent and client
+    assert [agent, client]

@@ -20,7 +20,8 @@ from acp_bindings.v2 import peers as peers2
 
 from jsonrpc_bindings.peers import Options, Transport
 
-from .codec import CARRIER, AgentAsV1, AgentAsV2, Kind, Local, LocalServices, Loss, Losses, OnLoss
+from .codec import CARRIER, AgentAsV1, AgentAsV2, Kind, Loss, Losses, OnLoss
+from .local_services import Local, LocalServices
 
 __all__ = ["CARRIER", "AgentAsV1", "AgentAsV2", "Kind", "Local", "Loss", "Losses", "OnLoss", "as_v1", "as_v2"]
 
@@ -56,8 +57,9 @@ async def as_v2(
     `patience` is how many seconds the agent may be silent before its prompt counts as accepted. Files and terminals of the client, which v2
     does not have, are offered to the agent where `local` serves them on this machine. `options` are those of the connection to the agent.
     """
-    services = None if local is None else LocalServices(local)
-    codec = AgentAsV2(services=services, on_loss=on_loss, patience=patience)
+    codec = AgentAsV2(on_loss=on_loss, patience=patience)
+    if local is not None:
+        codec.services = LocalServices(local, codec.send)
     async with peers1.connect_agent(codec.v1_client, link, **options) as agent:
         codec.agent = agent
         async with _closing(codec.follow_agent(), codec):

@@ -17,6 +17,7 @@ Sources: the pages of v1 and v2 on initialization; the schema of v2 (`Initialize
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -36,11 +37,12 @@ from jsonrpc_bindings.stdio import Own
 from jsonrpc_bindings.transport import pair
 
 from .adapter import as_v1, as_v2
-from .codec import Local, LocalServices, Losses, OnLoss
+from .codec import Losses, OnLoss
 from .codec.handshakes import request_to_v1, request_to_v2
-from .codec.local import NOTHING
 from .hosted import HostedClient as HostedClient1
+from .local_services import Local, LocalServices
 from .opening import Begun, Opening, Stage, UnsupportedVersion, handshake
+from .services import Services
 from .v2.hosted import HostedClient as HostedClient2
 
 Remote = TypeVar("Remote", bound="peers1.RemoteAgent | peers2.RemoteAgent")
@@ -57,7 +59,7 @@ async def run_agent(
     v2: peers2.Agent | None = None,
     adapt: bool = True,
     on_loss: OnLoss = lambda loss: None,
-    local: Local = NOTHING,
+    local: Local | None = None,
     kind: Kind = "lines",
     limit: int = LIMIT,
     **options: Unpack[Options],
@@ -74,7 +76,7 @@ async def serve_agent(
     v2: peers2.Agent | None = None,
     adapt: bool = True,
     on_loss: OnLoss = lambda loss: None,
-    local: Local = NOTHING,
+    local: Local | None = None,
     **options: Unpack[Options],
 ) -> None:
     """Be the agent at a transport until the client ends. `initialize` says who serves: `v1`, or `v2`.
@@ -102,7 +104,7 @@ async def serve_agent(
 
 @asynccontextmanager
 async def _served_by(
-    version: int, v1: peers1.Agent | None, v2: peers2.Agent | None, on_loss: OnLoss, local: Local
+    version: int, v1: peers1.Agent | None, v2: peers2.Agent | None, on_loss: OnLoss, local: Local | None
 ) -> AsyncGenerator[Side]:
     own: Side | None = v1 if version == 1 else v2
     if own is not None:
@@ -143,7 +145,7 @@ def connect_agent(
     v2: Offer2,
     adapt: bool = ...,
     on_loss: OnLoss = ...,
-    local: Local = ...,
+    local: Local | None = ...,
     **options: Unpack[Options],
 ) -> AbstractAsyncContextManager[Agreed[peers2.RemoteAgent]]: ...
 @overload
@@ -153,7 +155,7 @@ def connect_agent(
     v1: Offer1,
     adapt: bool = ...,
     on_loss: OnLoss = ...,
-    local: Local = ...,
+    local: Local | None = ...,
     **options: Unpack[Options],
 ) -> AbstractAsyncContextManager[Agreed[peers1.RemoteAgent]]: ...
 @overload
@@ -164,7 +166,7 @@ def connect_agent(
     v2: Offer2,
     adapt: bool = ...,
     on_loss: OnLoss = ...,
-    local: Local = ...,
+    local: Local | None = ...,
     **options: Unpack[Options],
 ) -> AbstractAsyncContextManager[Agreed[peers1.RemoteAgent] | Agreed[peers2.RemoteAgent]]: ...
 def connect_agent(
@@ -174,7 +176,7 @@ def connect_agent(
     v2: Offer2 | None = None,
     adapt: bool = True,
     on_loss: OnLoss = lambda loss: None,
-    local: Local = NOTHING,
+    local: Local | None = None,
     **options: Unpack[Options],
 ) -> AbstractAsyncContextManager[Agreed[Any]]:
     """Be the client of the agent at a transport, with the handler, and the params of `initialize`, of the version that it speaks.
@@ -195,7 +197,7 @@ def spawn_agent(
     v2: Offer2,
     adapt: bool = ...,
     on_loss: OnLoss = ...,
-    local: Local = ...,
+    local: Local | None = ...,
     kind: Kind = ...,
     limit: int = ...,
     cwd: Folder | None = ...,
@@ -209,7 +211,7 @@ def spawn_agent(
     v1: Offer1,
     adapt: bool = ...,
     on_loss: OnLoss = ...,
-    local: Local = ...,
+    local: Local | None = ...,
     kind: Kind = ...,
     limit: int = ...,
     cwd: Folder | None = ...,
@@ -224,7 +226,7 @@ def spawn_agent(
     v2: Offer2,
     adapt: bool = ...,
     on_loss: OnLoss = ...,
-    local: Local = ...,
+    local: Local | None = ...,
     kind: Kind = ...,
     limit: int = ...,
     cwd: Folder | None = ...,
@@ -239,7 +241,7 @@ async def spawn_agent(
     v2: Offer2 | None = None,
     adapt: bool = True,
     on_loss: OnLoss = lambda loss: None,
-    local: Local = NOTHING,
+    local: Local | None = None,
     kind: Kind = "lines",
     limit: int = LIMIT,
     cwd: Folder | None = None,
@@ -259,7 +261,13 @@ _NEWEST: Final = 2
 
 @asynccontextmanager
 async def _connected(
-    link: Transport, v1: Offer1 | None, v2: Offer2 | None, adapt: bool, on_loss: OnLoss, local: Local, options: Options
+    link: Transport,
+    v1: Offer1 | None,
+    v2: Offer2 | None,
+    adapt: bool,
+    on_loss: OnLoss,
+    local: Local | None,
+    options: Options,
 ) -> AsyncGenerator[Agreed[Any]]:
     known: Collection[int] = {1, 2} if adapt else {number for number, one in ((1, v1), (2, v2)) if one is not None}
     if v1 is not None and isinstance(v1[0], HostedClient1):
@@ -289,13 +297,20 @@ async def _connected(
             yield Agreed(2, calls1, await calls1.initialize(v1[1]), older.losses)
 
 
-def _attempts(v1: Offer1 | None, v2: Offer2 | None, known: Collection[int], local: Local) -> list[dict[str, Any]]:
+def _offered(local: Local | None) -> acp1.ClientCapabilities:
+    services = Services() if local is None else LocalServices(local, lambda session_id, update: asyncio.sleep(0))
+    return services.capabilities()
+
+
+def _attempts(
+    v1: Offer1 | None, v2: Offer2 | None, known: Collection[int], local: Local | None
+) -> list[dict[str, Any]]:
     """The params of `initialize` to try, in order: what a handler of its own speaks first, and of that the newest."""
     one: dict[str, Any] | None = None if v1 is None else json.loads(acp1.encode(v1[1]))
     two: dict[str, Any] | None = None if v2 is None else json.loads(acp2.encode(v2[1]))
     place = Losses().place("initialize")
     if one is None and two is not None:
-        one = request_to_v1(two, place, LocalServices(local).capabilities())
+        one = request_to_v1(two, place, _offered(local))
     if two is None and one is not None:
         two = request_to_v2(one, place)
     assert one is not None and two is not None

@@ -6,9 +6,7 @@ place for is a `Loss`: counted in `losses`, and told to `on_loss`.
 
 from .agent_as_v1 import AgentAsV1
 from .agent_as_v2 import AgentAsV2
-from .client_services import ClientServices, ClientTerminal
-from .interfaces import AgentInterface, ClientInterface, Services
-from .local import Local, LocalServices
+from .interfaces import AgentInterface, ClientInterface
 from .losses import CARRIER, Kind, Loss, Losses, OnLoss
 
 __all__ = [
@@ -17,13 +15,8 @@ __all__ = [
     "AgentAsV2",
     "AgentInterface",
     "ClientInterface",
-    "ClientServices",
-    "ClientTerminal",
     "Kind",
-    "Local",
-    "LocalServices",
     "Loss",
     "Losses",
     "OnLoss",
-    "Services",
 ]

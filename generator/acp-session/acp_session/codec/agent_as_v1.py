@@ -21,15 +21,16 @@ from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
+from acp_session.background import Background
 from acp_session.diffs import as_object
 from acp_session.endings import Turns
+from acp_session.services import ClientServices
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
 from jsonrpc_bindings.connection import Connection
 
 from . import handshakes
-from .client_services import ClientServices
 from .downward import CARRIED, Downward
-from .forwarding import Background, forwarded, into_v1, into_v2, with_supported_roots
+from .forwarding import forwarded, into_v1, into_v2, with_supported_roots
 from .interfaces import AgentInterface
 from .losses import Losses, OnLoss, Place
 from .parts import ON, Json, blocks_to_v2, server_to_v2, without
@@ -47,11 +48,6 @@ class _Session:
     turns: Turns[Json] = field(default_factory=Turns[Json])
     prompts: list[list[Any]] = field(default_factory=list[Any])
 
-    @property
-    def client_terminals(self) -> set[str]:
-        """The terminals that the client has for the agent, by `client_services`."""
-        return self.downward.client_terminals
-
 
 class AgentAsV1(peers1.Agent):
     """An agent of v1 that has one of v2 do its work: serve a connection to a client of v1 with this.
@@ -68,7 +64,7 @@ class AgentAsV1(peers1.Agent):
             self.agent = agent
         self.losses = Losses(on_loss)
         self.v2_client = ClientForV2(self)
-        self.client_services = ClientServices(self)
+        self.client_services = ClientServices(lambda: self.client, lambda: self.client_capabilities)
         self.sessions: dict[str, _Session] = {}
         self.client_capabilities = v1.ClientCapabilities()
         self._can = v1.AgentCapabilities()
@@ -106,6 +102,7 @@ class AgentAsV1(peers1.Agent):
             takes = self.client_capabilities.session
             options = None if takes is None else takes.config_options
             downward = Downward(
+                terminals=lambda: self.client_services.terminals(session_id),
                 has_switches=options is not None and options.boolean is not None,
                 has_notices=takes is not None and takes.notices is not None,
                 has_compaction=takes is not None and takes.compaction is not None,

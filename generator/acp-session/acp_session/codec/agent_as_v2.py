@@ -189,7 +189,7 @@ class AgentAsV2(TurnsOfV1):
 
     async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
         """See the generated class. Terminals that are served here can be stopped."""
-        self.displays.cancel(params.session_id, params.terminal_id)
+        await self.services.cancel_terminal(params.session_id, params.terminal_id)
         return v2.CancelTerminalResponse()
 
     async def tool_call_cancel(self, _: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
@@ -206,7 +206,6 @@ class AgentAsV2(TurnsOfV1):
 
     async def _ended(self, session_id: str) -> None:
         await self.services.end(session_id)
-        await self.displays.end(session_id)
         self.sessions.pop(session_id, None)
 
     def _setup(self, body: Json) -> Json:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -49,10 +49,18 @@ class _Call:
 class Downward:
     """One session of an agent of v2: what it sends, in the terms of v1.
 
-    `gates` are the client's capabilities for notices and compaction: without one, such updates are carried.
+    `terminals` are those of the client, which may stand in tool calls as they are. `gates` are the client's capabilities for notices and
+    compaction: without one, such updates are carried.
     """
 
-    def __init__(self, *, has_switches: bool, has_notices: bool, has_compaction: bool) -> None:
+    def __init__(
+        self,
+        *,
+        has_switches: bool,
+        has_notices: bool,
+        has_compaction: bool,
+        terminals: Callable[[], Collection[str]] = tuple,
+    ) -> None:
         self.options = OptionsOfV2(has_switches=has_switches)
         self._gates = {
             "notice": has_notices,
@@ -64,7 +72,7 @@ class Downward:
         self._calls: dict[str, _Call] = {}
         self._plans: dict[str, list[Json]] = {}
         self._screens: dict[str, Screen] = {}
-        self.client_terminals: set[str] = set()
+        self._terminals = terminals
 
     def update(self, update: Json, place: Place) -> list[Json] | None:
         """The updates of v1 that say the same, in order; `None` for one that v1 has no form for, which is to be carried."""
@@ -208,11 +216,10 @@ class Downward:
         return self._calls.setdefault(call_id, _Call())
 
     def _items(self, call: _Call, place: Place) -> list[Any]:
+        terminals = self._terminals()
         texts = {name: screen.text for name, screen in self._screens.items()}
         return [
-            one
-            if as_object(one).get("terminalId") in self.client_terminals
-            else item_to_v1(one, place.at(index), texts)
+            one if as_object(one).get("terminalId") in terminals else item_to_v1(one, place.at(index), texts)
             for index, one in enumerate(call.content)
         ]
 

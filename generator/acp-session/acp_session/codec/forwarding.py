@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Awaitable
+from typing import TypeVar
 
 from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
 from acp_session.permission import NotMappable
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
-from jsonrpc_bindings.connection import Connection
 
 from .losses import Place
 from .parts import Json, without
 
 T = TypeVar("T")
-
-Work: TypeAlias = "Callable[[], Awaitable[object]]"
 
 
 def into_v1(type_: type[T], body: Json, place: Place) -> T:
@@ -54,34 +50,6 @@ async def forwarded(work: Awaitable[T]) -> T:
         raise RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended") from error
     except DecodeError as error:
         raise RequestError(INTERNAL_ERROR, f"the answer cannot be read: {error}") from error
-
-
-class Background:
-    """Tasks that end with what started them."""
-
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[Any]] = set()
-
-    def start(self, work: Any) -> asyncio.Task[Any]:
-        """Run something beside."""
-        task: asyncio.Task[Any] = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    async def close(self) -> None:
-        """End all of it."""
-        tasks = tuple(self._tasks)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
-
-
-async def follow(far: Connection, gone: Work) -> None:
-    """Do something when the far end is gone."""
-    await far.ended()
-    await gone()
 
 
 def with_supported_roots(body: Json, can: v1.AgentCapabilities) -> Json:

@@ -5,13 +5,9 @@ A remote peer (`acp_bindings.v2.peers.RemoteAgent`, `RemoteClient`) satisfies th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
-from acp_bindings import v1, v2
-
-from acp_workspace.scope import LifecycleRequest
+from acp_bindings import v2
 
 
 class AgentInterface(Protocol):
@@ -49,43 +45,3 @@ class ClientInterface(Protocol):
     async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None: ...
     async def extension_request(self, method: str, params: Any) -> Any: ...
     async def extension_notification(self, method: str, params: Any) -> None: ...
-
-
-class Services(Protocol):
-    """The files and terminals that a client offers to an agent of v1. All raise `RequestError`."""
-
-    def capabilities(self) -> v1.ClientCapabilities:
-        """What is offered: `fs` and `terminal`."""
-        ...
-
-    def connect(self, show: Callable[[str, str, str], object]) -> None:
-        """Give output as it comes to `show`: session, terminal, text. Called once, before all else."""
-        ...
-
-    def opening(
-        self, params: LifecycleRequest, session_id: str | None = None
-    ) -> AbstractAsyncContextManager[Callable[[str], None]]:
-        """A session is opened with these roots; without an id it is a new one. What it yields is called with the session's id if the agent
-        has agreed; otherwise the roots before stay in force. Until then the requests of a session with an id have the new roots.
-        """
-        ...
-
-    async def stop(self, session_id: str) -> None:
-        """The turn was cancelled: end the commands of the session."""
-        ...
-
-    async def end(self, session_id: str) -> None:
-        """The session is closed: serve nothing for it any more."""
-        ...
-
-    async def close(self) -> None:
-        """End everything."""
-        ...
-
-    async def read_text_file(self, params: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse: ...
-    async def write_text_file(self, params: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse: ...
-    async def create_terminal(self, params: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse: ...
-    async def terminal_output(self, params: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse: ...
-    async def wait_for_terminal_exit(self, params: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse: ...
-    async def kill_terminal(self, params: v1.KillTerminalRequest) -> v1.KillTerminalResponse: ...
-    async def release_terminal(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse: ...

@@ -25,7 +25,7 @@ class Loss:
     """Something that the other version of the protocol has no place for.
 
     `method` and `pointer` say where it stood, in the params or the result, `sentence` why it could not go on as it was. `value` is the
-    value itself.
+    value itself, `session_id` the session that the message belongs to.
     """
 
     method: str

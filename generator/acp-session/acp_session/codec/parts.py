@@ -7,7 +7,7 @@ Sources: the pages on content, tool calls, configuration options, slash commands
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from acp_session.diffs import as_object, diff_to_v1, diff_to_v2
@@ -76,8 +76,8 @@ def blocks_to_v2(found: Sequence[Any], place: Place) -> list[Any]:
 # --- what a tool call shows ------------------------------------------------------------------------------------------
 
 
-def item_to_v2(item: Any, place: Place, terminals: Mapping[str, Any]) -> Any | None:
-    """An item of a tool call's content, `None` for a terminal that the client of v1 is not known to have."""
+def item_to_v2(item: Any, place: Place, terminals: Collection[str] | None) -> Any | None:
+    """An item of a tool call's content, `None` for a terminal that is none of `terminals`, which may be all."""
     source = as_object(item)
     found = original(source)
     if found is not None:
@@ -87,7 +87,7 @@ def item_to_v2(item: Any, place: Place, terminals: Mapping[str, Any]) -> Any | N
             return {**source, "content": block_to_v2(source.get("content"), place.at("content"))}
         case "diff":
             return diff_to_v2(source)
-        case "terminal" if source.get("terminalId") not in terminals:
+        case "terminal" if terminals is not None and source.get("terminalId") not in terminals:
             place.lose("the client owns terminals in v1, the agent in v2; this one is unknown", item)
             return None
         case _:

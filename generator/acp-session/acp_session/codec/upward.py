@@ -5,7 +5,7 @@ Sources: the pages of both versions on prompts, tool calls, plans, commands, con
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from acp_session.diffs import as_object
@@ -34,7 +34,7 @@ class Upward:
     in tool calls.
     """
 
-    def __init__(self, terminals: Mapping[str, Any]) -> None:
+    def __init__(self, terminals: Callable[[], Collection[str] | None]) -> None:
         self.options = OptionsOfV1()
         self._terminals = terminals
         self._numbers = 0
@@ -101,7 +101,7 @@ class Upward:
         if "content" in made:
             at = place.at("content")
             items: list[Any] = made["content"] or []
-            found = [item_to_v2(one, at.at(index), self._terminals) for index, one in enumerate(items)]
+            found = [item_to_v2(one, at.at(index), self._terminals()) for index, one in enumerate(items)]
             made["content"] = [one for one in found if one is not None]
         if "locations" in made:
             locations: list[Any] = made["locations"] or []

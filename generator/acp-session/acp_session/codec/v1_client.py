@@ -10,6 +10,8 @@ from typing import Any
 from acp_bindings import to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 
+from acp_session.services import Services
+
 from .downward import CARRIED
 from .forwarding import forwarded, into_v2
 from .v1_turns import TurnsOfV1
@@ -20,7 +22,10 @@ class ClientForV1(peers1.Client):
 
     def __init__(self, front: TurnsOfV1) -> None:
         self._front = front
-        self._services = front.services
+
+    @property
+    def _services(self) -> Services:
+        return self._front.services
 
     async def serve(self, method: str, params: Any) -> Any:
         return await forwarded(super().serve(method, params))
@@ -35,10 +40,7 @@ class ClientForV1(peers1.Client):
 
     async def terminal_create(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
         await self._front.alive(params.session_id, params.command)
-        created = await self._services.create_terminal(params)
-        cwd = self._front.session(params.session_id).cwd if params.cwd is None else params.cwd
-        self._front.displays.start(params, created.terminal_id, cwd)
-        return created
+        return await self._services.create_terminal(params)
 
     async def terminal_output(self, params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
         await self._front.alive(params.session_id)
@@ -54,9 +56,7 @@ class ClientForV1(peers1.Client):
 
     async def terminal_release(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
         await self._front.alive(params.session_id)
-        answer = await self._services.release_terminal(params)
-        await self._front.displays.leave(params.session_id, params.terminal_id)
-        return answer
+        return await self._services.release_terminal(params)
 
     async def session_update(self, params: v1.SessionNotification, /) -> None:
         await self._front.updated(params)

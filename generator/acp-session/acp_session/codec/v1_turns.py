@@ -19,17 +19,17 @@ from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
+from acp_session.background import Background
 from acp_session.diffs import as_object
+from acp_session.services import Services
 from acp_workspace.errors import refused
 
 from .downward import CARRIED
-from .forwarding import Background, forwarded, into_v1, into_v2
-from .interfaces import ClientInterface, Services
-from .local import NOTHING, LocalServices
+from .forwarding import forwarded, into_v1, into_v2
+from .interfaces import ClientInterface
 from .losses import Losses, OnLoss
 from .parts import Json, blocks_to_v1, without
 from .questions import elicitation_to_v2, outcome_to_v1, permission_to_v2
-from .terminal_display import Displays
 from .upward import Upward
 
 T = TypeVar("T")
@@ -81,8 +81,7 @@ class TurnsOfV1(peers2.Agent):
         patience: float = PATIENCE,
     ) -> None:
         self.losses = Losses(on_loss)
-        self.services: Services = LocalServices(NOTHING) if services is None else services
-        self.displays = Displays(self.services, self._show)
+        self.services = Services() if services is None else services
         self.sessions: dict[str, Session] = {}
         self._client = client
         self._patience = patience
@@ -97,7 +96,6 @@ class TurnsOfV1(peers2.Agent):
     async def close(self) -> None:
         """End what runs beside."""
         await self.services.close()
-        await self.displays.close()
         await self._background.close()
 
     async def follow_agent(self) -> None:
@@ -117,7 +115,7 @@ class TurnsOfV1(peers2.Agent):
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
         if found is None:
-            found = self.sessions[session_id] = Session(session_id, Upward(self.displays.of(session_id)))
+            found = self.sessions[session_id] = Session(session_id, Upward(lambda: self.services.terminals(session_id)))
         return found
 
     # --- turns
@@ -191,7 +189,7 @@ class TurnsOfV1(peers2.Agent):
             return
         turn.is_told = True
         message = {"sessionUpdate": "user_message", "messageId": turn.message_id, "content": turn.content}
-        await self.send(session, message)
+        await self.send(session.id, message)
         await self.state(session, "running")
 
     async def _current(self, session: Session) -> None:
@@ -199,16 +197,16 @@ class TurnsOfV1(peers2.Agent):
         await self.state(session, "idle" if session.turn is None else "running")
 
     async def _idle(self, session: Session, end: Json) -> None:
-        await self.send(session, {"sessionUpdate": "state_update", "state": "idle", **end})
+        await self.send(session.id, {"sessionUpdate": "state_update", "state": "idle", **end})
 
     async def state(self, session: Session, state: str) -> None:
         """Tell in which state the session is."""
-        await self.send(session, {"sessionUpdate": "state_update", "state": state})
+        await self.send(session.id, {"sessionUpdate": "state_update", "state": state})
 
-    async def send(self, session: Session, update: Json, more: Json | None = None) -> None:
+    async def send(self, session_id: str, update: Json, more: Json | None = None) -> None:
         """Send an update to the client."""
         place = self.losses.place("session/update")
-        body = {**(more or {}), "sessionId": session.id, "update": update}
+        body = {**(more or {}), "sessionId": session_id, "update": update}
         notification = into_v2(v2.UpdateSessionNotification, body, place)
         with suppress(ConnectionClosed):  # nobody listens any more
             await self.client.session_update(notification)
@@ -254,7 +252,7 @@ class TurnsOfV1(peers2.Agent):
         await self._accepted(session)
         for one in found:
             try:
-                await self.send(session, one, without(body, "sessionId", "update"))
+                await self.send(session.id, one, without(body, "sessionId", "update"))
             except RequestError:
                 continue  # told as a loss
 
@@ -302,9 +300,6 @@ class TurnsOfV1(peers2.Agent):
         await self._accepted(session)
         if command is not None and session.turn is not None and session.turn.is_cancelled:
             raise refused(command, "the turn was cancelled")
-
-    async def _show(self, session_id: str, update: Json) -> None:
-        await self.send(self.session(session_id), update)
 
     async def carried(self, params: Any) -> None:
         """Send an update of v2 that another adapter has carried through v1."""

@@ -1,8 +1,8 @@
-"""Files and terminals that an agent of v1 asks its client for, and that v2 leaves to the agent: served on the machine of the adapter.
+"""Files and terminals on this machine: for an agent of v1 that asks its client for them, and for an agent of v2 itself.
 
     async with as_v2(link, local=Local(grant=only_below_srv, approve=ask_the_user)) as agent: ...
 
-Each session has the roots that the client of v2 named for it. A file is read or written, and a command started, in these alone. A terminal
+Each session has the roots that the client named for it. A file is read or written, and a command started, in these alone. A terminal
 is shown to the client as one of v2, with its output as it comes, and the client may stop it.
 
 Sources: the pages of v1 on the file system and on terminals; the RFD on `additionalDirectories`; the migration page of v2.
@@ -11,10 +11,10 @@ Sources: the pages of v1 on the file system and on terminals; the RFD on `additi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import v1
 
@@ -27,6 +27,19 @@ from acp_workspace.store import Store
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
 from acp_workspace.workspace import Grant, RootSet
 from jsonrpc_bindings.peers import unserved
+
+from .services import Services
+from .terminal_display import Displays, Send
+
+T = TypeVar("T")
+
+
+class Params(Protocol):
+    """Params of a request that belongs to a session."""
+
+    @property
+    def session_id(self) -> str: ...
+
 
 Audit: TypeAlias = "Callable[[FileEvent | TerminalEvent], Awaitable[object] | object]"
 """Told of every step of every request for files and terminals, refusals included."""
@@ -52,41 +65,34 @@ class Local:
     audit: Audit = lambda event: None
 
 
-NOTHING: Final = Local(files=None, terminals=None)
-"""Neither files nor terminals."""
+class LocalServices(Services):
+    """`Services` on this machine, for the sessions whose roots it knows. Terminals are shown by updates of v2, which `send` sends."""
 
-
-class LocalServices:
-    """`Services` on this machine, for the sessions whose roots it knows."""
-
-    def __init__(self, local: Local) -> None:
+    def __init__(self, local: Local, send: Send) -> None:
         self._grant = local.grant
         self._approve = local.approve
-        self._show: Callable[[str, str, str], object] = lambda session_id, terminal_id, text: None
         self._roots: dict[str, RootSet] = {}
         self._underway: dict[str, RootSet] = {}
         self._births: set[asyncio.Future[None]] = set()
         self._asking: dict[str, set[asyncio.Future[bool]]] = {}
-        self.files: FileSystem | None = None
-        self.terminals: Terminals | None = None
+        self._files: FileSystem | None = None
+        self._terminals: Terminals | None = None
+        self._displays: Displays | None = None
         hooks: dict[str, Any] = {
             "approve": None if local.approve is None else self._approved,
             "notify": local.audit,
         }
         if local.files is not None:
             hooks_of_files: dict[str, Any] = {"buffer": local.buffer, "changed": local.changed, "stage": local.stage}
-            self.files = FileSystem(local.files, roots=self, store=local.store, **hooks, **hooks_of_files)
+            self._files = FileSystem(local.files, roots=self, store=local.store, **hooks, **hooks_of_files)
         if local.terminals is not None:
-            self.terminals = Terminals(self, local.terminals, **hooks, show=lambda *output: self._show(*output))
+            self._terminals = Terminals(self, local.terminals, **hooks, show=self._show)
+            self._displays = Displays(self._terminals, send)
 
     def capabilities(self) -> v1.ClientCapabilities:
         """What is configured and can be kept on this machine, and no more."""
-        fs = v1.FileSystemCapabilities() if self.files is None else self.files.capabilities()
-        return v1.ClientCapabilities(fs=fs, terminal=self.terminals is not None and self.terminals.is_offered)
-
-    def connect(self, show: Callable[[str, str, str], object]) -> None:
-        """See `Services`."""
-        self._show = show
+        fs = v1.FileSystemCapabilities() if self._files is None else self._files.capabilities()
+        return v1.ClientCapabilities(fs=fs, terminal=self._terminals is not None and self._terminals.is_offered)
 
     def roots(self, session_id: str) -> RootSet:
         """The roots that are in force; while a session is taken up, those that the client asks for. Raises `RequestError` -32602."""
@@ -105,7 +111,7 @@ class LocalServices:
 
         Raises `RequestError` for roots that cannot be bound or are not granted.
         """
-        if self.files is None and self.terminals is None:
+        if self._files is None and self._terminals is None:
             yield lambda found_id: None
             return
         roots = RootSet.bind(requested(params), self._grant)
@@ -137,73 +143,91 @@ class LocalServices:
         """See `Services`."""
         for asking in tuple(self._asking.get(session_id, ())):
             asking.cancel()
-        if self.terminals is not None:
-            await self.terminals.stop(session_id)
+        if self._terminals is not None:
+            await self._terminals.stop(session_id)
 
     async def end(self, session_id: str) -> None:
         """Serve a session no more: its commands end, and its roots are closed."""
         roots = self._roots.pop(session_id, None)
         if roots is not None:
             roots.close()
-        if self.terminals is not None:
-            await self.terminals.end(session_id)
+        if self._terminals is not None:
+            await self._terminals.end(session_id)
+        if self._displays is not None:
+            await self._displays.end(session_id)
 
     async def close(self) -> None:
         """End everything."""
-        if self.terminals is not None:
-            await self.terminals.aclose()
-        if self.files is not None:
-            self.files.close()
+        if self._terminals is not None:
+            await self._terminals.aclose()
+        if self._files is not None:
+            self._files.close()
+        if self._displays is not None:
+            await self._displays.close()
         for roots in self._roots.values():
             roots.close()
         self._roots.clear()
 
     # --- the requests of the agent
 
-    async def read_text_file(self, params: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
+    async def read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
         """See `Services`."""
-        return await (await self._files(params.session_id, "fs/read_text_file")).read_text_file(params)
+        return await (await self._of(self._files, params)).read_text_file(params)
 
-    async def write_text_file(self, params: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
+    async def write_text_file(self, params: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
         """See `Services`."""
-        return await (await self._files(params.session_id, "fs/write_text_file")).write_text_file(params)
+        return await (await self._of(self._files, params)).write_text_file(params)
 
-    async def create_terminal(self, params: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse:
+    async def create_terminal(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
         """See `Services`."""
-        return await (await self._terminals(params.session_id, "terminal/create")).create(params)
+        created = await (await self._of(self._terminals, params)).create(params)
+        if self._displays is not None:
+            cwd = self.roots(params.session_id).scope.cwd if params.cwd is None else params.cwd
+            self._displays.start(params, created.terminal_id, cwd)
+        return created
 
-    async def terminal_output(self, params: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
+    async def terminal_output(self, params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
         """See `Services`."""
-        return await (await self._terminals(params.session_id, "terminal/output")).output(params)
+        return await (await self._of(self._terminals, params)).output(params)
 
-    async def wait_for_terminal_exit(self, params: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
+    async def wait_for_terminal_exit(self, params: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
         """See `Services`."""
-        return await (await self._terminals(params.session_id, "terminal/wait_for_exit")).wait_for_exit(params)
+        return await (await self._of(self._terminals, params)).wait_for_exit(params)
 
-    async def kill_terminal(self, params: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
+    async def kill_terminal(self, params: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse:
         """See `Services`."""
-        return await (await self._terminals(params.session_id, "terminal/kill")).kill(params)
+        return await (await self._of(self._terminals, params)).kill(params)
 
-    async def release_terminal(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
+    async def release_terminal(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
+        """See `Services`. What the terminal has shown stays."""
+        answer = await (await self._of(self._terminals, params)).release(params)
+        if self._displays is not None:
+            await self._displays.leave(params.session_id, params.terminal_id)
+        return answer
+
+    def terminals(self, session_id: str) -> Collection[str]:
         """See `Services`."""
-        return await (await self._terminals(params.session_id, "terminal/release")).release(params)
+        return () if self._displays is None else self._displays.of(session_id)
 
-    async def _files(self, session_id: str, method: str) -> FileSystem:
-        if self.files is None:
-            raise unserved(method)
-        await self._known(session_id)
-        return self.files
+    async def cancel_terminal(self, session_id: str, terminal_id: str) -> None:
+        """See `Services`. The end may take a moment."""
+        if self._displays is None:
+            await super().cancel_terminal(session_id, terminal_id)
+        else:
+            self._displays.cancel(session_id, terminal_id)
 
-    async def _terminals(self, session_id: str, method: str) -> Terminals:
-        if self.terminals is None:
-            raise unserved(method)
-        await self._known(session_id)
-        return self.terminals
+    def _show(self, session_id: str, terminal_id: str, text: str) -> None:
+        if self._displays is not None:
+            self._displays.show(session_id, terminal_id, text)
 
-    async def _known(self, session_id: str) -> None:
-        """Wait for a session that begins at this moment."""
+    async def _of(self, served: T | None, params: Params) -> T:
+        """What serves a request, once the session that begins at this moment is known."""
+        if served is None:
+            raise unserved("fs and terminal")
+        session_id = params.session_id
         if session_id not in self._roots and session_id not in self._underway and self._births:
             await asyncio.wait(tuple(self._births), timeout=_BIRTH, return_when=asyncio.FIRST_COMPLETED)
+        return served
 
     async def _approved(self, wish: Wish) -> bool:
         assert self._approve is not None

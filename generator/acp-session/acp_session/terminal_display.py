@@ -10,16 +10,19 @@ import base64
 import shlex
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from acp_bindings import RequestError, to_builtins, v1
+from acp_bindings import RequestError, v1
 
 from acp_workspace.errors import invalid_params
 from acp_workspace.tail import Tail
+from acp_workspace.terminals import Terminals
 
-from .forwarding import Background
-from .interfaces import Services
-from .parts import Json
+from .background import Background
+
+Json: TypeAlias = "dict[str, Any]"
+Send: TypeAlias = "Callable[[str, Json], Awaitable[object]]"
+"""Sends an update of v2 for a session."""
 
 MOST: Final = 1024 * 1024
 """Bytes of output that wait for a client that does not read; then the end of them takes the place of all before."""
@@ -79,19 +82,22 @@ class Display:
 
 
 class Displays:
-    """The terminals that an agent of v1 has created through `services`, shown to a client of v2 by `send`."""
+    """The terminals of `terminals`, shown to a client of v2 by `send`."""
 
-    def __init__(self, services: Services, send: Callable[[str, Json], Awaitable[None]]) -> None:
-        self._services = services
+    def __init__(self, terminals: Terminals, send: Send) -> None:
+        self._terminals = terminals
         self._send = send
         self._background = Background()
         self._displays: dict[str, dict[str, Display]] = {}
         self._following: dict[str, tuple[asyncio.Task[Any], asyncio.Task[Any]]] = {}
-        services.connect(lambda session_id, terminal_id, text: self._display(session_id, terminal_id).add(text))
 
     def of(self, session_id: str) -> dict[str, Display]:
         """The terminals of a session that may stand in tool calls."""
         return self._displays.setdefault(session_id, {})
+
+    def show(self, session_id: str, terminal_id: str, text: str) -> None:
+        """Show a piece of output."""
+        self._display(session_id, terminal_id).add(text)
 
     def start(self, params: v1.CreateTerminalRequest, terminal_id: str, cwd: str) -> None:
         """Show the terminal of a command that was started."""
@@ -126,7 +132,7 @@ class Displays:
 
     async def _kill(self, params: v1.KillTerminalRequest) -> None:
         with suppress(RequestError):  # the agent has released it meanwhile
-            await self._services.kill_terminal(params)
+            await self._terminals.kill(params)
 
     def _display(self, session_id: str, terminal_id: str) -> Display:
         async def tell(update: Json) -> None:
@@ -135,12 +141,8 @@ class Displays:
         return self.of(session_id).setdefault(terminal_id, Display(terminal_id, tell))
 
     async def _watch(self, session_id: str, display: Display) -> None:
-        status: Json = {}
-        with suppress(RequestError):  # the agent has released it meanwhile
-            params = v1.WaitForTerminalExitRequest(session_id=session_id, terminal_id=display.id)
-            found = to_builtins(await self._services.wait_for_terminal_exit(params))
-            status = {key: found.get(key) for key in ("exitCode", "signal")}
-        display.end(status)
+        found = await self._terminals.ended(session_id, display.id)
+        display.end({} if found is None else {"exitCode": found.code, "signal": found.signal})
 
     async def _leave(self, display: Display) -> None:
         tasks = self._following.pop(display.id, None)
