@@ -22,7 +22,7 @@ from jsonrpc_bindings.peers import Side
 from jsonrpc_bindings.pending import Sent
 
 from .agent_host import AgentHost
-from .turn import Turn
+from .turn_v1 import Turn
 
 
 class Connected(Side):
