@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from .agent import Agent as Agent
+    from .agent import AuthRequired as AuthRequired
     from .agent_connection import AgentConnection as AgentConnection
     from .client import Client as Client
     from .client_session import ClientSession as ClientSession
@@ -22,9 +24,22 @@ if TYPE_CHECKING:
     from .errors import UnsupportedVersion as UnsupportedVersion
     from .modes import Mode as Mode
     from .permission import PermissionRequest as PermissionRequest
+    from .serving import run_agent as run_agent
+    from .serving import serve_agent as serve_agent
+    from .session import ClientCapabilities as ClientCapabilities
+    from .session import Session as Session
+    from .store import FileStore as FileStore
+    from .store import MemoryStore as MemoryStore
+    from .store import Store as Store
+    from .store import StoredSession as StoredSession
     from .transcript import Transcript as Transcript
+    from .turn import CommandResult as CommandResult
+    from .turn import Diff as Diff
+    from .turn import ToolCall as ToolCall
+    from .turn import Turn as Turn
 
 _MODULES: Final = {
+    "agent": ("Agent", "AuthRequired"),
     "agent_connection": ("AgentConnection",),
     "client": ("Client",),
     "client_session": ("ClientSession", "PromptResult"),
@@ -35,7 +50,11 @@ _MODULES: Final = {
     ),
     "modes": ("Mode",),
     "permission": ("PermissionRequest",),
+    "serving": ("run_agent", "serve_agent"),
+    "session": ("ClientCapabilities", "Session"),
+    "store": ("FileStore", "MemoryStore", "Store", "StoredSession"),
     "transcript": ("Transcript",),
+    "turn": ("CommandResult", "Diff", "ToolCall", "Turn"),
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 
