@@ -16,7 +16,7 @@ from acp_workspace.filesystem import FileSystem
 from acp_workspace.terminals import Terminals
 from acp_workspace.workspace import RootsOf
 
-from .codec.forwarding import Background
+from .background import Background
 from .codec.terminal_display import Display
 
 Send: TypeAlias = "Callable[[str, v2.SessionUpdate], Awaitable[None]]"
