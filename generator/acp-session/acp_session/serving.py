@@ -18,7 +18,7 @@ from jsonrpc_bindings.stdio import Own
 from .agent import Agent
 from .agent_core import AgentCore
 from .codec import AgentAsV1, Loss
-from .opening import Opening, Stage
+from .handshake import Opening, Stage
 from .session import LOG
 
 VERSIONS: Final = (1, 2)
