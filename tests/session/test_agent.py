@@ -698,11 +698,9 @@ def test_one_agent_serves_many_clients_and_a_session_goes_to_the_last_that_loads
 def test_a_thousand_requests_at_once_are_all_answered(tmp_path: Path, version: int) -> None:
     async def work() -> None:
         async with talking(Working(echo), version) as client:
-            ids = await asyncio.gather(*(client.new(tmp_path) for _ in range(200)))
-            ends = await asyncio.gather(*(client.prompt(id_, id_) for id_ in ids for _ in range(1)))
+            ids = await asyncio.gather(*(client.new(tmp_path) for _ in range(500)))
+            ends = await asyncio.gather(*(client.prompt(id_, id_) for id_ in ids))
             assert set(ends) == {"end_turn"}
-            found = await asyncio.gather(*(client.request("session/list") for _ in range(800)))
-            assert len(found) == 800
             assert all(client.text(id_) == id_ for id_ in ids)
 
     play(work)

@@ -10,6 +10,7 @@ required session methods.
 from __future__ import annotations
 
 import asyncio
+import base64
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
@@ -21,16 +22,20 @@ from acp_bindings.v2 import peers
 
 from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, invalid_params
 from acp_workspace.scope import scope as parse_scope
+from acp_workspace.tail import Tail
 from acp_workspace.workspace import AgentWorkspace, LifecycleRequest, RootSet
 from jsonrpc_bindings import UnsetType
 
 from .agent import Agent
-from .agent_services import AgentServices
 from .codec.interfaces import ClientInterface
-from .session import LOG, MODE, ClientCapabilities, Peer, Services, Session
+from .local_services import Local, LocalServices
+from .services import Services
+from .session import LOG, MODE, ClientCapabilities, Peer, Session
 from .store import StoredSession
 from .turn import Turn
 
+MOST_OUTPUT: Final = 1024 * 1024
+"""Bytes of a terminal's output that the history keeps; the oldest go first."""
 PAGE: Final = 100
 """Sessions on a page of `session/list`."""
 
@@ -57,6 +62,7 @@ class OpenSession(Session):
         self.waiting: set[asyncio.Task[Any]] = set()
         self.work: Work | None = None
         self._core = core
+        self._outputs: dict[str, Tail] = {}
 
     @property
     def stored(self) -> StoredSession:
@@ -109,13 +115,21 @@ class OpenSession(Session):
         for update in tuple(self._stored.history):
             await self._send(update)
 
-    async def send_unkept(self, update: v2.SessionUpdate) -> None:
-        """Send an update that is no part of the history."""
+    async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
+        """Send what a terminal shows. The history has its command, then its end with the last of the output."""
+        output = self._outputs.setdefault(update.terminal_id, Tail(MOST_OUTPUT))
+        if isinstance(update, v2.TerminalOutputChunk):
+            output.add(base64.b64decode(update.data))
+        elif isinstance(update.output, v2.TerminalOutput):
+            output = self._outputs[update.terminal_id] = Tail(MOST_OUTPUT)
+            output.add(base64.b64decode(update.output.data))
+        elif isinstance(update.exit_status, v2.TerminalExitStatus):
+            del self._outputs[update.terminal_id]
+            shown = v2.TerminalOutput(data=base64.b64encode(output.text.encode()).decode())
+            self._keep(update.__replace__(output=shown))
+        else:
+            self._keep(update.__replace__(capabilities=None))
         await self._send(update)
-
-    def keep(self, update: v2.SessionUpdate) -> None:
-        """Make an update a part of the history."""
-        self._keep(update)
 
     async def send_commands(self) -> None:
         """Send the commands that are offered."""
@@ -141,7 +155,7 @@ class OpenSession(Session):
         await self.stop()
         while self.work is not None and self.work.task is not None:
             await asyncio.wait([self.work.task])
-        await self._core.end_commands(self.id)
+        await self._core.services.end(self.id)
         await self._save()
         self.scope_roots.close()
 
@@ -238,20 +252,39 @@ class Work:
         return reason
 
 
+class Machine(LocalServices):
+    """Files and commands on this machine, inside the roots of the sessions of a connection."""
+
+    def __init__(self, core: AgentCore) -> None:
+        super().__init__(Local(), self._send_update)
+        self._core = core
+
+    def roots(self, session_id: str) -> RootSet:
+        """See `LocalServices`."""
+        return self._core.roots(session_id)
+
+    async def _send_update(self, session_id: str, update: Any) -> None:
+        session = self._core.sessions.get(session_id)
+        if session is not None:
+            with suppress(ConnectionError):  # nobody listens any more
+                await session.show_terminal(v2.decode_as(v2.SessionUpdate, update))
+
+
 class AgentCore(peers.Agent):
     """Serves an `Agent` on one connection."""
 
-    def __init__(
-        self, agent: Agent, *, client: ClientInterface | None = None, services: Services | None = None
-    ) -> None:
+    def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.sessions: dict[str, OpenSession] = {}
-        self._own = AgentServices(self, self._send, self._keep) if services is None else None
-        self._services = services or self._own
-        self._remote = client
+        self.services: Services = Machine(self)
+        self._remote: ClientInterface | None = None
         self._peer: Peer | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, grant=agent.root_policy)
         self._following: set[asyncio.Task[None]] = set()
+
+    def connect(self, client: ClientInterface, services: Services) -> None:
+        """Serve this client, which a codec stands for, and use its files and terminals."""
+        self._remote, self.services = client, services
 
     @property
     def peer(self) -> Peer:
@@ -267,41 +300,24 @@ class AgentCore(peers.Agent):
             raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
         return found.scope_roots
 
-    async def end_commands(self, session_id: str) -> None:
-        """End the commands of a session on this machine."""
-        if self._own is not None:
-            await self._own.end(session_id)
-
-    async def _send(self, session_id: str, update: v2.SessionUpdate) -> None:
-        session = self.sessions.get(session_id)
-        if session is not None:
-            await session.send_unkept(update)
-
-    def _keep(self, session_id: str, update: v2.SessionUpdate) -> None:
-        session = self.sessions.get(session_id)
-        if session is not None:
-            session.keep(update)
-
     async def disconnected(self) -> None:
         """Close all sessions. The store has them."""
         await asyncio.gather(*(self._close(session) for session in tuple(self.sessions.values())))
-        if self._own is not None:
-            await self._own.close()
+        await self.services.close()
 
     # --- the beginning
 
     async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
         """Answer what the agent is and can do."""
-        assert self._services is not None
-        form = params.capabilities.elicitation
+        offered, form = self.services.capabilities(), params.capabilities.elicitation
         self._peer = Peer(
             self._remote or self.client,
-            self._services,
+            self.services,
             params.info,
             ClientCapabilities(
-                read_text_file=self._services.can_read,
-                write_text_file=self._services.can_write,
-                run_command=self._services.can_run,
+                read_text_file=offered.fs.read_text_file,
+                write_text_file=offered.fs.write_text_file,
+                run_command=offered.terminal,
                 ask=form is not None and form.form is not None,
                 ask_url=form is not None and form.url is not None,
             ),
@@ -445,9 +461,7 @@ class AgentCore(peers.Agent):
     async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
         """End a command that the client shows."""
         await self._open(params.session_id)
-        if self._own is None:
-            raise invalid_params("there is no such terminal", pointer="/terminalId")
-        self._own.cancel(params.session_id, params.terminal_id)
+        await self.services.cancel_terminal(params.session_id, params.terminal_id)
         return v2.CancelTerminalResponse()
 
     async def extension_request(self, method: str, params: Any) -> Any:

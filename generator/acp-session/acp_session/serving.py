@@ -68,8 +68,9 @@ async def _side(agent: Agent, version: int) -> AsyncGenerator[Side]:
     if version != 1:
         yield AgentCore(agent)
         return
-    codec = AgentAsV1(on_loss=_log_loss)
-    core = codec.agent = AgentCore(agent, client=codec.v2_client, services=codec.client_services)
+    core = AgentCore(agent)
+    codec = AgentAsV1(core, on_loss=_log_loss)
+    core.connect(codec.v2_client, codec.client_services)
     try:
         yield codec
     finally:

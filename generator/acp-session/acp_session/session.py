@@ -6,17 +6,17 @@ import logging
 import os
 import secrets
 from collections.abc import Collection, Mapping, MutableMapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from acp_bindings import to_builtins, v1, v2
+from acp_bindings import to_builtins, v2
 
 from acp_workspace.scope import scope as parse_scope
 
 from .codec.interfaces import ClientInterface
 from .modes import Mode
+from .services import Services
 from .store import Store, StoredSession
 
 LOG: Final = logging.getLogger("acp_session")
@@ -27,69 +27,6 @@ MOST_HISTORY: Final = 100_000
 """Updates of a session that are kept; the oldest go first."""
 ENDED: Final = ("completed", "failed", "cancelled")
 """The statuses of a tool call that has ended."""
-
-
-class Terminal(Protocol):
-    """A command that runs, or has run."""
-
-    @property
-    def id(self) -> str:
-        """What tool calls refer to it by."""
-        ...
-
-    async def wait(self) -> object:
-        """Wait for its end."""
-        ...
-
-    async def output(self) -> v1.TerminalOutputResponse:
-        """Its output so far, and how it has ended."""
-        ...
-
-    async def kill(self) -> None:
-        """End it."""
-        ...
-
-
-class Services(Protocol):
-    """The files and commands of sessions: those of a client of version 1, or of this machine. Raises `NotAdvertised` and `PeerError`."""
-
-    @property
-    def can_read(self) -> bool:
-        """Whether files can be read."""
-        ...
-
-    @property
-    def can_write(self) -> bool:
-        """Whether files can be written."""
-        ...
-
-    @property
-    def can_run(self) -> bool:
-        """Whether commands can be run."""
-        ...
-
-    async def read_text_file(
-        self, session_id: str, path: str, *, line: int | None = None, limit: int | None = None
-    ) -> str:
-        """The text of a file, or some lines of it."""
-        ...
-
-    async def write_text_file(self, session_id: str, path: str, content: str) -> None:
-        """Write a text file, whole."""
-        ...
-
-    def terminal(
-        self,
-        session_id: str,
-        command: str,
-        arguments: Sequence[str] = (),
-        *,
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-        limit: int | None = None,
-    ) -> AbstractAsyncContextManager[Terminal]:
-        """A command that runs until the end of the block at the latest."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

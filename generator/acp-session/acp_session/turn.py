@@ -18,12 +18,12 @@ import asyncio
 import os
 import secrets
 import shlex
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from acp_bindings import UNSET, ConnectionClosed, NotAdvertised, v1, v2
+from acp_bindings import UNSET, ConnectionClosed, NotAdvertised, PeerError, RequestError, v1, v2
 
 from .diffs import diff_to_v2
 from .permission import Decision, ask, decide
@@ -294,11 +294,17 @@ class Turn:
 
     async def read_text_file(self, path: Path, *, line: int | None = None, limit: int | None = None) -> str:
         """The text of a file, or `limit` lines of it from `line` on, counted from 1."""
-        return await self.session.services.read_text_file(self.session.id, self.path(path), line=line, limit=limit)
+        given = {"line": line, "limit": limit}
+        window: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        request = v1.ReadTextFileRequest(session_id=self.session.id, path=self.path(path), **window)
+        with _as_peer_error("fs/read_text_file"):
+            return (await self.session.services.read_text_file(request)).content
 
     async def write_text_file(self, path: Path, content: str) -> None:
         """Write a text file, whole."""
-        await self.session.services.write_text_file(self.session.id, self.path(path), content)
+        request = v1.WriteTextFileRequest(session_id=self.session.id, path=self.path(path), content=content)
+        with _as_peer_error("fs/write_text_file"):
+            await self.session.services.write_text_file(request)
 
     async def run_command(
         self,
@@ -333,24 +339,40 @@ class Turn:
         output_limit: int | None,
         call: ToolCall,
     ) -> CommandResult:
-        folder, timed_out = self.path("." if cwd is None else cwd), False
-        async with self.session.services.terminal(
-            self.session.id, program, arguments, cwd=folder, env=env, limit=output_limit
-        ) as terminal:
+        named: dict[str, Any] = {} if output_limit is None else {"output_byte_limit": output_limit}
+        if env:
+            named["env"] = [v1.EnvVariable(name=name, value=value) for name, value in env.items()]
+        request = v1.CreateTerminalRequest(
+            session_id=self.session.id,
+            command=program,
+            args=list(arguments),
+            cwd=self.path("." if cwd is None else cwd),
+            **named,
+        )
+        services, timed_out = self.session.services, False
+        with _as_peer_error("terminal/create"):
+            terminal_id = (await services.create_terminal(request)).terminal_id
+        at: dict[str, Any] = {"session_id": self.session.id, "terminal_id": terminal_id}
+        try:
             await call.update(
                 status="in_progress" if call.status == "pending" else None,
-                content=(*call.content, v2.Terminal(terminal_id=terminal.id)),
+                content=(*call.content, v2.Terminal(terminal_id=terminal_id)),
             )
-            try:
-                async with asyncio.timeout(timeout) as limit:
-                    await terminal.wait()
-            except TimeoutError:
-                if not limit.expired():
-                    raise
-                timed_out = True
-                await terminal.kill()
-                await terminal.wait()
-            found = await terminal.output()
+            with _as_peer_error("terminal/wait_for_exit"):
+                waiting = v1.WaitForTerminalExitRequest(**at)
+                try:
+                    async with asyncio.timeout(timeout) as limit:
+                        await services.wait_for_terminal_exit(waiting)
+                except TimeoutError:
+                    if not limit.expired():
+                        raise
+                    timed_out = True
+                    await services.kill_terminal(v1.KillTerminalRequest(**at))
+                    await services.wait_for_terminal_exit(waiting)
+                found = await services.terminal_output(v1.TerminalOutputRequest(**at))
+        finally:
+            with suppress(ConnectionClosed, PeerError, RequestError):
+                await services.release_terminal(v1.ReleaseTerminalRequest(**at))
         status = found.exit_status
         ended = status if isinstance(status, v1.TerminalExitStatus) else v1.TerminalExitStatus()
         return CommandResult(found.output, _given(ended.exit_code), _given(ended.signal), found.truncated, timed_out)
@@ -389,3 +411,12 @@ def _block(content: str | v2.ContentBlock) -> v2.ContentBlock:
 
 def _given(value: Any) -> Any:
     return None if value is UNSET else value
+
+
+@contextmanager
+def _as_peer_error(method: str) -> Generator[None]:
+    """Raise what this machine refuses in version 2 as `PeerError`, as where a client of version 1 refuses."""
+    try:
+        yield
+    except RequestError as error:
+        raise PeerError(method, error.code, error.message, error.data) from error
