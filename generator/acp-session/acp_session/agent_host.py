@@ -26,7 +26,7 @@ from acp_workspace.workspace import Grant
 
 from .agent_base import AgentSessions, Notify, settled
 from .agent_session import Session
-from .turn import Call, Turn
+from .turn_v1 import Call, Turn
 
 Run: TypeAlias = "Callable[[Turn], Awaitable[v1.StopReason]]"
 """Does the work of a turn. It is cancelled with the turn: what it raises or returns then does not count."""

@@ -14,7 +14,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .client_base import retrieve_exception
+from .prompt_completion import retrieve_exception
 
 E = TypeVar("E")
 

@@ -7,11 +7,6 @@
 
     asyncio.run(peers.run_agent(MyAgent()))
 
-    client = HostedClient(granted=["/srv/app"], permission=ask_the_user)
-    async with peers.spawn_agent(["my-agent"], client):
-        await client.host.initialize()
-        session = await client.host.new("/srv/app")
-        await client.host.prompt(session.id, "Hello")
 
 What a host holds, such as open roots, turns and running commands, ends with the connection.
 """
@@ -20,15 +15,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_bindings import ErrorResponse, Request, RequestError, Response, to_builtins, v1
+from acp_bindings import v1
 from acp_bindings.v1 import peers
 
 from jsonrpc_bindings.peers import Side
 from jsonrpc_bindings.pending import Sent
 
 from .agent_host import AgentHost
-from .client_host import ClientHost
-from .turn import Turn
+from .turn_v1 import Turn
 
 
 class Connected(Side):
@@ -48,30 +42,6 @@ class Connected(Side):
 
     async def _tell(self, method: str, params: Any) -> None:
         await self.connection.notify(method, params)
-
-
-class Answering(Connected):
-    """A client whose methods answer what its host answers. An override answers instead; `super()` still gives the host's answer."""
-
-    async def _answer(self, method: str, params: Any) -> Any:
-        answer: Response[Any] | ErrorResponse[Any] = await self.host.answer(Request(0, method, params))
-        if isinstance(answer, ErrorResponse):
-            raise RequestError(answer.error.code, answer.error.message, answer.error.data)
-        return answer.result
-
-    def _find_overrides(self, base: type[Side]) -> frozenset[str]:
-        """The methods that a subclass of `base` answers itself."""
-        names = self.requests.items()
-        return frozenset(method for method, name in names if getattr(type(self), name) is not getattr(base, name))
-
-    def _agent_opening(self) -> Any:
-        """What the agent answered to `initialize`, as JSON; `None` before."""
-        return None if self._connection is None else self._connection.gates.opening(self.other)
-
-    async def heed(self, method: str, params: Any) -> None:
-        """Give a notification to the host, then to the method's own coroutine."""
-        self.host.notice(params)
-        await super().heed(method, params)
 
 
 class HostedAgent(Connected, peers.Agent):
@@ -136,70 +106,3 @@ class HostedAgent(Connected, peers.Agent):
     async def session_cancel(self, params: v1.CancelNotification, /) -> None:
         """See `AgentHost.cancel`."""
         self.host.cancel(params)
-
-
-class HostedClient(Answering, peers.Client):
-    """A client whose sessions, files and terminals a `ClientHost` owns. Its methods answer what the host answers; override them to answer
-    otherwise, and `session_update` to see updates. The arguments are those of `ClientHost` by name.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("overrides", self._find_overrides(HostedClient))
-        self.host: ClientHost = ClientHost(
-            self._call, self._tell, waiting=self._waits, initialize_result=self._initialize_result, **options
-        )
-
-    def _initialize_result(self) -> v1.InitializeResponse | None:
-        answer = self._agent_opening()
-        return None if answer is None else v1.decode_as(v1.InitializeResponse, answer)
-
-    def with_capabilities(self, request: v1.InitializeRequest) -> v1.InitializeRequest:
-        """A request with the host's capabilities, unless it has some."""
-        if "clientCapabilities" in to_builtins(request):
-            return request
-        return request.__replace__(client_capabilities=self.host.capabilities())
-
-    async def session_request_permission(self, params: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
-        """Ask `permission`."""
-        answer: v1.RequestPermissionResponse = await self._answer("session/request_permission", params)
-        return answer
-
-    async def elicitation_create(self, params: v1.CreateElicitationRequest, /) -> v1.CreateElicitationResponse:
-        """Ask `elicit`."""
-        answer: v1.CreateElicitationResponse = await self._answer("elicitation/create", params)
-        return answer
-
-    async def fs_read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
-        """See `FileSystem`."""
-        answer: v1.ReadTextFileResponse = await self._answer("fs/read_text_file", params)
-        return answer
-
-    async def fs_write_text_file(self, params: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
-        """See `FileSystem`."""
-        answer: v1.WriteTextFileResponse = await self._answer("fs/write_text_file", params)
-        return answer
-
-    async def terminal_create(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
-        """See `Terminals`."""
-        answer: v1.CreateTerminalResponse = await self._answer("terminal/create", params)
-        return answer
-
-    async def terminal_output(self, params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
-        """See `Terminals`."""
-        answer: v1.TerminalOutputResponse = await self._answer("terminal/output", params)
-        return answer
-
-    async def terminal_wait_for_exit(self, params: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
-        """See `Terminals`."""
-        answer: v1.WaitForTerminalExitResponse = await self._answer("terminal/wait_for_exit", params)
-        return answer
-
-    async def terminal_kill(self, params: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse:
-        """See `Terminals`."""
-        answer: v1.KillTerminalResponse = await self._answer("terminal/kill", params)
-        return answer
-
-    async def terminal_release(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
-        """See `Terminals`."""
-        answer: v1.ReleaseTerminalResponse = await self._answer("terminal/release", params)
-        return answer

@@ -9,8 +9,7 @@
 
 An agent answers with the version that was asked for, or with the newest below it; with the newest that it has where the client is newer.
 Where none fits, `initialize` fails with -32022. A client asks for the newest version that it speaks, in the fields of both versions, so
-that an agent of v1 finds what it looks for; where the agent answers with an older one, or with an error, it speaks that. A `HostedClient`
-advertises what its host can do, unless the request says what to advertise, and its host may open sessions at once.
+that an agent of v1 finds what it looks for; where the agent answers with an older one, or with an error, it speaks that.
 
 Sources: the pages of v1 and v2 on initialization; the schema of v2 (`InitializeResponse`, `UnsupportedProtocolVersionErrorData`).
 """
@@ -39,11 +38,10 @@ from jsonrpc_bindings.transport import pair
 from .adapter import as_v1, as_v2
 from .codec import Losses, OnLoss
 from .codec.handshakes import request_to_v1, request_to_v2
-from .hosted import HostedClient as HostedClient1
 from .local_services import Local, LocalServices
-from .opening import Begun, Opening, Stage, UnsupportedVersion, handshake
+from .errors import UnsupportedVersion
+from .handshake import Begun, Opening, Stage, handshake
 from .services import Services
-from .v2.hosted import HostedClient as HostedClient2
 
 Remote = TypeVar("Remote", bound="peers1.RemoteAgent | peers2.RemoteAgent")
 
@@ -270,10 +268,6 @@ async def _connected(
     options: Options,
 ) -> AsyncGenerator[Agreed[Any]]:
     known: Collection[int] = {1, 2} if adapt else {number for number, one in ((1, v1), (2, v2)) if one is not None}
-    if v1 is not None and isinstance(v1[0], HostedClient1):
-        v1 = v1[0], v1[0].with_capabilities(v1[1])
-    if v2 is not None and isinstance(v2[0], HostedClient2):
-        v2 = v2[0], v2[0].with_capabilities(v2[1])
     try:
         version, answer, kept = await handshake(link, _attempts(v1, v2, known, local), known, options.get("timeout"))
     except BaseException:

@@ -35,7 +35,7 @@ __all__ = [
     "AnyResponse",
     "Decision",
     "NotMappable",
-    "Prompt",
+    "PermissionRequest",
     "Verdict",
     "about_tool_call",
     "ask",
@@ -157,7 +157,7 @@ _VERDICTS: Final[dict[str, Verdict]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class PermissionRequest:
     """What to show the user: `title` always, `description` if there is one, `options` in order. All words are the agent's: show them as
     plain text.
 
@@ -178,14 +178,14 @@ class Prompt:
         """The id of the option with this number, counted from 1, as a person types it; `None` for anything else.
 
         >>> options = (v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once"),)
-        >>> Prompt("s1", "Send the log?", None, options).numbered(" 1 ")
+        >>> PermissionRequest("s1", "Send the log?", None, options).numbered(" 1 ")
         'yes'
         """
         numbers = {str(number): option.option_id for number, option in enumerate(self.options, 1)}
         return numbers.get(typed.strip())
 
 
-def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] = "prompt") -> Prompt | None:
+def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] = "prompt") -> PermissionRequest | None:
     """The prompt of a request; `None` where the policy declines subjects that this version does not know (RFD: "show a generic
     permission prompt or decline according to policy"). Answer that with `cancel(request)`.
 
@@ -199,7 +199,7 @@ def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] =
     """
     if isinstance(request, v1.RequestPermissionRequest):
         title = title_of(request.tool_call.title)
-        return Prompt(request.session_id, title, None, tuple(request.options), tool_call=request.tool_call)
+        return PermissionRequest(request.session_id, title, None, tuple(request.options), tool_call=request.tool_call)
     tool_call: v2.ToolCallUpdate | None = None
     command: v2.CommandPermissionSubject | None = None
     understood = True
@@ -217,7 +217,7 @@ def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] =
     description = request.description if isinstance(request.description, str) and request.description else None
     options = tuple(request.options)
     title = request.title if request.title.strip() else PLAIN_TITLE
-    return Prompt(request.session_id, title, description, options, tool_call, command, understood)
+    return PermissionRequest(request.session_id, title, description, options, tool_call, command, understood)
 
 
 def tool_call_update(request: AnyRequest) -> v1.ToolCallUpdate | v2.ToolCallUpdate | None:

@@ -5,11 +5,6 @@
             await turn.say("Hello", "message-1")
             return "end_turn"
 
-    client = HostedClient(granted=["/srv/app"], permission=ask_the_user)
-    async with peers.join(MyAgent(me), client):
-        await client.host.initialize(me)
-        session = await client.host.new("/srv/app")
-        end = await client.host.turn(session.id, "Hello")
 
 What a host holds, such as open roots and turns, ends with the connection.
 """
@@ -18,13 +13,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_bindings import to_builtins, v2
+from acp_bindings import v2
 from acp_bindings.v2 import peers
 
-from acp_session.hosted import Answering, Connected
+from acp_session.hosted import Connected
 
 from .agent_host import AgentHost, Turn
-from .client_host import ClientHost
 
 
 class HostedAgent(Connected, peers.Agent):
@@ -86,35 +80,3 @@ class HostedAgent(Connected, peers.Agent):
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
         """See `AgentHost.cancel`."""
         self.host.cancel(params)
-
-
-class HostedClient(Answering, peers.Client):
-    """A client whose sessions a `ClientHost` owns. Its methods answer what the host answers; override them to answer otherwise, and
-    `session_update` to see updates. The arguments are those of `ClientHost` by name.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("overrides", self._find_overrides(HostedClient))
-        self.host: ClientHost = ClientHost(
-            self._call, self._tell, waiting=self._waits, initialize_result=self._initialize_result, **options
-        )
-
-    def _initialize_result(self) -> v2.InitializeResponse | None:
-        answer = self._agent_opening()
-        return None if answer is None else v2.decode_as(v2.InitializeResponse, answer)
-
-    def with_capabilities(self, request: v2.InitializeRequest) -> v2.InitializeRequest:
-        """A request with the host's capabilities, unless it has some."""
-        if "capabilities" in to_builtins(request):
-            return request
-        return request.__replace__(capabilities=self.host.capabilities())
-
-    async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
-        """Ask `permission`."""
-        answer: v2.RequestPermissionResponse = await self._answer("session/request_permission", params)
-        return answer
-
-    async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
-        """Ask `elicit`."""
-        answer: v2.CreateElicitationResponse = await self._answer("elicitation/create", params)
-        return answer

@@ -23,23 +23,10 @@ from jsonrpc_bindings.transport import Transport
 from jsonrpc_bindings.wire import Watcher
 
 from .diffs import as_object
+from .errors import UnsupportedVersion
 
 _MOST_EARLY: Final = 1000
 """Messages that are kept while the answer to `initialize` is awaited."""
-
-
-class UnsupportedVersion(Exception):
-    """The agent speaks a version that this client does not: tell the user. The connection is closed."""
-
-    def __init__(self, version: object, known: Collection[int]) -> None:
-        super().__init__(
-            f"the agent supports version {version!r} of the protocol, not {' or '.join(map(str, sorted(known)))}"
-        )
-        self.version = version
-        self.known = tuple(sorted(known))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.version, self.known)
 
 
 def chosen(asked: int, known: Collection[int]) -> int | None:
