@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from acp_workspace.errors import NOT_FOUND, RequestError, invalid_params
 from acp_workspace.scope import ListRequest, Scope
-from acp_workspace.workspace import AgentWorkspace, Grant, RootSet
+from acp_workspace.workspace import AgentWorkspace, RootPolicy, RootSet
 
 Notify: TypeAlias = "Callable[[str, Any], Awaitable[object] | object]"
 """Sends a notification."""
@@ -97,8 +97,8 @@ S = TypeVar("S", bound=HeldSession)
 class AgentSessions(Generic[S]):
     """The sessions of an agent, over one connection; `make` makes one of an id and a scope."""
 
-    def __init__(self, notify: Notify, make: Callable[[str, Scope], S], *, grant: Grant, advertised: bool) -> None:
-        self.workspace = AgentWorkspace(advertised=advertised, grant=grant)
+    def __init__(self, notify: Notify, make: Callable[[str, Scope], S], *, grant: RootPolicy, advertised: bool) -> None:
+        self.workspace = AgentWorkspace(advertised=advertised, policy=grant)
         self.sessions: dict[str, S] = {}
         self._notify = notify
         self._make = make
@@ -148,7 +148,7 @@ class AgentSessions(Generic[S]):
         if session.bound is not None:
             session.bound.close()
             session.bound = None
-        self.workspace.changed_elsewhere(session.id)
+        self.workspace.invalidate(session.id)
 
     async def _deleted(self, session_id: str) -> None:
         """Close a session and forget it. One that is not there is deleted already."""
@@ -160,7 +160,7 @@ class AgentSessions(Generic[S]):
     def _page(self, request: CursorRequest) -> tuple[list[S], str | None]:
         """The sessions that pass the filters, newest first, and where the next page begins. Raises `RequestError` for a wrong cursor."""
         order = sorted(self.sessions.values(), key=lambda one: (one.updated_at, one.id), reverse=True)
-        found = self.workspace.listed(order, request, lambda one: one.scope)
+        found = self.workspace.filter_sessions(order, request, lambda one: one.scope)
         start = 0
         if request.cursor is not None:
             ids = [one.id for one in found]

@@ -22,7 +22,7 @@ from typing import TypeAlias
 from acp_bindings import v1
 
 from acp_workspace.errors import invalid_params
-from acp_workspace.workspace import Grant
+from acp_workspace.workspace import RootPolicy
 
 from .agent_base import AgentSessions, Notify, settled
 from .agent_session import Session
@@ -45,7 +45,7 @@ class AgentHost(AgentSessions[Session]):
         notify: Notify,
         *,
         call: Call | None = None,
-        grant: Grant = lambda path: None,
+        grant: RootPolicy = lambda path: None,
         advertised: bool = True,
     ) -> None:
         super().__init__(notify, Session, grant=grant, advertised=advertised)
@@ -68,13 +68,13 @@ class AgentHost(AgentSessions[Session]):
 
     async def new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
         """Handle `session/new`. Raises `RequestError`."""
-        session = self._begun(self.workspace.new(request))
+        session = self._begun(self.workspace.bind(request))
         return v1.NewSessionResponse(session_id=session.id, modes=session.modes, config_options=session.options)
 
     async def load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
         """Handle `session/load`: the roots given are all that the session has from now on, and its history is told again."""
         session = self.known(request.session_id)
-        self._rebound(session, self.workspace.load(request))
+        self._rebound(session, self.workspace.bind(request))
         for update in tuple(session.history):
             await session.send(update)
         return v1.LoadSessionResponse(modes=session.modes, config_options=session.options)
@@ -82,7 +82,7 @@ class AgentHost(AgentSessions[Session]):
     async def resume(self, request: v1.ResumeSessionRequest) -> v1.ResumeSessionResponse:
         """Handle `session/resume`: as `load`, and nothing is told again."""
         session = self.known(request.session_id)
-        self._rebound(session, self.workspace.resume(request))
+        self._rebound(session, self.workspace.bind(request))
         return v1.ResumeSessionResponse(modes=session.modes, config_options=session.options)
 
     async def fork(self, request: v1.ForkSessionRequest) -> v1.ForkSessionResponse:

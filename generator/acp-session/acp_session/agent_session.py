@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from acp_bindings import UNSET, v1
 
-from acp_workspace.hooks import awaited
+from acp_workspace.hooks import maybe_await
 
 from .agent_base import HeldSession
 
@@ -39,7 +39,7 @@ class Session(HeldSession):
 
     async def send(self, update: v1.SessionUpdate) -> None:
         """Send an update that is no part of the history."""
-        await awaited(self.notify("session/update", v1.SessionNotification(session_id=self.id, update=update)))
+        await maybe_await(self.notify("session/update", v1.SessionNotification(session_id=self.id, update=update)))
 
     def hear(self, prompt: Iterable[v1.ContentBlock]) -> None:
         """Make what the user says in a turn a part of the history: one message, which is not sent, since the client has it."""

@@ -27,8 +27,8 @@ from acp_bindings import UNSET, RequestError, Unknown, to_builtins, v2
 from acp_session.agent_base import AgentSessions, HeldSession, Notify
 from acp_session.permission import Decision, decide
 from acp_workspace.errors import INTERNAL_ERROR, invalid_params
-from acp_workspace.hooks import awaited
-from acp_workspace.workspace import Grant
+from acp_workspace.hooks import maybe_await
+from acp_workspace.workspace import RootPolicy
 from jsonrpc_bindings import UnsetType
 
 State: TypeAlias = Literal["idle", "running", "requires_action"]
@@ -68,7 +68,7 @@ class Session(HeldSession):
     async def send(self, update: v2.SessionUpdate) -> None:
         """Send an update that is no part of the history."""
         params = v2.UpdateSessionNotification(session_id=self.id, update=update)
-        await awaited(self.notify("session/update", params))
+        await maybe_await(self.notify("session/update", params))
 
     async def tell(self, **fields: Any) -> None:
         """Send an update, as its fields stand on the wire, and keep it."""
@@ -143,7 +143,7 @@ class AgentHost(AgentSessions[Session]):
         notify: Notify,
         *,
         call: Call | None = None,
-        grant: Grant = lambda path: None,
+        grant: RootPolicy = lambda path: None,
         advertised: bool = True,
         offers: Callable[[], v2.AgentCapabilities] | None = None,
         types: Collection[str] = (),
@@ -169,7 +169,7 @@ class AgentHost(AgentSessions[Session]):
     async def new(self, request: v2.NewSessionRequest) -> v2.NewSessionResponse:
         """Handle `session/new`. Raises `RequestError`."""
         self._refuse_servers(request.mcp_servers)
-        session = self._begun(self.workspace.new(request))
+        session = self._begun(self.workspace.bind(request))
         commands: dict[str, Any] = {} if session.commands is None else {"available_commands": session.commands}
         return v2.NewSessionResponse(session_id=session.id, **_offered(session), **commands)
 
@@ -182,7 +182,7 @@ class AgentHost(AgentSessions[Session]):
         start = request.replay_from
         if start is not None and not isinstance(start, v2.ReplayFromStart):
             raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
-        self._rebound(session, self.workspace.resume(request))
+        self._rebound(session, self.workspace.bind(request))
         await self._retold(session, whole=start is not None)
         return v2.ResumeSessionResponse(**_offered(session))
 
@@ -190,7 +190,7 @@ class AgentHost(AgentSessions[Session]):
         """Handle `session/load`: as `resume` from the start."""
         session = self.known(request.session_id)
         self._refuse_servers(request.mcp_servers)
-        self._rebound(session, self.workspace.load(request))
+        self._rebound(session, self.workspace.bind(request))
         await self._retold(session, whole=True)
         return v2.LoadSessionResponse(**_offered(session))
 
