@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
+from acp_bindings import ConnectionClosed, PeerError, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -27,6 +27,7 @@ from acp_session.endings import Turns
 from acp_session.services import ClientServices
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
 from jsonrpc_bindings.connection import Connection
+from jsonrpc_bindings.errors import REQUEST_CANCELLED
 
 from . import handshakes
 from .downward import CARRIED, Downward
@@ -275,6 +276,10 @@ class AgentAsV1(peers1.Agent):
             with suppress(ConnectionClosed):
                 await self.agent.session_cancel(v2.CancelSessionNotification(session_id=session.id))
             raise
+        except (PeerError, RequestError) as error:
+            if error.code != REQUEST_CANCELLED:
+                raise
+            return v1.PromptResponse(stop_reason="cancelled")
         finally:
             session.prompts.remove(body["prompt"])
         return into_v1(v1.PromptResponse, self._reply(end, place), place)
