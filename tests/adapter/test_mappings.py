@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_session.adapter import Loss, Losses
-from acp_session.codec.downward import Downward
-from acp_session.codec.forwarding import into_v1, into_v2
 from acp_session.codec.handshakes import answer_to_v1, answer_to_v2, request_to_v1, request_to_v2
-from acp_session.codec.upward import Upward
+from acp_session.codec.messages import into_v1, into_v2
+from acp_session.codec.to_v1 import ToV1
+from acp_session.codec.to_v2 import ToV2
 
 VECTORS: Final = Path(__file__).parents[2] / "generated" / "vectors" / "acp"
 SETTLED = settings(max_examples=60, derandomize=True, deadline=None)
@@ -26,8 +26,8 @@ def place() -> tuple[list[Loss], Any]:
     return found, Losses(found.append).place("session/update", "update")
 
 
-def downward() -> Downward:
-    return Downward(has_switches=True, has_notices=True, has_compaction=True)
+def to_v1() -> ToV1:
+    return ToV1(has_switches=True, has_notices=True, has_compaction=True)
 
 
 # --- there and back --------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def told(parts: list[Any]) -> list[dict[str, Any]]:
 @given(CONVERSATIONS)
 def test_what_both_versions_have_goes_to_v2_and_back_as_it_was(parts: list[Any]) -> None:
     losses, at = place()
-    up, down = Upward(tuple), downward()
+    up, down = ToV2(), to_v1()
     for update in told(parts):
         back: list[Any] = []
         for one in up.update(update, at):
@@ -213,7 +213,7 @@ def test_every_update_of_v1_becomes_right_ones_of_v2_or_a_loss() -> None:
     for params in rows(1):
         losses, at = place()
         update = to_builtins(v1.decode_as(v1.SessionNotification, params))["update"]
-        found = Upward(tuple).update(update, at)
+        found = ToV2().update(update, at)
         for one in found:
             try:
                 made = into_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)
@@ -233,7 +233,7 @@ def test_every_update_of_v2_becomes_right_ones_of_v1_or_a_loss_or_is_one_of_stat
         update = to_builtins(v2.decode_as(v2.UpdateSessionNotification, params))["update"]
         if update["sessionUpdate"] == "state_update":
             continue
-        found = downward().update(update, at)
+        found = to_v1().update(update, at)
         for one in found or []:
             try:
                 made = into_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)

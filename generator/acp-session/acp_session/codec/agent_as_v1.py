@@ -1,11 +1,6 @@
-"""An agent of v2 as one of v1.
+"""An agent of v1 whose work one of v2 does.
 
-    async with as_v1(link_to_the_agent) as agent, peers.join(agent, client) as (calls, _):
-        await calls.initialize(v1.InitializeRequest(protocol_version=1))
-
-In v2 the answer to `session/prompt` says that the prompt was accepted; the answer of v1 waits for the state `idle` that ends the work. An
-agent of v2 uses neither files nor terminals of the client; what its own terminals show goes on as text. Work that no prompt began
-shows by its updates alone.
+In v2 the answer to `session/prompt` says that the prompt was accepted; the answer of v1 waits for the state `idle` that ends the work.
 
 Sources: the pages of both versions on initialization, session setup, prompts, cancellation, tool calls; the migration page.
 """
@@ -13,9 +8,10 @@ Sources: the pages of both versions on initialization, session setup, prompts, c
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from acp_bindings import ConnectionClosed, PeerError, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
@@ -23,20 +19,23 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import Background
 from acp_session.diffs import as_object
-from acp_session.endings import Turns
+from acp_session.prompt_completion import OpenPrompts
 from acp_session.services import ClientServices
-from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
+from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from jsonrpc_bindings.connection import Connection
 from jsonrpc_bindings.errors import REQUEST_CANCELLED
 
-from . import handshakes
-from .downward import CARRIED, Downward
-from .forwarding import forwarded, into_v1, into_v2, with_supported_roots
+from .handshakes import answer_to_v1, request_to_v2
 from .interfaces import AgentInterface
 from .losses import Losses, OnLoss, Place
-from .parts import ON, Json, blocks_to_v2, server_to_v2, without
-from .questions import elicitation_to_v1, permission_to_v1
-from .v2_client import ClientForV2
+from .messages import into_v1, into_v2, relay_errors, with_supported_roots
+from .to_v1 import CARRIED, ToV1
+from .to_v2 import ON, ToV2
+from .user_requests import RequestIds, elicitation_to_v1, permission_to_v1
+from .walker import Json, without
+
+P = TypeVar("P")
+R = TypeVar("R")
 
 REASONS: Final = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 BUSY: Final = frozenset({"running", "requires_action"})
@@ -45,17 +44,17 @@ BUSY: Final = frozenset({"running", "requires_action"})
 @dataclass(slots=True, eq=False)
 class _Session:
     id: str
-    downward: Downward
-    turns: Turns[Json] = field(default_factory=Turns[Json])
+    to_v1: ToV1
+    open: OpenPrompts[Json] = field(default_factory=OpenPrompts[Json])
     prompts: list[list[Any]] = field(default_factory=list[Any])
 
 
 class AgentAsV1(peers1.Agent):
     """An agent of v1 that has one of v2 do its work: serve a connection to a client of v1 with this.
 
-    `agent` is the agent of v2: an object of this process, or the calls to a peer, for which `v2_client` serves the connection;
-    set it before anything is asked. It calls `v2_client`, and uses the client's files and terminals by `client_services`. `losses` counts
-    what could not be carried over; `on_loss` is told of each.
+    `agent` is the agent of v2: an object of this process, or the calls to a peer, whose connection `v2_client` serves; set it before
+    anything is asked. It calls `v2_client`, and uses the client's files and terminals by `client_services`. `losses` counts what could not
+    be carried over; `on_loss` is told of each.
     """
 
     agent: AgentInterface
@@ -69,6 +68,7 @@ class AgentAsV1(peers1.Agent):
         self.sessions: dict[str, _Session] = {}
         self.client_capabilities = v1.ClientCapabilities()
         self._can = v1.AgentCapabilities()
+        self._to_v2 = ToV2()
         self._background = Background()
 
     async def close(self) -> None:
@@ -82,19 +82,18 @@ class AgentAsV1(peers1.Agent):
         await connection.ended()
         error = RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended")
         for session in self.sessions.values():
-            session.turns.fail(error)
+            session.open.fail(error)
         await asyncio.sleep(0)
         if self._connection is not None:
             await self._connection.close()
 
     async def serve(self, method: str, params: Any) -> Any:
         """See `Side`: errors of the agent are passed on as they are."""
-        return await forwarded(super().serve(method, params))
+        return await relay_errors(super().serve(method, params))
 
-    @property
-    def agent_connection(self) -> Connection | None:
-        """The connection to the agent, where it is not an object of this process."""
-        return self.agent.connection if isinstance(self.agent, peers2.RemoteAgent) else None
+    def request_ids(self) -> RequestIds:
+        """The ids of requests that the agent knows."""
+        return RequestIds(self.agent.connection if isinstance(self.agent, peers2.RemoteAgent) else None)
 
     def session(self, session_id: str) -> _Session:
         """What is known of a session; one that is new begins."""
@@ -102,107 +101,124 @@ class AgentAsV1(peers1.Agent):
         if found is None:
             takes = self.client_capabilities.session
             options = None if takes is None else takes.config_options
-            downward = Downward(
-                terminals=lambda: self.client_services.terminals(session_id),
+            to_v1 = ToV1(
                 has_switches=options is not None and options.boolean is not None,
                 has_notices=takes is not None and takes.notices is not None,
                 has_compaction=takes is not None and takes.compaction is not None,
+                terminals=lambda: self.client_services.terminals(session_id),
             )
-            found = self.sessions[session_id] = _Session(session_id, downward)
+            found = self.sessions[session_id] = _Session(session_id, to_v1)
         return found
 
     # --- the beginning
 
     async def initialize(self, params: v1.InitializeRequest, /) -> v1.InitializeResponse:
-        """See the generated class."""
         place = self.losses.place("initialize")
         self.client_capabilities = params.client_capabilities
-        request = into_v2(v2.InitializeRequest, handshakes.request_to_v2(to_builtins(params), place), place)
+        request = into_v2(v2.InitializeRequest, request_to_v2(to_builtins(params), place), place)
         answer = await self.agent.initialize(request)
         if answer.protocol_version != 2:
             raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 2")
-        told = into_v1(v1.InitializeResponse, handshakes.answer_to_v1(to_builtins(answer), place), place)
-        self._can = told.agent_capabilities
-        return told
+        made = into_v1(v1.InitializeResponse, answer_to_v1(to_builtins(answer), place), place)
+        self._can = made.agent_capabilities
+        return made
 
     async def authenticate(self, params: v1.AuthenticateRequest, /) -> v1.AuthenticateResponse:
-        """See the generated class."""
-        place = self.losses.place("authenticate")
-        answer = await self.agent.auth_login(into_v2(v2.LoginAuthRequest, to_builtins(params), place))
-        return into_v1(v1.AuthenticateResponse, to_builtins(answer), place)
+        return await self._pass(
+            "authenticate", self.agent.auth_login, v2.LoginAuthRequest, v1.AuthenticateResponse, params
+        )
 
     async def logout(self, params: v1.LogoutRequest, /) -> v1.LogoutResponse:
-        """See the generated class."""
-        place = self.losses.place("logout")
-        answer = await self.agent.auth_logout(into_v2(v2.LogoutAuthRequest, to_builtins(params), place))
-        return into_v1(v1.LogoutResponse, to_builtins(answer), place)
+        return await self._pass("logout", self.agent.auth_logout, v2.LogoutAuthRequest, v1.LogoutResponse, params)
+
+    async def _pass(
+        self, method: str, call: Callable[[P], Awaitable[Any]], request: type[P], answer: type[R], params: Any
+    ) -> R:
+        """The answer to a request that both versions have."""
+        place = self.losses.place(method, session_id=getattr(params, "session_id", None))
+        source = params if isinstance(params, dict) else to_builtins(params)
+        body = self._to_v2.convert(request.__name__, source, place)
+        return into_v1(answer, to_builtins(await call(into_v2(request, body, place))), place)
 
     # --- the life of a session
 
     async def session_new(self, params: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
-        """See the generated class."""
-        place = self.losses.place("session/new")
-        request = into_v2(v2.NewSessionRequest, self._setup(to_builtins(params), place), place)
-        answer = to_builtins(await self.agent.session_new(request))
-        made = into_v1(v1.NewSessionResponse, self._set_up(str(answer["sessionId"]), answer, place), place)
-        self._background.start(self._announced(made.session_id, answer))
-        return made
+        return await self._open(
+            "session/new", self.agent.session_new, v2.NewSessionRequest, v1.NewSessionResponse, params
+        )
 
     async def session_fork(self, params: v1.ForkSessionRequest, /) -> v1.ForkSessionResponse:
-        """See the generated class."""
-        place = self.losses.place("session/fork")
-        request = into_v2(v2.ForkSessionRequest, self._setup(to_builtins(params), place), place)
-        answer = to_builtins(await self.agent.session_fork(request))
-        made = into_v1(v1.ForkSessionResponse, self._set_up(str(answer["sessionId"]), answer, place), place)
-        self._background.start(self._announced(made.session_id, answer))
-        return made
+        return await self._open(
+            "session/fork", self.agent.session_fork, v2.ForkSessionRequest, v1.ForkSessionResponse, params
+        )
 
     async def session_load(self, params: v1.LoadSessionRequest, /) -> v1.LoadSessionResponse:
-        """See the generated class: `session/resume` that plays back from the start."""
-        place = self.losses.place("session/load")
+        """The agent resumes the session, and plays it back from the start."""
         self.sessions.pop(params.session_id, None)
-        body = {**self._setup(to_builtins(params), place), "replayFrom": {"type": "start"}}
-        answer = to_builtins(await self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place)))
-        return into_v1(v1.LoadSessionResponse, self._set_up(params.session_id, answer, place), place)
+        more = {"replayFrom": {"type": "start"}}
+        return await self._open(
+            "session/load", self.agent.session_resume, v2.ResumeSessionRequest, v1.LoadSessionResponse, params, more
+        )
 
     async def session_resume(self, params: v1.ResumeSessionRequest, /) -> v1.ResumeSessionResponse:
-        """See the generated class."""
-        place = self.losses.place("session/resume")
-        body = self._setup(to_builtins(params), place)
-        if "replayFrom" in body:
-            place.at("replayFrom").lose("v1 does not define this field, and v2 gives it a meaning")
-            del body["replayFrom"]
-        answer = to_builtins(await self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place)))
-        return into_v1(v1.ResumeSessionResponse, self._set_up(params.session_id, answer, place), place)
+        return await self._open(
+            "session/resume", self.agent.session_resume, v2.ResumeSessionRequest, v1.ResumeSessionResponse, params
+        )
+
+    async def _open(
+        self,
+        method: str,
+        call: Callable[[P], Awaitable[Any]],
+        request: type[P],
+        answer: type[R],
+        params: Any,
+        more: Json | None = None,
+    ) -> R:
+        place = self.losses.place(method, session_id=getattr(params, "session_id", None))
+        body = self._to_v2.convert(request.__name__, with_supported_roots(to_builtins(params), self._can), place)
+        found = to_builtins(await call(into_v2(request, {**body, **(more or {})}, place)))
+        session = self.session(str(found.get("sessionId", body.get("sessionId"))))
+        made = without(found, "configOptions", "availableCommands", "modes")
+        if found.get("configOptions") is not None:
+            made["configOptions"] = session.to_v1.replace_options(found["configOptions"], place.at("configOptions"))
+        modes = session.to_v1.modes()
+        if modes is not None:
+            made["modes"] = modes
+        if "sessionId" in found and found.get("availableCommands") is not None:  # v1 has an update for them
+            commands = {
+                "sessionUpdate": "available_commands_update",
+                "availableCommands": found["availableCommands"],
+            }
+            self._background.start(self._update(session, commands, {}))
+        return into_v1(answer, made, place)
 
     async def session_list(self, params: v1.ListSessionsRequest, /) -> v1.ListSessionsResponse:
-        """See the generated class."""
-        place = self.losses.place("session/list")
-        request = into_v2(v2.ListSessionsRequest, with_supported_roots(to_builtins(params), self._can), place)
-        answer = await self.agent.session_list(request)
-        return into_v1(v1.ListSessionsResponse, to_builtins(answer), place)
+        body = with_supported_roots(to_builtins(params), self._can)
+        return await self._pass(
+            "session/list", self.agent.session_list, v2.ListSessionsRequest, v1.ListSessionsResponse, body
+        )
 
     async def session_close(self, params: v1.CloseSessionRequest, /) -> v1.CloseSessionResponse:
-        """See the generated class."""
-        place = self.losses.place("session/close")
-        answer = await self.agent.session_close(into_v2(v2.CloseSessionRequest, to_builtins(params), place))
+        answer = await self._pass(
+            "session/close", self.agent.session_close, v2.CloseSessionRequest, v1.CloseSessionResponse, params
+        )
         session = self.sessions.pop(params.session_id, None)
-        for turn in () if session is None else session.turns.open:
-            turn.end({"stopReason": "cancelled"})
-        return into_v1(v1.CloseSessionResponse, to_builtins(answer), place)
+        for prompt in () if session is None else session.open.open:
+            prompt.complete({"stopReason": "cancelled"})
+        return answer
 
     async def session_delete(self, params: v1.DeleteSessionRequest, /) -> v1.DeleteSessionResponse:
-        """See the generated class."""
-        place = self.losses.place("session/delete")
-        answer = await self.agent.session_delete(into_v2(v2.DeleteSessionRequest, to_builtins(params), place))
+        answer = await self._pass(
+            "session/delete", self.agent.session_delete, v2.DeleteSessionRequest, v1.DeleteSessionResponse, params
+        )
         self.sessions.pop(params.session_id, None)
-        return into_v1(v1.DeleteSessionResponse, to_builtins(answer), place)
+        return answer
 
     async def session_set_mode(self, params: v1.SetSessionModeRequest, /) -> v1.SetSessionModeResponse:
-        """See the generated class: the option of category `mode` is set."""
-        place = self.losses.place("session/set_mode")
+        """The option of category `mode` is set."""
+        place = self.losses.place("session/set_mode", session_id=params.session_id)
         session = self.session(params.session_id)
-        option = session.downward.options.mode
+        option = session.to_v1.mode
         if option is None:
             raise RequestError(METHOD_NOT_FOUND, "the session has no modes", {"method": "session/set_mode"})
         body = to_builtins(params)
@@ -213,11 +229,10 @@ class AgentAsV1(peers1.Agent):
     async def session_set_config_option(
         self, params: v1.SetSessionConfigOptionRequest, /
     ) -> v1.SetSessionConfigOptionResponse:
-        """See the generated class."""
-        place = self.losses.place("session/set_config_option")
+        place = self.losses.place("session/set_config_option", session_id=params.session_id)
         body = to_builtins(params)
-        session = self.session(str(body["sessionId"]))
-        option = session.downward.options.find(body.get("configId"))
+        session = self.session(params.session_id)
+        option = session.to_v1.option(body.get("configId"))
         if option is not None and option.get("type") == "boolean" and isinstance(body.get("value"), str):
             body |= {"type": "boolean", "value": body["value"] == ON[True]}
         answer = await self._set({"type": "id", **body}, session, place)
@@ -226,52 +241,23 @@ class AgentAsV1(peers1.Agent):
     async def _set(self, body: Json, session: _Session, place: Place) -> Json:
         request: Any = into_v2(cast("Any", v2.SetSessionConfigOptionRequest), body, place)
         answer = to_builtins(await self.agent.session_set_config_option(request))
-        options = session.downward.options.replace(answer.get("configOptions") or (), place.at("configOptions"))
+        options = session.to_v1.replace_options(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options}
-
-    def _setup(self, body: Json, place: Place) -> Json:
-        body = with_supported_roots(body, self._can)
-        servers: list[Any] = []
-        for index, one in enumerate(body.get("mcpServers") or ()):
-            if as_object(one).get("type") == "sse":
-                place.at("mcpServers", index).lose("v2 has no MCP servers over SSE", one)
-                raise invalid_params("an MCP server over SSE cannot be used", pointer=f"/mcpServers/{index}")
-            servers.append(server_to_v2(one))
-        return {**body, "mcpServers": servers}
-
-    def _set_up(self, session_id: str, answer: Json, place: Place) -> Json:
-        options = self.session(session_id).downward.options
-        made = without(answer, "configOptions", "availableCommands", "modes")
-        if answer.get("configOptions") is not None:
-            made["configOptions"] = options.replace(answer["configOptions"], place.at("configOptions"))
-        modes = options.modes()
-        return made if modes is None else {**made, "modes": modes}
-
-    async def _announced(self, session_id: str, answer: Json) -> None:
-        """What v2 says in the answer that opens a session, and v1 in an update after it."""
-        if answer.get("availableCommands") is not None:
-            update = {
-                "sessionUpdate": "available_commands_update",
-                "availableCommands": answer["availableCommands"],
-            }
-            await self._told(self.session(session_id), update, {})
 
     # --- turns
 
     async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
-        """See the generated class."""
-        place = self.losses.place("session/prompt")
-        body = to_builtins(params)
-        body["prompt"] = blocks_to_v2(body["prompt"], place.at("prompt"))
-        request = into_v2(v2.PromptRequest, body, place)
+        place = self.losses.place("session/prompt", session_id=params.session_id)
+        request = into_v2(v2.PromptRequest, self._to_v2.convert("PromptRequest", to_builtins(params), place), place)
         session = self.session(params.session_id)
+        said = to_builtins(request)["prompt"]
 
-        async def accepted() -> str:
+        async def send() -> str:
             return (await self.agent.session_prompt(request)).message_id
 
-        session.prompts.append(body["prompt"])
+        session.prompts.append(said)
         try:
-            end = await session.turns.wait_for_end(accepted())
+            end = await session.open.wait_for_end(send())
         except asyncio.CancelledError:
             with suppress(ConnectionClosed):
                 await self.agent.session_cancel(v2.CancelSessionNotification(session_id=session.id))
@@ -281,11 +267,7 @@ class AgentAsV1(peers1.Agent):
                 raise
             return v1.PromptResponse(stop_reason="cancelled")
         finally:
-            session.prompts.remove(body["prompt"])
-        return into_v1(v1.PromptResponse, self._reply(end, place), place)
-
-    def _reply(self, end: Json, place: Place) -> Json:
-        """The answer of v1 to a prompt. Raises `RequestError` where the work ended in an error."""
+            session.prompts.remove(said)
         reason = end.get("stopReason")
         if reason == "error":
             error = as_object(end.get("error"))
@@ -295,11 +277,10 @@ class AgentAsV1(peers1.Agent):
             place.at("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
             reason = "end_turn"
         meta = {"_meta": end["_meta"]} if end.get("_meta") is not None else {}
-        return {"stopReason": reason, **meta}
+        return into_v1(v1.PromptResponse, {"stopReason": reason, **meta}, place)
 
     async def session_cancel(self, params: v1.CancelNotification, /) -> None:
-        """See the generated class."""
-        place = self.losses.place("session/cancel")
+        place = self.losses.place("session/cancel", session_id=params.session_id)
         await self.agent.session_cancel(into_v2(v2.CancelSessionNotification, to_builtins(params), place))
 
     async def extension_request(self, method: str, params: Any) -> Any:
@@ -312,47 +293,41 @@ class AgentAsV1(peers1.Agent):
 
     # --- what the agent sends
 
-    async def updated(self, params: v2.UpdateSessionNotification) -> None:
+    async def handle_update(self, params: v2.UpdateSessionNotification) -> None:
         """Pass on an update of the agent."""
         session = self.session(params.session_id)
         body = to_builtins(params)
         update, more = body["update"], without(body, "update")
-        match update.get("sessionUpdate"):
-            case "state_update":
-                await self._stated(session, update, more)
-            case "user_message" if self._is_echo(session, update):
-                pass
-            case _:
-                await self._told(session, update, more)
+        kind = update.get("sessionUpdate")
+        if kind == "state_update":
+            await self._handle_state(session, update, more)
+            return
+        if kind == "user_message":
+            session.open.record_user_message(str(update.get("messageId")))
+            if update.get("content") in session.prompts:
+                return  # what the client has said itself is not told again in v1
+        await self._update(session, update, more)
 
-    def _is_echo(self, session: _Session, update: Json) -> bool:
-        """Whether this is what the client has said itself: in v1 it is not told again."""
-        session.turns.hear(str(update.get("messageId")))
-        return update.get("content") in session.prompts
-
-    async def _stated(self, session: _Session, update: Json, more: Json) -> None:
-        place = self.losses.place("session/update", "update")
+    async def _handle_state(self, session: _Session, update: Json, more: Json) -> None:
+        place = self._update_place(session)
         state = update.get("state")
         if update.get("background"):
             place.at("background").lose("v1 does not report background work", update["background"], "carried")
             await self._carry(session, update, more)
         if state in BUSY:
-            session.turns.work()
-            if not session.turns.open:
+            session.open.record_running()
+            if not session.open.open:
                 place.at("state").lose("v1 has no work without a prompt; its updates are still sent", state)
         elif state == "idle":
-            await self._rest(session, update, place)
+            if session.open.completing():
+                await self._send(session, session.to_v1.flush(place), {})
+            session.open.record_idle(without(update, "sessionUpdate", "state"))
         elif not update.get("background"):
             place.at("state").lose("v1 has no such state", update, "carried")
             await self._carry(session, update, more)
 
-    async def _rest(self, session: _Session, update: Json, place: Place) -> None:
-        if session.turns.ending():
-            await self._send(session, session.downward.flush(place), {})
-        session.turns.rest(without(update, "sessionUpdate", "state"))
-
-    async def _told(self, session: _Session, update: Json, more: Json) -> None:
-        found = session.downward.update(update, self.losses.place("session/update", "update"))
+    async def _update(self, session: _Session, update: Json, more: Json) -> None:
+        found = session.to_v1.update(update, self._update_place(session))
         if found is None:
             await self._carry(session, update, more)
         else:
@@ -360,27 +335,51 @@ class AgentAsV1(peers1.Agent):
 
     async def _carry(self, session: _Session, update: Json, more: Json) -> None:
         with suppress(ConnectionClosed):
-            await self.client.extension_notification(
-                CARRIED, {**without(more, "sessionId"), "sessionId": session.id, "update": update}
-            )
+            await self.client.extension_notification(CARRIED, {**more, "sessionId": session.id, "update": update})
 
     async def _send(self, session: _Session, updates: list[Json], more: Json) -> None:
-        place = self.losses.place("session/update")
+        place = self.losses.place("session/update", session_id=session.id)
         for one in updates:
-            body = {**without(more, "sessionId"), "sessionId": session.id, "update": one}
+            body = {**more, "sessionId": session.id, "update": one}
             with suppress(ConnectionClosed, RequestError):  # what is refused is told as a loss
                 await self.client.session_update(into_v1(v1.SessionNotification, body, place))
 
-    async def asked(self, params: v2.RequestPermissionRequest) -> v2.RequestPermissionResponse:
-        """Ask the client for permission: as it is, or with the words of the prompt in the tool call's title."""
-        place = self.losses.place("session/request_permission")
-        session = self.session(params.session_id)
-        request = permission_to_v1(params, session.downward, place)
-        answer = await self.client.session_request_permission(request)
+    def _update_place(self, session: _Session) -> Place:
+        return self.losses.place("session/update", "update", session_id=session.id)
+
+
+class ClientForV2(peers2.Client):
+    """What the agent of v2 sees: the client of v1."""
+
+    def __init__(self, codec: AgentAsV1) -> None:
+        self._codec = codec
+
+    async def serve(self, method: str, params: Any) -> Any:
+        return await relay_errors(super().serve(method, params))
+
+    async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
+        await self._codec.handle_update(params)
+
+    async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
+        place = self._codec.losses.place("session/request_permission", session_id=params.session_id)
+        request = permission_to_v1(params, self._codec.session(params.session_id).to_v1, place)
+        answer = await self._codec.client.session_request_permission(request)
         return into_v2(v2.RequestPermissionResponse, to_builtins(answer), place)
 
-    async def elicited(self, params: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
-        """Ask the user for input."""
-        place = self.losses.place("elicitation/create")
-        answer: Any = await self.client.elicitation_create(elicitation_to_v1(params, place, self.agent_connection))
+    async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
+        place = self._codec.losses.place("elicitation/create", session_id=getattr(params, "session_id", None))
+        request = elicitation_to_v1(params, place, self._codec.request_ids())
+        answer: Any = await self._codec.client.elicitation_create(request)
         return into_v2(v2.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
+
+    async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
+        place = self._codec.losses.place("elicitation/complete")
+        await self._codec.client.elicitation_complete(
+            into_v1(v1.CompleteElicitationNotification, to_builtins(params), place)
+        )
+
+    async def extension_request(self, method: str, params: Any) -> Any:
+        return await self._codec.client.extension_request(method, params)
+
+    async def extension_notification(self, method: str, params: Any) -> None:
+        await self._codec.client.extension_notification(method, params)

@@ -33,6 +33,7 @@ class Loss:
     sentence: str
     kind: Kind = "dropped"
     value: Any = field(default=None, compare=False, repr=False)
+    session_id: str | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return f"{self.method} {self.pointer or '(all)'}: {self.sentence} ({self.kind})"
@@ -54,9 +55,9 @@ class Losses:
         """How many there were."""
         return self.counts.total()
 
-    def place(self, method: str, *path: str | int) -> Place:
+    def place(self, method: str, *path: str | int, session_id: str | None = None) -> Place:
         """Where a loss may happen: the params, or the result, of a method."""
-        return Place(self, method, path)
+        return Place(self, method, path, session_id)
 
     def add(self, loss: Loss) -> None:
         """Count and tell one."""
@@ -71,16 +72,17 @@ class Place:
     losses: Losses
     method: str
     path: tuple[str | int, ...] = ()
+    session_id: str | None = None
 
     def at(self, *path: str | int) -> Place:
         """A place below this one."""
-        return Place(self.losses, self.method, (*self.path, *path))
+        return Place(self.losses, self.method, (*self.path, *path), self.session_id)
 
     def lose(self, sentence: str, value: Any = None, kind: Kind = "dropped") -> None:
         """Say that something here could not go on as it was."""
-        self.losses.add(Loss(self.method, json_pointer(self.path), sentence, kind, value))
+        self.losses.add(Loss(self.method, json_pointer(self.path), sentence, kind, value, self.session_id))
 
     def dropped(self, drop: Dropped) -> None:
         """Say what the types of the other version do not take: the hook `on_drop` of decoding."""
         pointer = json_pointer(self.path) + drop.pointer
-        self.losses.add(Loss(self.method, pointer, drop.problem.sentence, "dropped", drop.value))
+        self.losses.add(Loss(self.method, pointer, drop.problem.sentence, "dropped", drop.value, self.session_id))

@@ -1,4 +1,4 @@
-"""The turns of an agent of v1 in the terms of v2, and what the agent sends meanwhile.
+"""The sessions and turns of an agent of v1 in the terms of v2.
 
 In v1 the answer to `session/prompt` is the end of the turn; in v2 it says that the prompt was accepted, and the end is an update. The
 agent of v1 does not say that it accepts: its first sign of life in the turn counts as that, or `patience` seconds without an error. Prompts
@@ -24,13 +24,13 @@ from acp_session.diffs import as_object
 from acp_session.services import Services
 from acp_workspace.errors import refused
 
-from .downward import CARRIED
-from .forwarding import forwarded, into_v1, into_v2
 from .interfaces import ClientInterface
 from .losses import Losses, OnLoss
-from .parts import Json, blocks_to_v1, without
-from .questions import elicitation_to_v2, outcome_to_v1, permission_to_v2
-from .upward import Upward
+from .messages import into_v1, into_v2, relay_errors
+from .to_v1 import CARRIED, ToV1
+from .to_v2 import ToV2
+from .user_requests import RequestIds, elicitation_to_v2, outcome_to_v1, permission_to_v2
+from .walker import Json, without
 
 T = TypeVar("T")
 
@@ -40,35 +40,35 @@ PATIENCE: Final = 0.5
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """A prompt that the agent works on. `begun`: it gave a sign of life. `answered`: the client was told that the prompt is accepted."""
+    """A prompt that the agent works on. `begun`: it gave a sign of life. `answered`: the client has its answer."""
 
     message_id: str
     content: list[Any]
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
-    is_told: bool = False
+    is_reported: bool = False
     is_cancelled: bool = False
     failure: RequestError | None = None
 
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """What is known of a session: what it was told, its turn, prompts that wait for it, and what the user is being asked."""
+    """A session: what it was sent, its turn, prompts that wait for it, and what the user is being asked."""
 
     id: str
-    upward: Upward
+    to_v2: ToV2
     cwd: str = ""
     additional: list[str] = field(default_factory=list[str])
     free: asyncio.Lock = field(default_factory=asyncio.Lock)
     turn: Turn | None = None
     work: asyncio.Task[Any] | None = None
     waiting: set[asyncio.Task[Any]] = field(default_factory=set[Any])
-    asking: set[asyncio.Future[Any]] = field(default_factory=set[Any])
+    questions: set[asyncio.Future[Any]] = field(default_factory=set[Any])
     is_muted: bool = False
 
 
 class TurnsOfV1(peers2.Agent):
-    """What an agent of v1 does in its sessions, told to a client of v2. `losses` counts what could not be carried over."""
+    """What an agent of v1 does in its sessions, reported to a client of v2."""
 
     agent: peers1.RemoteAgent
 
@@ -86,6 +86,7 @@ class TurnsOfV1(peers2.Agent):
         self._client = client
         self._patience = patience
         self._can = v1.AgentCapabilities()
+        self._to_v1 = ToV1(has_switches=True, has_notices=True, has_compaction=True)
         self._background = Background()
 
     @property
@@ -109,22 +110,22 @@ class TurnsOfV1(peers2.Agent):
 
     async def serve(self, method: str, params: Any) -> Any:
         """Serve a request of a client at the far end of a connection: errors of the agent are passed on as they are."""
-        return await forwarded(super().serve(method, params))
+        return await relay_errors(super().serve(method, params))
 
     def session(self, session_id: str) -> Session:
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
         if found is None:
-            found = self.sessions[session_id] = Session(session_id, Upward(lambda: self.services.terminals(session_id)))
+            to_v2 = ToV2(lambda: self.services.terminals(session_id))
+            found = self.sessions[session_id] = Session(session_id, to_v2)
         return found
 
     # --- turns
 
     async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
-        """See the generated class."""
-        place = self.losses.place("session/prompt")
+        place = self.losses.place("session/prompt", session_id=params.session_id)
         body = to_builtins(params)
-        request = into_v1(v1.PromptRequest, {**body, "prompt": blocks_to_v1(body["prompt"], place.at("prompt"))}, place)
+        request = into_v1(v1.PromptRequest, self._to_v1.convert("PromptRequest", body, place), place)
         session = self.session(params.session_id)
         current = asyncio.current_task()
         assert current is not None
@@ -133,8 +134,8 @@ class TurnsOfV1(peers2.Agent):
             await session.free.acquire()
         finally:
             session.waiting.discard(current)
-        turn = session.turn = Turn(session.upward.message_id(), body["prompt"])
-        session.upward.pause()
+        turn = session.turn = Turn(session.to_v2.message_id(), body["prompt"])
+        session.to_v2.pause()
         session.work = self._background.start(self._work(session, turn, request))
         begun = asyncio.ensure_future(turn.begun.wait())
         try:
@@ -147,11 +148,10 @@ class TurnsOfV1(peers2.Agent):
             turn.answered.set()
         if turn.failure is not None:
             raise turn.failure
-        self._background.start(self._accepted(session))
+        self._background.start(self._report_start(session))
         return v2.PromptResponse(message_id=turn.message_id)
 
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
-        """See the generated class."""
         session = self.sessions.get(params.session_id)
         if session is not None:
             for task in tuple(session.waiting):
@@ -162,50 +162,41 @@ class TurnsOfV1(peers2.Agent):
         """One turn: from the prompt to the answer of v1, which becomes the state `idle`."""
         end: Json
         try:
-            end = to_builtins(await forwarded(self.agent.session_prompt(request)))
+            end = to_builtins(await relay_errors(self.agent.session_prompt(request)))
         except RequestError as error:
             if not turn.begun.is_set() and not turn.answered.is_set():
                 turn.failure = error
-            cause = {"code": error.code, "message": error.message}
-            cause |= {} if error.data is None else {"data": error.data}
-            end = {"stopReason": "cancelled"} if turn.is_cancelled else {"stopReason": "error", "error": cause}
+            failed = {"stopReason": "error", "error": error.as_json()}
+            end = {"stopReason": "cancelled"} if turn.is_cancelled else failed
         try:
             if turn.failure is None:
-                await self._accepted(session)
-                await self._idle(session, end)
+                await self._report_start(session)
+                await self._report_state(session, "idle", end)
         finally:
             session.turn = session.work = None
-            session.upward.pause()
+            session.to_v2.pause()
             session.free.release()
 
-    async def _accepted(self, session: Session) -> None:
-        """Tell the client once that its message has its place, and that work goes on; what the agent sends comes after that."""
+    async def _report_start(self, session: Session) -> None:
+        """Report once that the message has its place and that work goes on; what the agent sends comes after that."""
         turn = session.turn
         if turn is None:
             return
         turn.begun.set()
         await turn.answered.wait()
-        if turn.is_told or turn.failure is not None:
+        if turn.is_reported or turn.failure is not None:
             return
-        turn.is_told = True
+        turn.is_reported = True
         message = {"sessionUpdate": "user_message", "messageId": turn.message_id, "content": turn.content}
         await self.send(session.id, message)
-        await self.state(session, "running")
+        await self._report_state(session, "running")
 
-    async def _current(self, session: Session) -> None:
-        """The state of a session that is taken up."""
-        await self.state(session, "idle" if session.turn is None else "running")
-
-    async def _idle(self, session: Session, end: Json) -> None:
-        await self.send(session.id, {"sessionUpdate": "state_update", "state": "idle", **end})
-
-    async def state(self, session: Session, state: str) -> None:
-        """Tell in which state the session is."""
-        await self.send(session.id, {"sessionUpdate": "state_update", "state": state})
+    async def _report_state(self, session: Session, state: str, end: Json | None = None) -> None:
+        await self.send(session.id, {"sessionUpdate": "state_update", "state": state, **(end or {})})
 
     async def send(self, session_id: str, update: Json, more: Json | None = None) -> None:
         """Send an update to the client."""
-        place = self.losses.place("session/update")
+        place = self.losses.place("session/update", session_id=session_id)
         body = {**(more or {}), "sessionId": session_id, "update": update}
         notification = into_v2(v2.UpdateSessionNotification, body, place)
         with suppress(ConnectionClosed):  # nobody listens any more
@@ -214,97 +205,94 @@ class TurnsOfV1(peers2.Agent):
     def _stop(self, session: Session) -> None:
         if session.turn is not None:
             session.turn.is_cancelled = True
-        for asked in tuple(session.asking):
-            asked.cancel()
+        for question in tuple(session.questions):
+            question.cancel()
 
     async def _cancel(self, session: Session | None, body: Json) -> None:
         if session is not None:
             self._stop(session)
-        place = self.losses.place("session/cancel")
+        place = self.losses.place("session/cancel", session_id=body.get("sessionId"))
         with suppress(ConnectionClosed):
             await self.agent.session_cancel(into_v1(v1.CancelNotification, body, place))
         if session is not None:
             await self.services.stop(session.id)
 
-    async def _decided(self, session: Session, work: Awaitable[T]) -> T | None:
+    async def _decide(self, session: Session, work: Awaitable[T]) -> T | None:
         """The result of something that the user decides, `None` where the turn is cancelled first."""
-        deciding = asyncio.ensure_future(work)
-        session.asking.add(deciding)
+        question = asyncio.ensure_future(work)
+        session.questions.add(question)
         try:
-            await asyncio.wait([deciding])
+            await asyncio.wait([question])
         except asyncio.CancelledError:
-            deciding.cancel()
+            question.cancel()
             raise
         finally:
-            session.asking.discard(deciding)
-        return None if deciding.cancelled() else deciding.result()
+            session.questions.discard(question)
+        return None if question.cancelled() else question.result()
 
     # --- what the agent sends
 
-    async def updated(self, params: v1.SessionNotification) -> None:
+    async def handle_update(self, params: v1.SessionNotification) -> None:
         """Pass on an update of the agent."""
         session = self.session(params.session_id)
         body = to_builtins(params)
-        place = self.losses.place("session/update", "update")
-        found = session.upward.update(body["update"], place)
+        place = self.losses.place("session/update", "update", session_id=session.id)
+        found = session.to_v2.update(body["update"], place)
         if session.is_muted:
             return
-        await self._accepted(session)
+        await self._report_start(session)
         for one in found:
-            try:
+            with suppress(RequestError):  # told as a loss
                 await self.send(session.id, one, without(body, "sessionId", "update"))
-            except RequestError:
-                continue  # told as a loss
 
-    async def asked(self, params: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
+    async def handle_carried(self, params: Any) -> None:
+        """Pass on an update of v2 that another codec has carried through v1."""
+        body = as_object(params)
+        notification = into_v2(v2.UpdateSessionNotification, body, self.losses.place(CARRIED))
+        await self._report_start(self.session(notification.session_id))
+        with suppress(ConnectionClosed):
+            await self.client.session_update(notification)
+
+    async def ask_permission(self, params: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
         """Ask the client for permission. Where the turn is cancelled meanwhile, that is the answer, and the client is asked no more."""
         session = self.session(params.session_id)
-        place = self.losses.place("session/request_permission")
-        request = permission_to_v2(params, session.upward, place)
-        await self._accepted(session)
+        place = self.losses.place("session/request_permission", session_id=session.id)
+        request = permission_to_v2(params, session.to_v2, place)
+        await self._report_start(session)
         cancelled = v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
         if session.turn is not None and session.turn.is_cancelled:
             return cancelled
         if session.turn is not None:
-            await self.state(session, "requires_action")
+            await self._report_state(session, "requires_action")
         try:
-            answer = await self._decided(session, self.client.session_request_permission(request))
+            answer = await self._decide(session, self.client.session_request_permission(request))
         finally:
-            if session.turn is not None and not session.asking and not session.turn.is_cancelled:
-                await self.state(session, "running")
+            if session.turn is not None and not session.questions and not session.turn.is_cancelled:
+                await self._report_state(session, "running")
         return cancelled if answer is None else outcome_to_v1(answer, place)
 
-    async def elicited(self, params: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
+    async def ask_for_input(self, params: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
         """Ask the user for input. Where the turn is cancelled meanwhile, the client is asked no more."""
-        place = self.losses.place("elicitation/create")
-        sent = self.agent.connection.sent(getattr(params, "request_id", None))
-        session_id = getattr(params if sent is None else sent.params, "session_id", None)
-        session = self.sessions.get(str(session_id))
+        place = self.losses.place("elicitation/create", session_id=getattr(params, "session_id", None))
+        connection = self.agent.connection
+        sent = connection.sent(getattr(params, "request_id", None))
+        session = self.sessions.get(str(getattr(params if sent is None else sent.params, "session_id", None)))
         if session is not None:
-            await self._accepted(session)
-        asking: Any = self.client.elicitation_create(
-            elicitation_to_v2(params, place, self.agent.connection, is_local=self._client is not None)
-        )
-        answer: Any = await (asking if session is None else self._decided(session, asking))
+            await self._report_start(session)
+        request_ids = RequestIds(connection, is_local=self._client is not None)
+        asking = self.client.elicitation_create(elicitation_to_v2(params, place, request_ids))
+        answer = await (asking if session is None else self._decide(session, asking))
         if answer is None:
             return v1.ElicitationCancelAction()
         return into_v1(v1.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
 
-    async def alive(self, session_id: str, command: str | None = None) -> None:
+    async def note_activity(self, session_id: str, command: str | None = None) -> None:
         """Note that the agent asks for files or terminals, which shows that it works. Raises `RequestError` for a command that it wants
         to start after its turn was cancelled.
         """
         session = self.sessions.get(session_id)
         if session is None:
             return
-        await self._accepted(session)
+        await self._report_start(session)
         if command is not None and session.turn is not None and session.turn.is_cancelled:
             raise refused(command, "the turn was cancelled")
-
-    async def carried(self, params: Any) -> None:
-        """Send an update of v2 that another adapter has carried through v1."""
-        place = self.losses.place(CARRIED)
-        notification = into_v2(v2.UpdateSessionNotification, as_object(params), place)
-        await self._accepted(self.session(notification.session_id))
-        with suppress(ConnectionClosed):
-            await self.client.session_update(notification)

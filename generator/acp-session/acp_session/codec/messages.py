@@ -1,4 +1,4 @@
-"""What both adapters are made of: messages as JSON, the types of the other version, errors of the far end."""
+"""Typed messages of the one version made of what the other says, and errors of the far end."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import TypeVar
 
 from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
-from acp_session.permission import NotMappable
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
 
 from .losses import Place
-from .parts import Json, without
+from .walker import Json, without
 
 T = TypeVar("T")
 
@@ -21,7 +20,7 @@ def into_v1(type_: type[T], body: Json, place: Place) -> T:
     try:
         return v1.decode_as(type_, body, on_drop=place.dropped)
     except DecodeError as error:
-        raise _unmappable(error, place) from None
+        raise _refusal(error, place) from None
 
 
 def into_v2(type_: type[T], body: Json, place: Place) -> T:
@@ -29,16 +28,17 @@ def into_v2(type_: type[T], body: Json, place: Place) -> T:
     try:
         return v2.decode_as(type_, body, on_drop=place.dropped)
     except DecodeError as error:
-        raise _unmappable(error, place) from None
+        raise _refusal(error, place) from None
 
 
-def _unmappable(error: DecodeError, place: Place) -> RequestError:
+def _refusal(error: DecodeError, place: Place) -> RequestError:
     for problem in error.problems:
         place.lose(problem.sentence, problem.pointer)
-    return NotMappable((problem.pointer, problem.sentence) for problem in error.problems).as_request_error()
+    problems = [{"pointer": one.pointer, "reason": one.sentence} for one in error.problems]
+    return invalid_params("the other version of the protocol cannot hold this message", problems=problems)
 
 
-async def forwarded(work: Awaitable[T]) -> T:
+async def relay_errors(work: Awaitable[T]) -> T:
     """What the far end answers. Its error is passed on as it is; raises `RequestError`."""
     try:
         return await work

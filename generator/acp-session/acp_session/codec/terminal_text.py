@@ -17,7 +17,7 @@ MOST: Final = 1024 * 1024
 _LEAST: Final = 1024
 
 
-class Screen:
+class TerminalText:
     """One terminal: its command, the end of its output, how it ended."""
 
     def __init__(self) -> None:
@@ -62,8 +62,8 @@ class Screen:
         """Whether enough has changed: output that grows is told again when there is half as much more."""
         return self._is_changed or self._new >= max(_LEAST, self._told // 2)
 
-    def told(self) -> None:
-        """Note that the text was told."""
+    def tell(self) -> None:
+        """Note that the text is told."""
         self._told, self._new, self._is_changed = len(self._output), 0, False
 
     @property
