@@ -212,6 +212,11 @@ class Session:
             self._message = kind, f"msg_{secrets.token_hex(8)}"
         return self._message[1]
 
+    def call_id(self) -> str:
+        """An id for another tool call."""
+        self._stored.calls += 1
+        return f"call_{self._stored.calls}"
+
     async def set_state(self, turn: str, state: str) -> None:
         """Say what the session does in the foreground, in the turn with this message. A turn that has ended says no more."""
         if turn == self._turn:
