@@ -180,7 +180,7 @@ def test_what_acpgen_shares_loads_neither_codecs_nor_bindings() -> None:
                 "json_types",
                 "parse",
             ),
-            *("patterns", "pointers", "process_tree", "records", "routing", "strict", "supervisor"),
+            *("patterns", "pointers", "process_tree", "records", "routing", "strict", "supervisor", "tail"),
         )
     }
     assert loaded == {"acpgen.jsonrpc_bindings", *monitor, *runtime}

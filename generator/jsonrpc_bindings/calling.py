@@ -75,12 +75,14 @@ class Calling:
         self._room.set()
 
     def _gone(self) -> ConnectionClosed:
-        known = isinstance(self._reason, ConnectionClosed | Unreadable)
-        why = f": {self._reason}" if known else ""
+        reason = self._reason
+        why = f": {reason}" if isinstance(reason, ConnectionClosed | Unreadable) else ""
         found = ConnectionClosed(
-            "the connection is closed" if self._is_closing and not self._reason else f"the {self.other} has ended{why}"
+            "the connection is closed" if self._is_closing and not reason else f"the {self.other} has ended{why}"
         )
-        found.__cause__ = self._reason
+        if isinstance(reason, ConnectionClosed):
+            found.exit_code, found.signal, found.stderr = reason.exit_code, reason.signal, reason.stderr
+        found.__cause__ = reason
         return found
 
     def _tell(self, what: object, level: int = logging.INFO) -> None:

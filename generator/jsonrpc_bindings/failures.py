@@ -74,7 +74,19 @@ class PeerError(Error):
 
 
 class ConnectionClosed(Error, ConnectionError):
-    """The peer has ended, or the connection was closed: nothing can be sent, and no answer will come."""
+    """The peer has ended, or the connection was closed: nothing can be sent, and no answer will come.
+
+    For a program that was started here and has ended: `exit_code`, or the name of the `signal` that ended it, and `stderr`, the end of its
+    standard error.
+    """
+
+    def __init__(
+        self, message: str, *, exit_code: int | None = None, signal: str | None = None, stderr: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+        self.signal = signal
+        self.stderr = stderr
 
 
 class NotAdvertised(Error):

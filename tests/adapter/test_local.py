@@ -14,7 +14,7 @@ from acp_bindings import PeerError, v1, v2
 
 from acp_session.adapter import Local
 from acp_session.negotiation import connect_agent, serve_agent
-from acp_workspace.approval import CommandWish, Wish
+from acp_workspace.approval import ApprovalRequest, CommandApprovalRequest
 from acp_workspace.filesystem import FilePolicy
 from adapter.programs import ME2, Agent1, Client2, Setting, client2_with_agent1, run, words
 from jsonrpc_bindings.transport import pair
@@ -160,7 +160,7 @@ def test_directories_that_are_not_granted_are_refused_before_the_agent_hears_of_
 
     async def work() -> None:
         agent, client, setting = Agent1(), Client2(), Setting()
-        async with client2_with_agent1(client, agent, setting, local=Local(grant=grant)) as (calls, _):
+        async with client2_with_agent1(client, agent, setting, local=Local(root_policy=grant)) as (calls, _):
             await calls.initialize(ME2)
             for folder, code in ((Path("/"), -32001), (tmp_path / "none", -32002)):
                 with pytest.raises(PeerError) as failed:
@@ -174,11 +174,11 @@ def test_directories_that_are_not_granted_are_refused_before_the_agent_hears_of_
 
 def test_the_end_of_a_turn_ends_its_commands_and_what_awaits_approval(tmp_path: Path) -> None:
     found: list[Any] = []
-    asked: list[Wish] = []
+    asked: list[ApprovalRequest] = []
 
-    async def approve(wish: Wish) -> bool:
+    async def approve(wish: ApprovalRequest) -> bool:
         asked.append(wish)
-        if isinstance(wish, CommandWish):
+        if isinstance(wish, CommandApprovalRequest):
             return True
         await asyncio.sleep(60)
         return True

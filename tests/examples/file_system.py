@@ -181,7 +181,7 @@ async def user_notifications(root: Path) -> None:
 async def version_control(root: Path) -> None:
     """ "Version Control Integration": what was written is staged, without a shell."""
     subprocess.run(["git", "init", "--quiet", str(root)], check=True)
-    async with serving(root, stage=GitStage()) as files:
+    async with serving(root, changed=GitStage()) as files:
         await files.write(root / "tide; rm -rf x.txt", "low")
     staged = subprocess.run(
         ["git", "-C", str(root), "diff", "--cached", "--name-only"], check=True, capture_output=True

@@ -16,7 +16,7 @@ from acp_bindings.v2.methods import STRICT as V2
 
 from acp_monitor import Monitor
 from acp_workspace.errors import RequestError
-from acp_workspace.workspace import RootSet, scope
+from acp_workspace.workspace import RootSet, parse_scope
 from acpgen import Documents, Faults, lint
 from acpgen.compat.compare import compare
 from acpgen.pipeline import understand
@@ -109,7 +109,7 @@ def _tree() -> Path:
 
 @cache
 def _roots() -> RootSet:
-    return RootSet.bind(scope(str(_tree() / "root")))
+    return RootSet.bind(parse_scope(str(_tree() / "root")))
 
 
 def contain(data: bytes) -> None:

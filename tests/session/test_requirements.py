@@ -21,7 +21,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 import pytest
-from acp_bindings import UNSET, Request, v1, v2
+from acp_bindings import UNSET, ErrorResponse, Request, Response, v1, v2
 from mcp_bindings import Request as McpRequest
 from mcp_bindings import roots
 
@@ -59,8 +59,8 @@ from acp_workspace.mcp_roots import (
     path_of,
     uri_of,
 )
-from acp_workspace.tail import Tail
-from acp_workspace.workspace import AgentWorkspace, ClientWorkspace, RootSet, Scope, matches, normalise, scope
+from acp_workspace.workspace import AgentWorkspace, ClientWorkspace, RootSet, Scope, matches, normalise, parse_scope
+from jsonrpc_bindings.tail import Tail
 from requirements_file import identity, label
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -166,13 +166,12 @@ def code_of(work: Callable[..., object], *arguments: Any, **named: Any) -> int:
 
 
 def bound_to(base: Path) -> RootSet:
-    return RootSet.bind(scope(f"{base}/app", [f"{base}/lib"]))
+    return RootSet.bind(parse_scope(f"{base}/app", [f"{base}/lib"]))
 
 
 def read_file(base: Path, path: str, policy: FilePolicy | None = None) -> str:
     async def served() -> str:
-        files = FileSystem(policy)
-        await files.attach("s", bound_to(base))
+        files = FileSystem({"s": bound_to(base)}, policy)
         return (await files.read_text_file(v1.ReadTextFileRequest(session_id="s", path=path))).content
 
     return asyncio.run(served())
@@ -180,8 +179,7 @@ def read_file(base: Path, path: str, policy: FilePolicy | None = None) -> str:
 
 def write_file(base: Path, path: str, content: str, policy: FilePolicy | None = None) -> None:
     async def served() -> None:
-        files = FileSystem(policy)
-        await files.attach("s", bound_to(base))
+        files = FileSystem({"s": bound_to(base)}, policy)
         await files.write_text_file(v1.WriteTextFileRequest(session_id="s", path=path, content=content))
 
     asyncio.run(served())
@@ -191,12 +189,19 @@ def answered(base: Path, method: str, policy: FilePolicy | None = None, **params
     """What a client answers to a whole request, without the envelope."""
 
     async def served() -> bytes:
-        files = FileSystem(policy)
-        await files.attach("s", bound_to(base))
+        files = FileSystem({"s": bound_to(base)}, policy)
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"sessionId": "s", **params}}
         message = v1.decode(body, sender="agent")
         assert isinstance(message, Request)
-        return v1.encode(await files.answer(message))
+        handlers: dict[str, Any] = {
+            "fs/read_text_file": files.read_text_file,
+            "fs/write_text_file": files.write_text_file,
+        }
+        try:
+            return v1.encode(Response(1, await handlers[method](message.params), method))
+        except RequestError as error:
+            failure = v1.Error(code=error.code, message=error.message, data=error.data)
+            return v1.encode(ErrorResponse(1, failure, method))
 
     found: dict[str, Any] = json.loads(asyncio.run(served()))
     return {key: value for key, value in found.items() if key not in ("jsonrpc", "id")}
@@ -255,7 +260,7 @@ def refused(*lists: Any) -> Check:
     def check(base: Path) -> None:
         agent = AgentWorkspace(flavour="posix")
         for value in lists:
-            for method in (agent.new, agent.load, agent.resume, agent.fork):
+            for method in (agent.bind, agent.fork):
                 with pytest.raises(RequestError) as caught:
                     method(Raw("/w", value))
                 assert caught.value.code == INVALID_PARAMS
@@ -270,10 +275,10 @@ for _number, _lists in MALFORMED.items():
 
 @requirement(1, 2)
 def without_the_capability_no_list_is_sent(base: Path) -> None:
-    client = ClientWorkspace(granted=[str(base)])
+    client = ClientWorkspace(allowed_roots=[str(base)])
     assert code_of(client.prepare, f"{base}/app", [f"{base}/lib"], advertised=False) == INVALID_PARAMS
     roots = client.prepare(f"{base}/app", advertised=False)
-    assert ClientWorkspace.arguments(roots, advertised=False) is UNSET
+    assert ClientWorkspace.additional_directories(roots, advertised=False) is UNSET
     assert b"additionalDirectories" not in v1.encode(new(roots.scope.cwd, UNSET))
 
 
@@ -287,23 +292,23 @@ def a_listed_session_tells_its_roots_even_if_there_are_none(base: Path) -> None:
 @requirement(16, 17)
 def a_client_sends_no_root_twice_nor_its_working_directory(base: Path) -> None:
     app, lib = f"{base}/app", f"{base}/lib"
-    roots = ClientWorkspace(granted=[str(base)]).prepare(app, [lib, app, lib], advertised=True)
-    assert ClientWorkspace.arguments(roots, advertised=True) == [lib]
+    roots = ClientWorkspace(allowed_roots=[str(base)]).prepare(app, [lib, app, lib], advertised=True)
+    assert ClientWorkspace.additional_directories(roots, advertised=True) == [lib]
 
 
 @requirement(27, 52)
 def the_whole_list_is_sent_again(base: Path) -> None:
     app, lib, outside = f"{base}/app", f"{base}/lib", f"{base}/outside"
-    client = ClientWorkspace(granted=[str(base)])
+    client = ClientWorkspace(allowed_roots=[str(base)])
     known = client.learn(v1.SessionInfo(session_id="s", cwd=app, additional_directories=[lib]))
     more = client.prepare(app, [*known.scope.additional, outside], advertised=True)
-    assert ClientWorkspace.arguments(known, advertised=True) == [lib]
-    assert ClientWorkspace.arguments(more, advertised=True) == [lib, outside]
+    assert ClientWorkspace.additional_directories(known, advertised=True) == [lib]
+    assert ClientWorkspace.additional_directories(more, advertised=True) == [lib, outside]
 
 
 @requirement(51)
 def a_client_sends_absolute_paths_only(base: Path) -> None:
-    client = ClientWorkspace(granted=[str(base)])
+    client = ClientWorkspace(allowed_roots=[str(base)])
     for path in ("app", "./app", "../app", ""):
         assert code_of(client.prepare, f"{base}/app", [path], advertised=True) == INVALID_PARAMS
 
@@ -311,8 +316,8 @@ def a_client_sends_absolute_paths_only(base: Path) -> None:
 @requirement(62)
 def a_request_without_the_field_is_accepted(base: Path) -> None:
     agent = AgentWorkspace()
-    for method in (agent.new, agent.load, agent.resume, agent.fork):
-        assert method(new(f"{base}/app")).scope == scope(f"{base}/app") == Scope(f"{base}/app")
+    for method in (agent.bind, agent.fork):
+        assert method(new(f"{base}/app")).scope == parse_scope(f"{base}/app") == Scope(f"{base}/app")
 
 
 @requirement(
@@ -322,7 +327,7 @@ def a_request_without_the_field_is_accepted(base: Path) -> None:
     "acp/v1/session-setup/working-directory/4",
 )
 def the_working_directory_is_the_first_root(base: Path) -> None:
-    found = scope("/w", ["/b", "/a"], flavour="posix")
+    found = parse_scope("/w", ["/b", "/a"], flavour="posix")
     assert found.paths == ("/w", "/b", "/a")
     assert [root.path for root in bound_to(base).roots] == [f"{base}/app", f"{base}/lib"]
 
@@ -338,7 +343,7 @@ def lists_are_filtered(base: Path) -> None:
     }
 
     def listed(**filters: Any) -> str:
-        return "".join(agent.listed(sessions, v2.ListSessionsRequest(**filters), sessions.__getitem__))
+        return "".join(agent.filter_sessions(sessions, v2.ListSessionsRequest(**filters), sessions.__getitem__))
 
     assert listed(additional_directories=["/x", "/y"]) == "ad"
     assert listed(additional_directories=["/x"]) == ""
@@ -350,13 +355,13 @@ def lists_are_filtered(base: Path) -> None:
 
 @requirement(18)
 def duplicates_go_without_widening(base: Path) -> None:
-    assert scope("/w", ["/b", "/a/x", "/b", "/a"], flavour="posix").additional == ("/b", "/a/x", "/a")
+    assert parse_scope("/w", ["/b", "/a/x", "/b", "/a"], flavour="posix").additional == ("/b", "/a/x", "/a")
 
 
 @requirement(19, 45)
 def one_rule_normalises(base: Path) -> None:
     odd = "/w//x/./y/"
-    stored = scope(odd, [f"{odd}/z"], flavour="posix")
+    stored = parse_scope(odd, [f"{odd}/z"], flavour="posix")
     assert stored.cwd == normalise(odd, "posix") == "/w/x/y"
     assert stored.as_listed() == [normalise(f"{odd}/z", "posix")]
     assert matches(stored, cwd=odd, additional=[f"{odd}/z//"], flavour="posix")
@@ -384,8 +389,8 @@ def paths_in_any_root_are_in_scope(base: Path) -> None:
 def the_supplied_list_is_the_whole_list(base: Path) -> None:
     agent = AgentWorkspace()
     app, lib, outside = f"{base}/app", f"{base}/lib", f"{base}/outside"
-    for method in (agent.new, agent.load, agent.resume, agent.fork):
-        agent.activate("source", agent.new(new(app, [lib])))
+    for method in (agent.bind, agent.fork):
+        agent.activate("source", agent.bind(new(app, [lib])))
         assert method(new(app, [outside, lib])).scope.additional == (outside, lib)
         assert method(new(app, [outside])).scope.additional == (outside,)
         assert method(new(app)).scope.additional == ()
@@ -395,19 +400,19 @@ def the_supplied_list_is_the_whole_list(base: Path) -> None:
 def a_fork_inherits_what_is_proven_or_fails(base: Path) -> None:
     agent = AgentWorkspace()
     assert code_of(agent.fork, new(f"{base}/app"), inherit=True) == INVALID_PARAMS
-    agent.activate("source", agent.new(new(f"{base}/app", [f"{base}/lib"])))
+    agent.activate("source", agent.bind(new(f"{base}/app", [f"{base}/lib"])))
     assert agent.fork(new(f"{base}/app"), inherit=True).scope.additional == (f"{base}/lib",)
-    agent.changed_elsewhere("source")
+    agent.invalidate("source")
     assert code_of(agent.fork, new(f"{base}/app"), inherit=True) == INVALID_PARAMS
 
 
 @requirement(31, 43)
 def no_root_is_dropped(base: Path) -> None:
     wanted = new(f"{base}/app", [f"{base}/lib", f"{base}/outside"])
-    agent = AgentWorkspace(grant=lambda path: "not this one" if path.endswith("outside") else None)
-    for method in (agent.new, agent.load, agent.resume, agent.fork):
+    agent = AgentWorkspace(policy=lambda path: "not this one" if path.endswith("outside") else None)
+    for method in (agent.bind, agent.fork):
         assert code_of(method, wanted) == REFUSED
-    assert code_of(AgentWorkspace(advertised=False).new, wanted) == INVALID_PARAMS
+    assert code_of(AgentWorkspace(advertised=False).bind, wanted) == INVALID_PARAMS
 
 
 @requirement(35, 36)
@@ -420,8 +425,8 @@ def discovery_treats_roots_alike_and_earlier_ones_prevail(base: Path) -> None:
 @requirement(37)
 def the_field_is_validated_before_anything_is_done(base: Path) -> None:
     asked: list[str] = []
-    agent = AgentWorkspace(grant=asked.append)
-    for method in (agent.new, agent.load, agent.resume, agent.fork):
+    agent = AgentWorkspace(policy=asked.append)
+    for method in (agent.bind, agent.fork):
         assert code_of(method, Raw(f"{base}/app", ["relative"])) == INVALID_PARAMS
     assert asked == []
 
@@ -454,7 +459,7 @@ def what_cannot_be_decided_is_refused(base: Path) -> None:
 
 @requirement(50, 58)
 def only_granted_directories_are_sent(base: Path) -> None:
-    client = ClientWorkspace(granted=[f"{base}/app"])
+    client = ClientWorkspace(allowed_roots=[f"{base}/app"])
     assert client.prepare(f"{base}/app", advertised=True).scope == Scope(f"{base}/app")
     assert code_of(client.prepare, f"{base}/app", [f"{base}/lib"], advertised=True) == REFUSED
 
@@ -468,7 +473,7 @@ def file_requests_are_held_in_the_roots_of_their_session(base: Path) -> None:
 
 @requirement(56, "acp/v1/session-list/listing-sessions/6")
 def listed_roots_hold_until_a_lifecycle_request(base: Path) -> None:
-    client = ClientWorkspace(granted=[str(base)])
+    client = ClientWorkspace(allowed_roots=[str(base)])
     client.learn(v1.SessionInfo(session_id="s", cwd=f"{base}/app", additional_directories=[f"{base}/lib"]))
     assert client.roots("s").scope.paths == (f"{base}/app", f"{base}/lib")
     client.establish("s", client.prepare(f"{base}/lib", advertised=True))
@@ -477,7 +482,7 @@ def listed_roots_hold_until_a_lifecycle_request(base: Path) -> None:
 
 @requirement("acp/v2/session-list/listing-sessions/7")
 def what_a_list_told_before_is_not_mixed_in(base: Path) -> None:
-    client = ClientWorkspace(granted=[str(base)])
+    client = ClientWorkspace(allowed_roots=[str(base)])
     for additional in ([f"{base}/lib"], [f"{base}/outside"], []):
         client.learn(v2.SessionInfo(session_id="s", cwd=f"{base}/app", additional_directories=additional))
         assert client.roots("s").scope.additional == tuple(additional)
@@ -493,8 +498,8 @@ def what_is_claimed_is_enforced_or_nothing_is_opened(base: Path) -> None:
         patch.setattr("acp_workspace.mechanism._has_openat2", lambda: False)
         patch.setattr("acp_workspace.mechanism._has_walk", lambda: False)
         assert not guarantees().enforced
-        assert not FileSystem().capabilities().read_text_file
-        assert code_of(RootSet.bind, scope(f"{base}/app")) == REFUSED
+        assert not FileSystem({}).capabilities().read_text_file
+        assert code_of(RootSet.bind, parse_scope(f"{base}/app")) == REFUSED
 
 
 # --- the session methods of v2 ---------------------------------------------------------------------------------------
@@ -738,7 +743,7 @@ def prompt_words_do_not_reach_the_tool_call(base: Path) -> None:
 @requirement(102)
 def the_two_methods_are_told_as_booleans(base: Path) -> None:
     for policy, wanted in ((FilePolicy(), (True, True)), (FilePolicy(read=False, write=False), (False, False))):
-        written = json.loads(v1.encode(v1.ClientCapabilities(fs=FileSystem(policy).capabilities())))["fs"]
+        written = json.loads(v1.encode(v1.ClientCapabilities(fs=FileSystem({}, policy).capabilities())))["fs"]
         assert (written["readTextFile"], written["writeTextFile"]) == wanted
 
 
@@ -764,7 +769,7 @@ def failures_have_codes_that_say_what_they_are(base: Path) -> None:
 
 @requirement(103)
 def what_is_advertised_is_what_is_configured(base: Path) -> None:
-    found = FileSystem(FilePolicy(write=False)).capabilities()
+    found = FileSystem({}, FilePolicy(write=False)).capabilities()
     assert (found.read_text_file, found.write_text_file) == (True, False)
 
 

@@ -40,7 +40,7 @@ from acp_workspace.errors import RequestError
 from acp_workspace.filesystem import FilePolicy, FileSystem
 from acp_workspace.handles import MOST_PARTS
 from acp_workspace.mechanism import open_from_top
-from acp_workspace.workspace import ClientWorkspace, RootSet, scope
+from acp_workspace.workspace import ClientWorkspace, RootSet, parse_scope
 from workspace.conftest import PATHS, descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -294,9 +294,7 @@ def steps_of(work: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> int
 def test_a_write_takes_steps_in_proportion_to_the_depth(
     tmp_path: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
-    files = FileSystem(FilePolicy())
-    root = RootSet.bind(scope(str(tmp_path)))
-    asyncio.run(files.attach("s", root, clean=False))
+    files = FileSystem({"s": RootSet.bind(parse_scope(str(tmp_path)))}, FilePolicy())
 
     def write(depth: int) -> None:
         name = "x" * 300 if ends == "refused" else "a.txt"
@@ -474,7 +472,7 @@ def test_a_grant_does_not_reach_across_a_mount_point(mounts: Path, mechanism: st
     assert not is_within(granted, bind(str(mounts / "app" / "disk")))
     assert not is_within(granted, bind(str(mounts / "outside")))
     with pytest.raises(RequestError, match="not granted"):
-        ClientWorkspace(granted=[f"{mounts}/app"]).prepare(f"{mounts}/app/disk", advertised=True)
+        ClientWorkspace(allowed_roots=[f"{mounts}/app"]).prepare(f"{mounts}/app/disk", advertised=True)
 
 
 # --- platforms -------------------------------------------------------------------------------------------------------

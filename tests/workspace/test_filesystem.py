@@ -15,13 +15,13 @@ import sys
 import threading
 import time
 import unicodedata
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from acp_bindings import ErrorResponse, Request, Response, v1
+from acp_bindings import v1
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr
@@ -34,7 +34,7 @@ from acp_workspace.sensitive import SECRETS, is_denied
 from acp_workspace.text import lines, lines_of, terminal_text
 from acp_workspace.versioning import GitStage
 from acp_workspace.workers import Workers
-from acp_workspace.workspace import RootSet, scope
+from acp_workspace.workspace import Roots, RootSet, parse_scope
 from workspace.conftest import PATHS, descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -50,8 +50,9 @@ class Client:
         for name in ("app", "lib", "outside"):
             (base / name).mkdir(exist_ok=True)
         self.base = base
-        self.files = FileSystem(policy, **named)
-        self.run(self.files.attach("s", RootSet.bind(scope(f"{base}/app", [f"{base}/lib"]))))
+        self.roots: dict[str, Roots] = {"s": RootSet.bind(parse_scope(f"{base}/app", [f"{base}/lib"]))}
+        self.files = FileSystem(self.roots, policy, **named)
+        self.run(self.files.clean("s"))
 
     @staticmethod
     def run(work: Any) -> Any:
@@ -123,7 +124,7 @@ def test_every_root_of_the_session_is_served_and_no_root_of_another(tmp_path: Pa
     assert client.read("lib/b.txt") == "b"
     (tmp_path / "other").mkdir()
     make("other/c.txt", "c")
-    client.run(client.files.attach("t", RootSet.bind(scope(f"{tmp_path}/other"))))
+    client.roots["t"] = RootSet.bind(parse_scope(f"{tmp_path}/other"))
     assert refusal(client.read, "other/c.txt").code == REFUSED
     request = v1.ReadTextFileRequest(session_id="t", path=f"{tmp_path}/other/c.txt")
     assert client.run(client.files.read_text_file(request)).content == "c"
@@ -132,7 +133,7 @@ def test_every_root_of_the_session_is_served_and_no_root_of_another(tmp_path: Pa
 def test_a_session_without_roots_opens_nothing(tmp_path: Path, make: Make) -> None:
     client = Client(tmp_path)
     make("app/a.txt")
-    client.files.detach("s")
+    del client.roots["s"]
     assert refusal(client.read, "app/a.txt").code == INVALID_PARAMS
     assert refusal(client.write, "app/a.txt", "new").code == INVALID_PARAMS
 
@@ -159,28 +160,6 @@ def test_a_platform_without_guarantees_advertises_and_opens_nothing(
     found = client.files.capabilities()
     assert (found.read_text_file, found.write_text_file) == (False, False)
     assert refusal(client.read, "app/a.txt").code == METHOD_NOT_FOUND
-
-
-def test_a_whole_message_is_answered(tmp_path: Path, make: Make) -> None:
-    client = Client(tmp_path)
-    make("app/a.txt", "a")
-
-    def asked(body: dict[str, Any]) -> bytes:
-        message = v1.decode({"jsonrpc": "2.0", "id": 1, **body}, sender="agent")
-        assert isinstance(message, Request)
-        answer: Response[Any] | ErrorResponse[Any] = client.run(client.files.answer(message))
-        return v1.encode(answer)
-
-    params = {"sessionId": "s", "path": f"{tmp_path}/app/a.txt"}
-    assert (
-        asked({"method": "fs/read_text_file", "params": params}) == b'{"jsonrpc":"2.0","id":1,"result":{"content":"a"}}'
-    )
-    written = asked({"method": "fs/write_text_file", "params": {**params, "content": "b"}})
-    assert written == b'{"jsonrpc":"2.0","id":1,"result":{}}'
-    missing = asked({"method": "fs/read_text_file", "params": {**params, "path": f"{tmp_path}/app/b.txt"}})
-    assert b'"code":-32002' in missing
-    other = asked({"method": "terminal/kill", "params": {"sessionId": "s", "terminalId": "t"}})
-    assert b'"code":-32601' in other
 
 
 @pytest.mark.parametrize("path", ["relative.txt", "C:\\a.txt"])
@@ -977,12 +956,11 @@ def test_a_session_starts_by_removing_what_a_killed_client_left(tmp_path: Path, 
     make(f"app/.acp-session-{'a' * 32}.tmp")
     make(f"kept/.acp-session-{'b' * 32}.tmp")
     (tmp_path / "lib").mkdir()
-    files = FileSystem(FilePolicy(backups=f"{tmp_path}/kept"))
-    roots = RootSet.bind(scope(f"{tmp_path}/app", [f"{tmp_path}/lib"]))
-    assert asyncio.run(files.attach("s", roots, clean=False)) == ()
-    removed = asyncio.run(files.attach("s", roots))
+    roots = RootSet.bind(parse_scope(f"{tmp_path}/app", [f"{tmp_path}/lib"]))
+    files = FileSystem({"s": roots}, FilePolicy(backups=f"{tmp_path}/kept"))
+    removed = asyncio.run(files.clean("s"))
     assert removed == (f"{tmp_path}/app/.acp-session-{'a' * 32}.tmp", f"{tmp_path}/kept/.acp-session-{'b' * 32}.tmp")
-    assert asyncio.run(files.attach("s", roots)) == ()
+    assert asyncio.run(files.clean("s")) == ()
 
 
 def test_a_target_that_is_given_up_leaves_no_folders(tmp_path: Path, make: Make) -> None:
@@ -1029,7 +1007,7 @@ def test_a_cancelled_write_has_happened_or_never_will(
 
 def test_the_user_is_told_of_every_step_and_never_of_contents(tmp_path: Path) -> None:
     events: list[FileEvent] = []
-    client = Client(tmp_path, notify=events.append)
+    client = Client(tmp_path, on_event=events.append)
     client.write("app/a.txt", "CONTENT")
     client.read("app/a.txt")
     refusal(client.read, "app/b.txt")
@@ -1048,13 +1026,13 @@ def test_the_user_is_told_of_every_refusal(tmp_path: Path, make: Make) -> None:
         await asyncio.sleep(0)
         events.append(event)
 
-    client = Client(tmp_path, FilePolicy(max_write=10), notify=told)
+    client = Client(tmp_path, FilePolicy(max_write=10), on_event=told)
     refusal(client.write, "app/a.txt", "x" * 11)
     refusal(client.write, "app/a.txt", "a\0b")
     refusal(client.read, "app/a\0b")
     refusal(client.read, f"{tmp_path}/outside/a.txt")
     refusal(client.run, client.files.read_text_file(v1.ReadTextFileRequest(session_id="s", path="C:\\a")))
-    client.files.detach("s")
+    del client.roots["s"]
     refusal(client.read, "app/a.txt")
     reasons = [event.reason for event in events if event.phase == "failed"]
     assert [event.phase for event in events] == ["started", "failed"] * 6
@@ -1100,7 +1078,7 @@ def test_a_hook_that_fails_is_the_programs_own_error(tmp_path: Path) -> None:
     def broken(event: FileEvent) -> None:
         raise ZeroDivisionError
 
-    client = Client(tmp_path, notify=broken)
+    client = Client(tmp_path, on_event=broken)
     with pytest.raises(ZeroDivisionError):
         client.write("app/a.txt", "new")
     assert not (tmp_path / "app" / "a.txt").exists()
@@ -1117,7 +1095,7 @@ def git(folder: Path, *arguments: str) -> str:
     subprocess.run(["which", "git"], capture_output=True).returncode != 0, reason="git is not installed"
 )
 def test_git_stages_what_was_written_whatever_its_name(tmp_path: Path) -> None:
-    client = Client(tmp_path, stage=GitStage())
+    client = Client(tmp_path, on_change=GitStage())
     git(tmp_path / "app", "init", "-q")
     names = ["a.txt", "-rf.txt", "$(touch owned).txt", ":(glob)*.txt", "a b'\".txt", "sub/ö.txt", "; touch owned;"]
     for name in names:
@@ -1132,7 +1110,7 @@ def test_git_stages_what_was_written_whatever_its_name(tmp_path: Path) -> None:
     subprocess.run(["which", "git"], capture_output=True).returncode != 0, reason="git is not installed"
 )
 def test_staging_runs_nothing_of_a_repository_that_an_agent_lays_out(tmp_path: Path) -> None:
-    client = Client(tmp_path, FilePolicy(denied_for_writing=()), stage=GitStage())
+    client = Client(tmp_path, FilePolicy(denied_for_writing=()), on_change=GitStage())
     evil = f"touch {tmp_path}/owned"
     core = f'[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {tmp_path}/app/bait\n\tfsmonitor = "{evil}"\n'
     config = f'{core}[filter "x"]\n\tclean = "{evil}; cat"\n'
@@ -1150,7 +1128,7 @@ def test_staging_runs_nothing_of_a_repository_that_an_agent_lays_out(tmp_path: P
 )
 @pytest.mark.parametrize("name", ["*.txt", ":(glob)**", ":/", "[a-z]*", "?rivate.txt"])
 def test_git_stages_one_file_and_no_pattern(tmp_path: Path, make: Make, name: str) -> None:
-    client = Client(tmp_path, stage=GitStage())
+    client = Client(tmp_path, on_change=GitStage())
     git(tmp_path / "app", "init", "-q")
     make("app/private.txt")
     client.write(f"app/{name}{'x' if name.endswith('/') else ''}", "new")
@@ -1164,7 +1142,7 @@ def test_git_stages_one_file_and_no_pattern(tmp_path: Path, make: Make, name: st
 def test_staging_runs_no_program_of_the_repository_and_heeds_no_variable(
     tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = Client(tmp_path, stage=GitStage())
+    client = Client(tmp_path, on_change=GitStage())
     for folder in ("app", "outside"):
         git(tmp_path / folder, "init", "-q")
     program = f"#!/bin/sh\ntouch {tmp_path}/owned-by-$(basename $0)\n"
@@ -1189,7 +1167,7 @@ def test_staging_runs_no_program_of_the_repository_and_heeds_no_variable(
     subprocess.run(["which", "git"], capture_output=True).returncode != 0, reason="git is not installed"
 )
 def test_git_stages_all_that_is_written_at_once(tmp_path: Path) -> None:
-    client = Client(tmp_path, FilePolicy(durable=False), stage=GitStage())
+    client = Client(tmp_path, FilePolicy(durable=False), on_change=GitStage())
     git(tmp_path / "app", "init", "-q")
 
     async def crowd() -> None:
@@ -1224,7 +1202,7 @@ def test_git_may_tidy_up_before_it_is_ended(tmp_path: Path, make: Make, ending: 
 
 
 def test_staging_never_fails_a_write_nor_waits_for_ever(tmp_path: Path, make: Make) -> None:
-    Client(tmp_path, stage=GitStage(git=f"{tmp_path}/no-such-git")).write("app/a.txt", "new")
+    Client(tmp_path, on_change=GitStage(git=f"{tmp_path}/no-such-git")).write("app/a.txt", "new")
     script = make("slow-git", "#!/bin/sh\nexec sleep 60\n")
     script.chmod(0o755)
     stage = GitStage(git=str(script), timeout=0.1)
@@ -1235,17 +1213,24 @@ def test_staging_never_fails_a_write_nor_waits_for_ever(tmp_path: Path, make: Ma
     assert asyncio.run(staged()) is False
 
 
-def test_any_function_can_stage(tmp_path: Path) -> None:
-    seen: list[str] = []
+def test_a_program_reads_and_writes_without_a_request(tmp_path: Path) -> None:
+    client = Client(tmp_path)
+    (tmp_path / "app/link").symlink_to("../lib")
+    assert client.run(client.files.write("s", f"{tmp_path}/app/link/a.txt", "one\ntwo\n")) == f"{tmp_path}/lib/a.txt"
+    assert client.run(client.files.read("s", f"{tmp_path}/lib/a.txt", 2)) == "two\n"
+    assert refusal(lambda: client.run(client.files.read("s", f"{tmp_path}/outside/a.txt"))).code == REFUSED
 
-    async def stage(path: str) -> None:
-        seen.append(path)
 
-    handler: Callable[[str], Awaitable[object]] = stage
-    (tmp_path / "app").mkdir()
-    (tmp_path / "app" / "link").symlink_to(".")
-    Client(tmp_path, stage=handler).write("app/link/a.txt", "new")
-    assert seen == [f"{tmp_path}/app/a.txt"]
+@pytest.mark.skipif(
+    subprocess.run(["which", "git"], capture_output=True).returncode != 0, reason="git is not installed"
+)
+def test_a_file_that_is_written_through_a_link_is_staged_and_the_link_is_not(tmp_path: Path, make: Make) -> None:
+    client = Client(tmp_path, on_change=GitStage())
+    git(tmp_path / "app", "init", "-q")
+    make("app/real.txt", "old")
+    (tmp_path / "app/link").symlink_to("real.txt")
+    client.write("app/link", "new")
+    assert git(tmp_path / "app", "ls-files") == "real.txt\n"
 
 
 @given(st.text())

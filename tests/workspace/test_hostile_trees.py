@@ -30,7 +30,7 @@ from acp_workspace.containment import (
 from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import FilePolicy
 from acp_workspace.handles import MOST_LINKS
-from acp_workspace.workspace import RootSet, scope
+from acp_workspace.workspace import RootSet, parse_scope
 from workspace.test_filesystem import Client, refusal, temporary_files
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -63,7 +63,7 @@ def test_a_long_chain_of_links_is_refused_and_not_followed_for_ever(
     first = chain(tmp_path / "app", length, "a.txt")
     assert refusal(client.read, first).code == refusal(client.write, first, "new").code == REFUSED
     with pytest.raises(RequestError) as caught:
-        RootSet.bind(scope(str(first)))
+        RootSet.bind(parse_scope(str(first)))
     assert caught.value.code == REFUSED
 
 
@@ -107,7 +107,7 @@ def test_a_link_may_climb_wherever_it_lies(tmp_path: Path, make: Make) -> None:
     make("app/a.txt")
     (tmp_path / "links" / "deep").mkdir(parents=True)
     (tmp_path / "links" / "deep" / "root").symlink_to("../../app")
-    roots = RootSet.bind(scope(f"{tmp_path}/links/deep/root"))
+    roots = RootSet.bind(parse_scope(f"{tmp_path}/links/deep/root"))
     (place,) = roots.locate(f"{tmp_path}/links/deep/root/a.txt")
     assert place.real == os.path.realpath(f"{tmp_path}/app/a.txt")
 
@@ -142,9 +142,9 @@ def test_a_secret_is_known_by_any_name_on_the_way_to_it(tmp_path: Path, make: Ma
 
 def test_the_names_of_a_root_itself_are_no_secret(tmp_path: Path, make: Make) -> None:
     make("my.env/.docker/app/a.txt")
-    roots = RootSet.bind(scope(f"{tmp_path}/my.env/.docker/app"))
+    roots = RootSet.bind(parse_scope(f"{tmp_path}/my.env/.docker/app"))
     client = Client(tmp_path)
-    client.run(client.files.attach("s", roots))
+    client.roots["s"] = roots
     assert client.read("my.env/.docker/app/a.txt") == "inside\n"
 
 

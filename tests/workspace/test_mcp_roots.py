@@ -31,7 +31,7 @@ from acp_workspace.mcp_roots import (
     path_of,
     uri_of,
 )
-from acp_workspace.workspace import RootSet, scope
+from acp_workspace.workspace import RootSet, parse_scope
 from workspace.conftest import PATHS
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -136,7 +136,7 @@ def test_a_path_that_may_climb_has_no_uri(path: str) -> None:
 
 def test_the_roots_of_a_session_become_mcp_roots_in_their_order(tmp_path: Path) -> None:
     app, lib = folders(tmp_path, "app", "lib")
-    found = from_workspace(RootSet.bind(scope(app, [lib])))
+    found = from_workspace(RootSet.bind(parse_scope(app, [lib])))
     assert [(root.uri, root.name) for root in found] == [(uri_of(app), "app"), (uri_of(lib), "lib")]
 
 
@@ -167,7 +167,7 @@ def test_only_directories_with_consent_that_can_be_used_are_exposed(tmp_path: Pa
             await refusing.expose(app)
         assert caught.value.code == REFUSED
         assert refusing.current() == []
-        await provider.expose_workspace(RootSet.bind(scope(app, [lib])))
+        await provider.expose_workspace(RootSet.bind(parse_scope(app, [lib])))
         await provider.expose(app)
         assert [root.uri for root in provider.list_roots().roots] == [uri_of(app), uri_of(lib)]
         assert provider.allows(f"{app}/x")
@@ -424,7 +424,7 @@ def test_a_server_of_the_package_mcp_gets_our_roots_over_stdio(tmp_path: Path) -
         send(roots.encode(Notification("notifications/initialized", roots.InitializedNotification())))
         provider.initialized()
         assert await told() == {"roots": [], "changes": 0}
-        await provider.expose_workspace(RootSet.bind(scope(app, [lib])))
+        await provider.expose_workspace(RootSet.bind(parse_scope(app, [lib])))
         assert await told() == {"roots": [[uri_of(app), "app"], [uri_of(lib), "lib with ü"]], "changes": 1}
         Path(lib).rmdir()
         await provider.check()

@@ -25,7 +25,7 @@ from acp_workspace.mcp_roots import (
     uri_of,
 )
 from acp_workspace.scope import Scope
-from acp_workspace.workspace import RootSet, scope
+from acp_workspace.workspace import RootSet, parse_scope
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -151,7 +151,7 @@ def test_the_roots_of_a_session_are_followed_with_one_notification_each(tmp_path
         provider = server.provider()
         await provider.expose(own)
         for paths, told in (((app, lib), 2), ((lib,), 3), ((lib,), 3), (None, 4)):
-            roots_ = None if paths is None else RootSet.bind(scope(paths[0], list(paths[1:])))
+            roots_ = None if paths is None else RootSet.bind(parse_scope(paths[0], list(paths[1:])))
             await provider.follow(roots_)
             assert [uri for uri, _ in shown(provider)] == [uri_of(path) for path in (own, *(paths or ()))]
             assert len(server.told) == told

@@ -20,7 +20,7 @@ from acp_bindings import v1
 from acp_workspace.containment import guarantees
 from acp_workspace.errors import NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import FilePolicy, FileSystem
-from acp_workspace.workspace import RootSet, scope
+from acp_workspace.workspace import RootSet, parse_scope
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -119,8 +119,7 @@ def test_nothing_outside_is_read_or_written_while_directories_become_links(
     seen = Counter[str]()
 
     async def race() -> None:
-        files = FileSystem(FilePolicy(durable=False))
-        await files.attach("s", RootSet.bind(scope(f"{swapped}/app")), clean=False)
+        files = FileSystem({"s": RootSet.bind(parse_scope(f"{swapped}/app"))}, FilePolicy(durable=False))
         kinds = ("read", "write", "read", "write")
         await asyncio.gather(*(work(files, swapped, kind, seconds, seen) for kind in kinds))
 
@@ -147,7 +146,7 @@ def test_no_directory_outside_is_granted_while_a_part_of_its_path_becomes_a_link
     began = time.monotonic()
     while is_on(began, seconds, seen["bound"], seen[str(REFUSED)]):
         try:
-            roots = RootSet.bind(scope(f"{swapped}/app/d/e"), grant)
+            roots = RootSet.bind(parse_scope(f"{swapped}/app/d/e"), grant)
         except RequestError as error:
             seen[str(error.code)] += 1
             continue

@@ -16,7 +16,7 @@ import pytest
 from acp_workspace.containment import guarantees
 from acp_workspace.sandbox import READING, SYSTEM, Rule, bubblewrap, handled, landlock
 from acp_workspace.scope import Scope
-from acp_workspace.workspace import RootSet, scope
+from acp_workspace.workspace import RootSet, parse_scope
 from workspace.conftest import PATHS
 
 PROGRAMS = Path(__file__).with_name("programs")
@@ -55,7 +55,7 @@ def test_the_roots_are_all_that_a_program_in_bubblewrap_sees_of_a_user() -> None
 def test_bound_roots_are_named_by_their_real_paths(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    with RootSet.bind(scope(f"{tmp_path}/link")) as roots:
+    with RootSet.bind(parse_scope(f"{tmp_path}/link")) as roots:
         assert bubblewrap(roots)[-5:] == ("--bind", *[f"{tmp_path}/real"] * 2, "--chdir", f"{tmp_path}/real")
         assert landlock(roots, abi=1)[0].path == f"{tmp_path}/real"
 
@@ -131,7 +131,7 @@ def test_a_program_under_the_rules_of_landlock_is_held_to_the_roots(tmp_path: Pa
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_program_in_bubblewrap_is_held_to_the_roots(tmp_path: Path, read_only: bool) -> None:
     prepared(tmp_path)
-    found = scope(f"{tmp_path}/app", [f"{tmp_path}/lib"])
+    found = parse_scope(f"{tmp_path}/app", [f"{tmp_path}/lib"])
 
     def run(script: str) -> Any:
         arguments = ["bwrap", *bubblewrap(found, read_only=read_only), "--", "sh", "-c", script]

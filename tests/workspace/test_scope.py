@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_workspace.errors import INVALID_PARAMS, RequestError
-from acp_workspace.scope import Flavour, Scope, flavour_of, matches, scope
+from acp_workspace.scope import Flavour, Scope, flavour_of, matches, parse_scope
 
 
 @pytest.mark.parametrize(
@@ -20,14 +20,14 @@ from acp_workspace.scope import Flavour, Scope, flavour_of, matches, scope
 )
 def test_paths_of_two_platforms_are_no_scope(cwd: str, additional: list[str], flavour: Flavour | None) -> None:
     with pytest.raises(RequestError) as caught:
-        scope(cwd, additional, flavour=flavour)
+        parse_scope(cwd, additional, flavour=flavour)
     assert caught.value.code == INVALID_PARAMS
     assert [one["pointer"] for one in caught.value.data["problems"]] == ["/additionalDirectories/0"]
     assert "like the others" in caught.value.message
 
 
 def test_a_scope_of_any_platform_is_held_here() -> None:
-    found = scope("c:/srv/app/", ["C:\\srv\\app", r"\\nas\lib", r"\\nas\lib\\"], flavour=None)
+    found = parse_scope("c:/srv/app/", ["C:\\srv\\app", r"\\nas\lib", r"\\nas\lib\\"], flavour=None)
     assert (found.paths, found.flavour) == (("C:\\srv\\app", "\\\\nas\\lib\\"), "windows")
     assert found.locate(r"\\nas\lib\a.txt") == (("\\\\nas\\lib\\", ("a.txt",)),)
     assert found.absolute("src") == "C:\\srv\\app\\src"

@@ -19,7 +19,7 @@ from acp_workspace import mechanism as opening
 from acp_workspace.containment import guarantees
 from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import FilePolicy, FileSystem
-from acp_workspace.workspace import RootSet, scope
+from acp_workspace.workspace import RootSet, parse_scope
 from tiers import sample
 from workspace.test_race import SECRET, state_of
 
@@ -90,12 +90,11 @@ def test_a_link_put_in_place_before_any_call_leads_nowhere(
         base = tmp_path / str(step)
         tree(base)
         before = state_of(base / "outside")
-        files = FileSystem(FilePolicy())
-        roots = RootSet.bind(scope(f"{base}/app"))
+        roots = RootSet.bind(parse_scope(f"{base}/app"))
+        files = FileSystem({"s": roots}, FilePolicy())
 
-        async def converse(files: FileSystem = files, roots: RootSet = roots, base: Path = base) -> str:
+        async def converse(files: FileSystem = files, base: Path = base) -> str:
             nonlocal calls, at_work
-            await files.attach("s", roots, clean=False)
             gc.disable()  # no handle of an earlier step may be closed among the calls that are counted
             calls, at_work = 0, True
             try:
@@ -188,7 +187,7 @@ def test_a_link_put_in_place_while_a_root_is_granted_never_makes_it_a_directory_
         ended = before_each(step, swap)
         ended_back = before_each(step + back, swap_back) if back is not None else None
         try:
-            roots = RootSet.bind(scope(f"{inside}"), grant)
+            roots = RootSet.bind(parse_scope(f"{inside}"), grant)
         except RequestError as error:
             roots = None
             seen[str(error.code)] += 1
@@ -214,7 +213,7 @@ def test_a_link_put_in_place_while_a_root_is_granted_never_makes_it_a_directory_
 
 def test_a_root_is_not_opened_again_through_a_link_that_stands_above_it_now(tmp_path: Path, mechanism: str) -> None:
     tree(tmp_path)
-    roots = RootSet.bind(scope(f"{tmp_path}/app/d"))
+    roots = RootSet.bind(parse_scope(f"{tmp_path}/app/d"))
     os.close(roots.open("e/x.txt"))
     (tmp_path / "app").rename(tmp_path / "moved")
     (tmp_path / "app").symlink_to(tmp_path / "moved")

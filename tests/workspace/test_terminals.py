@@ -12,18 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import ErrorResponse, Request, Response, v1
+from acp_bindings import v1
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_workspace import terminals
-from acp_workspace.approval import CommandWish
+from acp_workspace.approval import CommandApprovalRequest
 from acp_workspace.containment import Place, guarantees, reach
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.handles import Root
-from acp_workspace.tail import Tail
-from acp_workspace.terminals import Shown, TerminalEvent, TerminalPolicy, Terminals
+from acp_workspace.scope import Scope
+from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals, TerminalState
 from acp_workspace.workspace import ClientWorkspace
+from jsonrpc_bindings.supervisor import Exit
+from jsonrpc_bindings.tail import Tail
 from workspace.conftest import PATHS, descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep a command in a root")
@@ -41,7 +43,7 @@ class Client:
         self.workspace = ClientWorkspace([str(base / "app"), str(base / "lib")])
         self.workspace.establish("s", self.workspace.prepare(f"{base}/app", [f"{base}/lib"], advertised=True))
         self.events: list[TerminalEvent] = []
-        named = {"notify": self.events.append, **named}
+        named = {"on_event": self.events.append, **named}
         self.terminals = Terminals(self.workspace, policy or TerminalPolicy(grace=0.2), **named)
 
     async def create(self, command: str, *args: str, session: str = "s", **named: Any) -> str:
@@ -150,7 +152,7 @@ def test_output_is_there_while_the_command_runs(tmp_path: Path) -> None:
 
     (tmp_path / "app").mkdir()
     os.mkfifo(tmp_path / "app" / "go")
-    run(tmp_path, work, show=show)
+    run(tmp_path, work, on_output=show)
 
 
 @pytest.mark.parametrize(("limit", "kept"), [(7, "€€"), (6, "€€"), (5, "€"), (2, ""), (0, ""), (300, "€" * 100)])
@@ -158,7 +160,7 @@ def test_the_output_limit_cuts_from_the_beginning_between_characters(tmp_path: P
     async def work(client: Client) -> None:
         terminal = await client.create("printf", "€" * 100, output_byte_limit=limit)
         assert await client.wait(terminal) == (0, None)
-        await until(lambda: client.terminals.shown("s", terminal) is not None)
+        await until(lambda: client.terminals.state("s", terminal) is not None)
         found = await client.output(terminal)
         assert (found.output, found.truncated) == (kept, len(kept) < 100)
 
@@ -213,7 +215,7 @@ def test_a_signal_is_named(tmp_path: Path, name: str) -> None:
 def test_kill_keeps_the_terminal_and_its_output(tmp_path: Path) -> None:
     async def work(client: Client) -> None:
         terminal = await client.shell("echo begun; exec sleep 60")
-        await until(lambda: (client.terminals.shown("s", terminal) or Shown("", False, None)).output)
+        await until(lambda: (client.terminals.state("s", terminal) or TerminalState("", False, None)).output)
         waiting = [asyncio.create_task(client.wait(terminal)) for _ in range(3)]
         await client.kill(terminal)
         assert [await one for one in waiting] == [(None, "SIGTERM")] * 3
@@ -230,7 +232,7 @@ def test_kill_keeps_the_terminal_and_its_output(tmp_path: Path) -> None:
 def test_a_command_that_ignores_being_asked_is_made_to_end(tmp_path: Path) -> None:
     async def work(client: Client) -> None:
         terminal = await client.shell("trap '' TERM; echo begun; while :; do sleep 0.1; done")
-        await until(lambda: (client.terminals.shown("s", terminal) or Shown("", False, None)).output)
+        await until(lambda: (client.terminals.state("s", terminal) or TerminalState("", False, None)).output)
         await client.kill(terminal)
         assert await client.wait(terminal) == (None, "SIGKILL")
 
@@ -251,7 +253,9 @@ def test_a_command_that_ignores_being_asked_is_made_to_end(tmp_path: Path) -> No
 def test_all_that_a_command_started_ends_with_it(tmp_path: Path, script: str, end: str) -> None:
     async def work(client: Client) -> None:
         terminal = await client.shell(script)
-        await until(lambda: (client.terminals.shown("s", terminal) or Shown("", False, None)).output.endswith("\n"))
+        await until(
+            lambda: (client.terminals.state("s", terminal) or TerminalState("", False, None)).output.endswith("\n")
+        )
         pid = int((await client.output(terminal)).output)
         assert lives(pid)
         if end == "kill":
@@ -278,7 +282,7 @@ def test_release_wakes_who_waits_and_voids_the_id(tmp_path: Path) -> None:
             with pytest.raises(RequestError) as caught:
                 await use(terminal)
             assert (caught.value.code, caught.value.data) == (NOT_FOUND, {"terminalId": terminal})
-        assert client.terminals.shown("s", terminal) is None
+        assert client.terminals.state("s", terminal) is None
 
     run(tmp_path, work)
 
@@ -292,11 +296,11 @@ def test_output_is_shown_after_release_where_it_was_asked_for(tmp_path: Path) ->
             assert client.terminals.keep("s", terminal)
             await client.release(terminal)
             kept.append(terminal)
-        shown = [client.terminals.shown("s", one) for one in kept]
+        shown = [client.terminals.state("s", one) for one in kept]
         assert [one and (one.output, one.is_released) for one in shown] == [None, ("1\n", True), ("2\n", True)]
         assert not client.terminals.keep("s", "term_other")
         await client.terminals.end("s")
-        assert client.terminals.shown("s", kept[2]) is None
+        assert client.terminals.state("s", kept[2]) is None
 
     run(tmp_path, work, policy=TerminalPolicy(most_kept=2))
 
@@ -390,7 +394,7 @@ def test_a_command_runs_nowhere_else(tmp_path: Path, mechanism: str, cwd: str, c
 
 
 def test_a_folder_that_becomes_a_link_while_the_user_decides_is_not_entered(tmp_path: Path, mechanism: str) -> None:
-    def approve(wish: object) -> bool:
+    def approve(request: object) -> bool:
         (tmp_path / "app" / "sub").rmdir()
         (tmp_path / "app" / "sub").symlink_to("../outside")
         return True
@@ -484,20 +488,20 @@ def test_too_many_arguments_are_an_error_and_no_traceback(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("answer", [False, None, "no", 1])
 def test_nothing_but_true_is_consent(tmp_path: Path, answer: Any) -> None:
-    asked: list[CommandWish] = []
+    asked: list[CommandApprovalRequest] = []
 
-    async def approve(wish: CommandWish) -> Any:
-        asked.append(wish)
+    async def approve(request: CommandApprovalRequest) -> Any:
+        asked.append(request)
         return answer
 
     error = refusal(tmp_path, lambda client: client.create("touch", "ran"), approve=approve)
     assert error.code == REFUSED
-    assert [(one.shown, one.cwd) for one in asked] == [("touch ran", f"{tmp_path}/app")]
+    assert [(one.command_line, one.cwd) for one in asked] == [("touch ran", f"{tmp_path}/app")]
     assert not (tmp_path / "app" / "ran").exists()
 
 
 def test_a_policy_may_say_why(tmp_path: Path) -> None:
-    def approve(wish: object) -> bool:
+    def approve(request: object) -> bool:
         raise RequestError(REFUSED, "nothing is run on Sundays")
 
     assert (
@@ -506,7 +510,7 @@ def test_a_policy_may_say_why(tmp_path: Path) -> None:
 
 
 def test_the_audit_hears_the_end_of_a_request_whose_approval_fails(tmp_path: Path) -> None:
-    def approve(wish: object) -> bool:
+    def approve(request: object) -> bool:
         raise ZeroDivisionError
 
     events: list[TerminalEvent] = []
@@ -515,14 +519,14 @@ def test_the_audit_hears_the_end_of_a_request_whose_approval_fails(tmp_path: Pat
         with pytest.raises(ZeroDivisionError):
             await client.create("true")
 
-    run(tmp_path, work, approve=approve, notify=events.append)
+    run(tmp_path, work, approve=approve, on_event=events.append)
     assert [(one.phase, one.reason) for one in events] == [("started", ""), ("failed", "an unexpected error")]
 
 
 @pytest.mark.parametrize("change", ["roots", "forget", "end", "stop", "aclose"])
 def test_a_command_is_not_started_in_what_has_ended_while_the_user_decided(tmp_path: Path, change: str) -> None:
     async def work(client: Client) -> None:
-        async def approve(wish: object) -> bool:
+        async def approve(request: object) -> bool:
             if change == "roots":
                 client.workspace.establish("s", client.workspace.prepare(f"{tmp_path}/app", advertised=True))
             elif change == "forget":
@@ -548,7 +552,7 @@ def test_stopping_a_session_ends_its_commands_and_keeps_its_terminals(tmp_path: 
         mine, other = await client.create("sleep", "60"), await client.create("sleep", "60", session="t")
         await client.terminals.stop("s")
         assert await client.wait(mine) == (None, "SIGTERM")
-        shown = client.terminals.shown("t", other)
+        shown = client.terminals.state("t", other)
         assert shown is not None
         assert shown.exit is None
         with pytest.raises(RequestError):
@@ -584,31 +588,6 @@ def test_every_request_is_told_refusals_included(tmp_path: Path) -> None:
     assert events[-1].reason == "access is refused: it is outside the workspace roots"
 
 
-def test_whole_messages_are_answered(tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
-        async def ask(params: Any) -> Response[Any] | ErrorResponse[v1.Error]:
-            return await client.terminals.answer(Request(1, "terminal/x", params))
-
-        created = await ask(v1.CreateTerminalRequest(session_id="s", command="true"))
-        assert isinstance(created, Response)
-        result: Any = created.result
-        named: dict[str, Any] = {"session_id": "s", "terminal_id": result.terminal_id}
-        for kind in (
-            v1.WaitForTerminalExitRequest,
-            v1.TerminalOutputRequest,
-            v1.KillTerminalRequest,
-            v1.ReleaseTerminalRequest,
-        ):
-            assert isinstance(await ask(kind(**named)), Response)
-        gone = await ask(v1.KillTerminalRequest(**named))
-        assert isinstance(gone, ErrorResponse)
-        other = await ask(v1.ListSessionsRequest())
-        assert isinstance(other, ErrorResponse)
-        assert (gone.error.code, other.error.code) == (NOT_FOUND, METHOD_NOT_FOUND)
-
-    run(tmp_path, work)
-
-
 def test_where_roots_cannot_be_enforced_no_terminal_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(client: Client) -> None:
         monkeypatch.setattr("acp_workspace.mechanism._has_openat2", lambda: False)
@@ -623,3 +602,34 @@ def test_where_roots_cannot_be_enforced_no_terminal_is_offered(tmp_path: Path, m
 def test_bounds_are_not_below_zero(bound: str) -> None:
     with pytest.raises(ValueError, match="0 or more"):
         TerminalPolicy(**{bound: -1})  # type: ignore[arg-type]
+
+
+def test_a_program_runs_a_command_without_a_request(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    async def work(client: Client) -> None:
+        script = "echo $TIDE; pwd; exit 3"
+        terminal = await client.terminals.start("s", "sh", ["-c", script], env={"TIDE": "high"}, cwd=f"{tmp_path}/lib")
+        assert await terminal.wait() == (3, None)
+        assert terminal.state == TerminalState(f"high\n{tmp_path}/lib\n", False, Exit(3, None))
+        await terminal.release()
+        await terminal.release()
+        assert terminal.state.is_released
+        assert client.terminals.find("s", terminal.id) is None
+        sleeper = await client.terminals.start("s", "sleep", ["60"])
+        await sleeper.kill()
+        assert await sleeper.wait() == (None, "SIGTERM")
+        with pytest.raises(RequestError) as caught:
+            await client.terminals.start("s", "true", cwd=f"{tmp_path}/outside")
+        assert caught.value.code == REFUSED
+
+    run(tmp_path, work, on_output=lambda session_id, terminal_id, text: heard.append(text))
+    assert "".join(heard) == f"high\n{tmp_path}/lib\n"
+
+
+def test_no_command_runs_in_roots_that_are_text_alone() -> None:
+    async def work() -> None:
+        await Terminals({"s": Scope("/", (), "posix")}).start("s", "true")
+
+    with pytest.raises(RequestError, match="not bound to directories"):
+        asyncio.run(work())

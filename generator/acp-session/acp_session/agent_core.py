@@ -21,11 +21,11 @@ from acp_bindings import UNSET, RequestError, Unknown, v2
 from acp_bindings.v2 import peers
 
 from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, invalid_params
-from acp_workspace.scope import scope as parse_scope
-from acp_workspace.tail import Tail
+from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import AgentWorkspace, LifecycleRequest, RootSet
 from jsonrpc_bindings import UnsetType
 from jsonrpc_bindings.errors import INVALID_REQUEST, REQUEST_CANCELLED
+from jsonrpc_bindings.tail import Tail
 
 from .agent import Agent
 from .codec.interfaces import ClientInterface
@@ -292,7 +292,7 @@ class AgentCore(peers.Agent):
         self.services: Services = Machine(self)
         self._remote: ClientInterface | None = None
         self._peer: Peer | None = None
-        self._workspace = AgentWorkspace(advertised=agent.additional_directories, grant=agent.root_policy)
+        self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)
         self._following: set[asyncio.Task[None]] = set()
 
     def connect(self, client: ClientInterface, services: Services) -> None:
@@ -358,7 +358,7 @@ class AgentCore(peers.Agent):
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
         """Begin a session."""
         self._refuse_servers(params.mcp_servers)
-        roots = self._workspace.new(params)
+        roots = self._workspace.bind(params)
         stored = StoredSession(
             f"sess_{secrets.token_hex(8)}", roots.scope.cwd, updated_at=datetime.now(UTC).isoformat()
         )
@@ -402,7 +402,7 @@ class AgentCore(peers.Agent):
         infos = {one.session_id: one for one in await self._call("the store", self.agent.store.list())}
         infos |= {one.id: one.stored.info() for one in self.sessions.values()}
         order = sorted(infos.values(), key=lambda one: (one.updated_at or "", one.session_id), reverse=True)
-        found = self._workspace.listed(
+        found = self._workspace.filter_sessions(
             order, params, lambda one: parse_scope(one.cwd, one.additional_directories, flavour=None)
         )
         start = 0
@@ -534,7 +534,7 @@ class AgentCore(peers.Agent):
             if session is None:
                 session = OpenSession(self, await self._stored(session_id))
             before = None if is_new else session.scope_roots
-            roots = self._workspace.load(params)
+            roots = self._workspace.bind(params)
             undo = session.bind(roots, params.mcp_servers)
             self.sessions[session_id] = session
             try:
@@ -582,7 +582,7 @@ class AgentCore(peers.Agent):
         del self.sessions[session.id]
         if self.agent.holders.get(session.id) is self:
             del self.agent.holders[session.id]
-        self._workspace.changed_elsewhere(session.id)
+        self._workspace.invalidate(session.id)
 
     async def _stored(self, session_id: str) -> StoredSession:
         """A session of the store. Raises `RequestError` -32002."""

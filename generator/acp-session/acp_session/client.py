@@ -24,8 +24,8 @@ from acp_workspace.terminals import TerminalEvent, TerminalPolicy
 from jsonrpc_bindings.peers import Folder, unserved
 
 if TYPE_CHECKING:
-    from acp_workspace.approval import Wish
-    from acp_workspace.store import Store
+    from acp_workspace.approval import ApprovalRequest
+    from acp_workspace.backend import FileBackend
 
     from .client_session import ClientSession
     from .permission import PermissionRequest
@@ -53,7 +53,7 @@ class Client:
         info: v2.Implementation | None = None,
         files: FilePolicy | None = FilePolicy(),  # noqa: B008 - frozen
         terminals: TerminalPolicy | None = TerminalPolicy(),  # noqa: B008 - frozen
-        backend: Store | None = None,
+        backend: FileBackend | None = None,
         elicitation: Collection[ElicitationMode] = FORM,
         unknown_subjects: Literal["decline", "ask"] = "decline",
         capabilities: v2.ClientCapabilities | None = None,
@@ -83,7 +83,7 @@ class Client:
         """
         return None
 
-    async def approve(self, request: Wish) -> bool:  # noqa: ARG002
+    async def approve(self, request: ApprovalRequest) -> bool:  # noqa: ARG002
         """Ask the user before a file is written or a command is run here for an agent; only `True` is consent. Without an override, what
         lies in the roots of the session is allowed.
         """

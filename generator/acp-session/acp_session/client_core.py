@@ -23,15 +23,15 @@ from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
 from .client import Client
+from .client_services import CoreServices
 from .client_session import ClientSession
 from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
 from .permission import cancel, choose, read, tool_call_update
-from .client_services import CoreServices
 from .transcript import Transcript
 
 if TYPE_CHECKING:
-    from acp_workspace.approval import Wish
+    from acp_workspace.approval import ApprovalRequest
 
     from .codec import AgentInterface
 
@@ -167,7 +167,7 @@ class ClientCore(peers2.Client):
         offered = self.session_capabilities.additional_directories is not None
         return {
             "cwd": roots.scope.cwd,
-            "additional_directories": self.workspace.arguments(roots, advertised=offered),
+            "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
             "mcp_servers": list(mcp_servers),
         }
 
@@ -434,7 +434,7 @@ class ClientCore(peers2.Client):
         """See `Client.on_extension_notification`."""
         await self.client.on_extension_notification(method, params)
 
-    async def approve(self, request: Wish) -> bool:
+    async def approve(self, request: ApprovalRequest) -> bool:
         """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
         session = self._session(request.session_id)
         return await session.until_cancelled(self.client.approve(request)) is True

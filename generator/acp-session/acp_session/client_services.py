@@ -37,17 +37,17 @@ class CoreServices(Services):
         self._displays: Displays | None = None
         if client.files is not None:
             self.files = FileSystem(
+                core,
                 client.files,
-                roots=core,
-                store=client.backend,
+                backend=client.backend,
                 approve=approve,
-                notify=client.on_file_event,
+                on_event=client.on_file_event,
                 buffer=client.unsaved_text if client.overrides("unsaved_text") else None,
-                changed=client.on_file_change if client.overrides("on_file_change") else None,
+                on_change=client.on_file_change if client.overrides("on_file_change") else None,
             )
         if client.terminals is not None:
             self.commands = Terminals(
-                core, client.terminals, approve=approve, notify=client.on_terminal_event, show=self._show
+                core, client.terminals, approve=approve, on_event=client.on_terminal_event, on_output=self._show
             )
             self._displays = Displays(self.commands, self._send)
 
@@ -128,7 +128,7 @@ class CoreServices(Services):
         if (
             self._displays is not None
             and self.commands is not None
-            and self.commands.shown(session.id, answer.terminal_id)
+            and self.commands.find(session.id, answer.terminal_id)
         ):
             self._displays.start(params, answer.terminal_id, params.cwd or session.cwd)
         return answer

@@ -1,6 +1,6 @@
 """Files and terminals on this machine: for an agent of v1 that asks its client for them, and for an agent of v2 itself.
 
-    async with as_v2(link, local=Local(grant=only_below_srv, approve=ask_the_user)) as agent: ...
+    async with as_v2(link, local=Local(root_policy=only_below_srv, approve=ask_the_user)) as agent: ...
 
 Each session has the roots that the client named for it. A file is read or written, and a command started, in these alone. A terminal
 is shown to the client as one of v2, with its output as it comes, and the client may stop it.
@@ -18,14 +18,14 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import v1
 
-from acp_workspace.approval import Approve, Wish
+from acp_workspace.approval import ApprovalRequest, Approve
+from acp_workspace.backend import FileBackend
 from acp_workspace.errors import invalid_params
-from acp_workspace.filesystem import Buffer, Changed, FileEvent, FilePolicy, FileSystem, Stage
-from acp_workspace.hooks import awaited
-from acp_workspace.scope import LifecycleRequest, requested
-from acp_workspace.store import Store
+from acp_workspace.filesystem import Buffer, FileEvent, FilePolicy, FileSystem, OnChange
+from acp_workspace.hooks import maybe_await
+from acp_workspace.scope import LifecycleRequest, request_scope
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
-from acp_workspace.workspace import Grant, RootSet
+from acp_workspace.workspace import RootPolicy, RootSet
 from jsonrpc_bindings.peers import unserved
 
 from .services import Services
@@ -50,18 +50,17 @@ _BIRTH: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Local:
-    """What an agent of v1 may use of the adapter's machine. `grant` says which directories that the client names may be roots; the other
-    fields are those of `ClientHost`. `None` for `files` or `terminals` offers none of them.
+    """What an agent may use of this machine. `root_policy` says which directories that the client names may be roots; the other fields
+    are those of `FileSystem` and `Terminals`. `None` for `files` or `terminals` offers none of them.
     """
 
-    grant: Grant = lambda path: None
+    root_policy: RootPolicy = lambda path: None
     files: FilePolicy | None = FilePolicy()  # noqa: RUF009 - frozen
     terminals: TerminalPolicy | None = TerminalPolicy()  # noqa: RUF009 - frozen
-    store: Store | None = None
+    backend: FileBackend | None = None
     approve: Approve | None = None
     buffer: Buffer | None = None
-    changed: Changed | None = None
-    stage: Stage | None = None
+    on_change: OnChange | None = None
     audit: Audit = lambda event: None
 
 
@@ -69,7 +68,7 @@ class LocalServices(Services):
     """`Services` on this machine, for the sessions whose roots it knows. Terminals are shown by updates of v2, which `send` sends."""
 
     def __init__(self, local: Local, send: Send) -> None:
-        self._grant = local.grant
+        self._root_policy = local.root_policy
         self._approve = local.approve
         self._roots: dict[str, RootSet] = {}
         self._underway: dict[str, RootSet] = {}
@@ -80,13 +79,13 @@ class LocalServices(Services):
         self._displays: Displays | None = None
         hooks: dict[str, Any] = {
             "approve": None if local.approve is None else self._approved,
-            "notify": local.audit,
+            "on_event": local.audit,
         }
         if local.files is not None:
-            hooks_of_files: dict[str, Any] = {"buffer": local.buffer, "changed": local.changed, "stage": local.stage}
-            self._files = FileSystem(local.files, roots=self, store=local.store, **hooks, **hooks_of_files)
+            hooks_of_files: dict[str, Any] = {"buffer": local.buffer, "on_change": local.on_change}
+            self._files = FileSystem(self, local.files, backend=local.backend, **hooks, **hooks_of_files)
         if local.terminals is not None:
-            self._terminals = Terminals(self, local.terminals, **hooks, show=self._show)
+            self._terminals = Terminals(self, local.terminals, **hooks, on_output=self._show)
             self._displays = Displays(self._terminals, send)
 
     def capabilities(self) -> v1.ClientCapabilities:
@@ -114,7 +113,7 @@ class LocalServices(Services):
         if self._files is None and self._terminals is None:
             yield lambda found_id: None
             return
-        roots = RootSet.bind(requested(params), self._grant)
+        roots = RootSet.bind(request_scope(params), self._root_policy)
         is_kept = False
 
         def establish(found_id: str) -> None:
@@ -229,10 +228,10 @@ class LocalServices(Services):
             await asyncio.wait(tuple(self._births), timeout=_BIRTH, return_when=asyncio.FIRST_COMPLETED)
         return served
 
-    async def _approved(self, wish: Wish) -> bool:
+    async def _approved(self, request: ApprovalRequest) -> bool:
         assert self._approve is not None
-        asking = asyncio.ensure_future(awaited(self._approve(wish)))
-        waiting = self._asking.setdefault(wish.session_id, set())
+        asking = asyncio.ensure_future(maybe_await(self._approve(request)))
+        waiting = self._asking.setdefault(request.session_id, set())
         waiting.add(asking)
         try:
             await asyncio.wait([asking])

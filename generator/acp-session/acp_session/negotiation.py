@@ -38,9 +38,9 @@ from jsonrpc_bindings.transport import pair
 from .adapter import as_v1, as_v2
 from .codec import Losses, OnLoss
 from .codec.handshakes import request_to_v1, request_to_v2
-from .local_services import Local, LocalServices
 from .errors import UnsupportedVersion
 from .handshake import Begun, Opening, Stage, handshake
+from .local_services import Local, LocalServices
 from .services import Services
 
 Remote = TypeVar("Remote", bound="peers1.RemoteAgent | peers2.RemoteAgent")

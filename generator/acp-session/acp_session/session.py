@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from acp_bindings import ConnectionClosed, to_builtins, v2
 
-from acp_workspace.scope import scope as parse_scope
+from acp_workspace.scope import parse_scope
 
 from .codec.interfaces import ClientInterface
 from .modes import MODE, Mode, modes_of

@@ -15,8 +15,8 @@ from typing import Any, Final, TypeAlias
 from acp_bindings import RequestError, v1
 
 from acp_workspace.errors import invalid_params
-from acp_workspace.tail import Tail
 from acp_workspace.terminals import Terminals
+from jsonrpc_bindings.tail import Tail
 
 from .background import Background
 
@@ -141,7 +141,10 @@ class Displays:
         return self.of(session_id).setdefault(terminal_id, Display(terminal_id, tell))
 
     async def _watch(self, session_id: str, display: Display) -> None:
-        found = await self._terminals.ended(session_id, display.id)
+        terminal, found = self._terminals.find(session_id, display.id), None
+        if terminal is not None:
+            with suppress(RequestError):  # it was released, and its command could not be ended
+                found = await terminal.wait()
         display.end({} if found is None else {"exitCode": found.code, "signal": found.signal})
 
     async def _leave(self, display: Display) -> None:

@@ -1,4 +1,4 @@
-"""Files on the disk of this machine, inside the roots of a session: the one store beneath which containment lies.
+"""Files on the disk of this machine, inside the roots of a session: the backend beneath which containment lies.
 
 Sources: the file-system page; the RFD on `additionalDirectories`, "Client responsibilities".
 """
@@ -16,13 +16,13 @@ from typing import Final, TypeVar
 
 from . import text
 from .atomic import Old, Target, abandon, overwrite, prepare, read_at_most, recover, replace
+from .backend import Access, Lines
 from .containment import AccessDenied, Place, Root, bind, guarantees, open_folder, open_regular, reach
 from .errors import RequestError, failed, not_found, refused
 from .policy import FilePolicy
 from .sensitive import belongs_to_repository, is_denied, may_belong_to_repository
-from .store import Access, Lines, Scoped
 from .workers import Busy, Workers
-from .workspace import RootSet
+from .workspace import Roots, RootSet
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ _TRIES: Final = 4
 _REPOSITORY: Final = Lock()
 
 
-class Disk:
+class DiskBackend:
     """The files of this machine. Nothing is opened where an access cannot be kept in its root (`containment.guarantees`).
 
     `workers` runs the work; one of its own has four threads.
@@ -51,7 +51,7 @@ class Disk:
         return guarantees().limits
 
     async def locate(self, access: Access, path: str, *, writing: bool) -> str:
-        """The real path of what a path leads to, proven to lie in a root by opening what is there. See `Store`."""
+        """The real path of what a path leads to, proven to lie in a root by opening what is there. See `FileBackend`."""
 
         def work(roots: RootSet, check: Callable[[], None]) -> str:
             check()
@@ -60,7 +60,7 @@ class Disk:
         return await self._run(access, path, work)
 
     async def read(self, access: Access, path: str, lines: Lines) -> str:
-        """The text of a file, or lines of it. See `Store`."""
+        """The text of a file, or lines of it. See `FileBackend`."""
 
         def work(roots: RootSet, check: Callable[[], None]) -> str:
             return _read(roots, path, lines, self._policy, check)
@@ -68,7 +68,7 @@ class Disk:
         return await self._run(access, path, work)
 
     async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
-        """Make a file hold a text, old content or new and never a mixture. See `Store`."""
+        """Make a file hold a text, old content or new and never a mixture. See `FileBackend`."""
 
         def work(roots: RootSet, check: Callable[[], None]) -> str:
             real = _write(roots, path, content, self._policy, check, approved)
@@ -77,7 +77,7 @@ class Disk:
 
         return await self._run(access, path, work, weight=len(content))
 
-    async def clean(self, roots: Scoped) -> tuple[str, ...]:
+    async def clean(self, roots: Roots) -> tuple[str, ...]:
         """Remove the temporary files that a killed program left in the roots and among the backups; their paths."""
         removed: list[str] = []
         if isinstance(roots, RootSet):

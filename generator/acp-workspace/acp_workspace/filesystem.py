@@ -1,13 +1,13 @@
 """The file-system capability of a v1 client: `fs/read_text_file` and `fs/write_text_file`, held inside the session's roots.
 
-    files = FileSystem(FilePolicy(extensions=frozenset({".py", ".md"})), roots=workspace)
+    files = FileSystem(workspace, FilePolicy(extensions=frozenset({".py", ".md"})))
     capabilities = v1.ClientCapabilities(fs=files.capabilities())      # advertises what is configured, and no more
-    result = await files.read_text_file(request.params)                # or `files.answer(request)` for a whole message
+    result = await files.read_text_file(request.params)                # or `files.read(session_id, path)`, without a request
 
-`roots` is asked at each request which roots the session has (`ClientWorkspace`, a host); without it, `attach` says so. Files lie in a
-`Store`: on the disk of this machine where nothing else is named. Nothing is opened for a session without roots, where the store cannot
-keep an access inside them, or against the policy. Errors are `RequestError`: -32002 not found, -32001 refused by roots, policy, user or
-operating system, -32602 malformed params, -32603 anything else; paths are in `data`, contents never are.
+Roots are asked for at each request: a `ClientWorkspace` has them, or a mapping by session. Files lie in a `FileBackend`: on the disk of
+this machine where nothing else is named. Nothing is opened for a session without roots, where the backend cannot keep an access inside
+them, or against the policy. Errors are `RequestError`: -32002 not found, -32001 refused by roots, policy, user or operating system,
+-32602 malformed params, -32603 anything else; paths are in `data`, contents never are.
 
 Sources: the file-system page; the RFD on `additionalDirectories`, "Client responsibilities".
 """
@@ -15,22 +15,23 @@ Sources: the file-system page; the RFD on `additionalDirectories`, "Client respo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from acp_bindings import ErrorResponse, Request, Response, v1
+from acp_bindings import v1
 
-from .approval import Approve, FileWish, require_approval
-from .disk import Disk
+from .approval import Approve, FileApprovalRequest, require_approval
+from .backend import Access, FileBackend, Lines, cut
+from .disk import DiskBackend
 from .errors import INVALID_PARAMS, METHOD_NOT_FOUND, RequestError, failed, invalid_params, refused
-from .hooks import UNEXPECTED, awaited
+from .hooks import UNEXPECTED, maybe_await
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
-from .store import Access, Lines, Scoped, ScopedOf, Store, cut
 from .workers import Workers
+from .workspace import Roots, RootsSource, session_roots
 
-__all__ = ["DEFAULT_LIMIT", "Buffer", "Changed", "FileEvent", "FilePolicy", "FileSystem", "Notify", "Stage"]
+__all__ = ["DEFAULT_LIMIT", "Buffer", "FileEvent", "FilePolicy", "FileSystem", "OnChange", "OnFileEvent"]
 
 Action: TypeAlias = Literal["read", "write"]
 Phase: TypeAlias = Literal["started", "done", "failed"]
@@ -50,209 +51,175 @@ class FileEvent:
     reason: str = ""
 
 
-Notify: TypeAlias = "Callable[[FileEvent], Awaitable[object] | object]"
-"""What is told of each file that was read or written."""
-Stage: TypeAlias = "Callable[[str], Awaitable[object]]"
-"""What a test is told of each step of a write, by its name."""
+OnFileEvent: TypeAlias = "Callable[[FileEvent], Awaitable[object] | object]"
+"""Called with each file that is read or written."""
 Buffer: TypeAlias = "Callable[[str], Awaitable[str | None] | str | None]"
 """The unsaved text of a file that is open in the editor, by its path; `None` where it has none."""
-Changed: TypeAlias = "Callable[[str], Awaitable[object] | object]"
-"""Told the path of a file that was written, for an editor to load it anew."""
+OnChange: TypeAlias = "Callable[[str], Awaitable[object] | object]"
+"""Called with the path of a file that was written, for an editor to load it anew, or for version control."""
 
 
 class FileSystem:
-    """Handlers for the two file methods, for any number of sessions and concurrent requests of one event loop.
+    """Reads and writes text files, for any number of sessions and concurrent requests of one event loop.
 
-    `notify` is told of every step of every request, refusals included, in the event loop; what it returns is awaited where it can be.
-    `approve` is asked before each write; `None` lets them pass. `buffer` is asked for unsaved text before a file is read, and `changed`
-    told after a write, each by the path of the request and, where links lead elsewhere, by the real path too.
-    `stage` is awaited with the real path of every file written; `acp_workspace.versioning.GitStage()` is one. What these raise is an
-    error of your program and is passed on unchanged. `workers` runs the work on the disk.
+    `roots` has the roots of each session; a mapping may change at any time, and a request that is under way fails then, unless it has
+    changed its file already. `on_event` is called with every step of every request, refusals included. `approve` is asked before each
+    write; `None` lets them pass. `buffer` is asked for unsaved text before a file is read, and `on_change` is called after a write, each
+    with the path of the request and, where links lead elsewhere, with the real path too; `acp_workspace.versioning.GitStage()` is an
+    `on_change`. Hooks may be async; what they raise is an error of your program and is passed on unchanged. `workers` runs the work on
+    the disk.
     """
 
     def __init__(
         self,
+        roots: RootsSource | Mapping[str, Roots],
         policy: FilePolicy | None = None,
         *,
-        roots: ScopedOf | None = None,
-        store: Store | None = None,
-        notify: Notify = lambda event: None,
+        backend: FileBackend | None = None,
+        on_event: OnFileEvent = lambda event: None,
         approve: Approve | None = None,
         buffer: Buffer | None = None,
-        changed: Changed | None = None,
-        stage: Stage | None = None,
+        on_change: OnChange | None = None,
         workers: Workers | None = None,
     ) -> None:
         self.policy = policy or FilePolicy()
-        self.store: Store = store or Disk(self.policy, workers)
+        self.backend: FileBackend = backend or DiskBackend(self.policy, workers)
         self._source = roots
-        self._notify = notify
+        self._on_event = on_event
         self._approve = approve
         self._buffer = buffer
-        self._changed = changed
-        self._stage = stage
-        self._sessions: dict[str, Scoped] = {}
+        self._on_change = on_change
 
     def capabilities(self) -> v1.FileSystemCapabilities:
         """What to advertise: the methods that the policy allows, where they are safe.
 
-        >>> FileSystem(FilePolicy(write=False)).capabilities()
+        >>> FileSystem({}, FilePolicy(write=False)).capabilities()
         FileSystemCapabilities(read_text_file=True, write_text_file=False)
         """
-        safe = self.store.is_usable
+        safe = self.backend.is_usable
         return v1.FileSystemCapabilities(
             read_text_file=self.policy.read and safe, write_text_file=self.policy.write and safe
         )
 
-    async def attach(self, session_id: str, roots: Scoped, *, clean: bool = True) -> tuple[str, ...]:
-        """Let a session use these roots and no others; call it when a lifecycle request has set them, and again when another one
-        changes them. They are in force at once, also for requests that are under way.
-
-        With `clean`, temporary files that a killed client left in the roots are then removed, and their paths returned. That looks
-        into every folder of the roots once; requests are served meanwhile. Raises `OSError` where the folder for backups cannot be made,
-        `TypeError` where `roots` says which roots a session has.
-        """
-        if self._source is not None:
-            raise TypeError("the roots come from what 'roots' names; there is nothing to attach")
-        self._sessions[session_id] = roots
-        return await self.store.clean(roots) if clean else ()
-
     async def clean(self, session_id: str) -> tuple[str, ...]:
-        """Remove the temporary files that a killed client left in the roots of a session; their paths. Raises as `attach` does."""
-        return await self.store.clean(self._scoped(session_id))
-
-    def detach(self, session_id: str) -> None:
-        """Let a session use nothing any more. A request that is under way fails, unless it has changed its file already."""
-        self._sessions.pop(session_id, None)
+        """Remove the temporary files that a killed client left in the roots of a session; their paths. That looks into every folder of the
+        roots once; requests are served meanwhile. Raises `OSError` where the folder for backups cannot be made.
+        """
+        return await self.backend.clean(session_roots(self._source, session_id))
 
     def close(self) -> None:
         """Let no session use anything any more, and let the threads end."""
-        self._sessions.clear()
-        self._source = None
-        self.store.close()
+        self._source = {}
+        self.backend.close()
 
     async def read_text_file(self, params: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
-        """Handle `fs/read_text_file`: the text of a file, or `limit` lines from `line` on (counted from 1).
+        """Handle `fs/read_text_file`. Raises `RequestError`."""
+        content = await self.read(params.session_id, params.path, params.line, params.limit)
+        return v1.ReadTextFileResponse(content=content)
 
-        What the editor has not saved comes before what the store has. The text is decoded; a byte order mark is no part of it. Line
+    async def write_text_file(self, params: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
+        """Handle `fs/write_text_file`. Raises `RequestError`."""
+        await self.write(params.session_id, params.path, params.content)
+        return v1.WriteTextFileResponse()
+
+    async def read(self, session_id: str, path: str, line: int | None = None, limit: int | None = None) -> str:
+        """The text of a file, or `limit` lines from `line` on (counted from 1).
+
+        What the editor has not saved comes before what the backend has. The text is decoded; a byte order mark is no part of it. Line
         ends are as in the file. A file that is larger than `max_read` is read as far as the lines that are asked for. Raises
         `RequestError`.
         """
-        wanted = Lines(params.line, params.limit)
+        wanted = Lines(line, limit)
 
         async def work(access: Access) -> str:
-            unsaved = await self._unsaved(access, params.path)
+            unsaved = await self._unsaved(access, path)
             if unsaved is not None:
                 access.check()
-                return cut(params.path, unsaved, wanted, self.policy)
-            return await self.store.read(access, params.path, wanted)
+                return cut(path, unsaved, wanted, self.policy)
+            return await self.backend.read(access, path, wanted)
 
-        return v1.ReadTextFileResponse(content=await self._told(params.session_id, params.path, "read", work))
+        return await self._reported(session_id, path, "read", work)
 
-    async def write_text_file(self, params: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
-        """Handle `fs/write_text_file`: make the file hold the text, old content or new and never a mixture; missing folders are made.
+    async def write(self, session_id: str, path: str, content: str) -> str:
+        """Make a file hold a text, old content or new and never a mixture; missing folders are made. Returns the real path.
 
-        If the request is cancelled, the file is left alone or has been replaced when the cancellation arrives; nothing happens
-        later. Raises `RequestError`.
+        If the call is cancelled, the file is left alone or has been replaced when the cancellation arrives; nothing happens later. Raises
+        `RequestError`.
         """
 
         async def work(access: Access) -> str:
-            _require_writable_text(params.path, params.content, self.policy)
+            _require_writable_text(path, content, self.policy)
             approved: str | None = None
             if self._approve is not None:
-                approved = await self.store.locate(access, params.path, writing=True)
-                wish = FileWish(params.session_id, params.path, approved, params.content)
-                await require_approval(self._approve, wish, params.path)
+                approved = await self.backend.locate(access, path, writing=True)
+                request = FileApprovalRequest(session_id, path, approved, content)
+                await require_approval(self._approve, request, path)
                 access.check()
-            return await self.store.write(access, params.path, params.content, approved=approved)
+            return await self.backend.write(access, path, content, approved=approved)
 
-        real = await self._told(params.session_id, params.path, "write", work)
-        if self._stage is not None:
-            await self._stage(real)
-        return v1.WriteTextFileResponse()
+        return await self._reported(session_id, path, "write", work)
 
-    async def answer(self, request: Request[Any]) -> Response[Any] | ErrorResponse[v1.Error]:
-        """Answer a decoded request of the two methods as a message; any other method is -32601."""
-        try:
-            match request.params:
-                case v1.ReadTextFileRequest() as params:
-                    result: Any = await self.read_text_file(params)
-                case v1.WriteTextFileRequest() as params:
-                    result = await self.write_text_file(params)
-                case _:
-                    raise RequestError(METHOD_NOT_FOUND, "this is not a file system method")
-        except RequestError as error:
-            body = v1.Error(code=error.code, message=error.message, data=error.data)
-            return ErrorResponse(request.id, body, request.method)
-        return Response(request.id, result, request.method)
-
-    def _roots(self, session_id: str, action: Action) -> Scoped:
+    def _roots(self, session_id: str, action: Action) -> Roots:
         allowed = self.policy.read if action == "read" else self.policy.write
-        if not allowed or not self.store.is_usable:
+        if not allowed or not self.backend.is_usable:
             method = f"fs/{action}_text_file"
             raise RequestError(METHOD_NOT_FOUND, f"{method} is not supported here", {"method": method})
-        return self._scoped(session_id)
-
-    def _scoped(self, session_id: str) -> Scoped:
-        if self._source is not None:
-            return self._source.roots(session_id)
-        roots = self._sessions.get(session_id)
-        if roots is None:
-            raise invalid_params("no workspace roots are known for this session", pointer="/sessionId")
-        return roots
+        return session_roots(self._source, session_id)
 
     async def _unsaved(self, access: Access, path: str) -> str | None:
         if self._buffer is None:
             return None
-        real = await self.store.locate(access, path, writing=False)
+        real = await self.backend.locate(access, path, writing=False)
         for name in dict.fromkeys((path, real)):
-            content = await awaited(self._buffer(name))
+            content = await maybe_await(self._buffer(name))
             if content is not None:
                 return content
         return None
 
-    async def _told(self, session_id: str, path: str, action: Action, work: Callable[[Access], Awaitable[str]]) -> str:
-        """Do the work of a request, and tell of its beginning and its end."""
+    async def _reported(
+        self, session_id: str, path: str, action: Action, work: Callable[[Access], Awaitable[str]]
+    ) -> str:
+        """Do the work of a request, and report its beginning and its end."""
         done: list[str] = []
 
-        async def tell(phase: Phase, reason: str = "") -> None:
-            await awaited(self._notify(FileEvent(session_id, path, action, phase, reason)))
+        async def report(phase: Phase, reason: str = "") -> None:
+            await maybe_await(self._on_event(FileEvent(session_id, path, action, phase, reason)))
 
-        async def tell_done() -> None:
+        async def report_done() -> None:
             try:
-                if self._changed is not None:
+                if self._on_change is not None:
                     for name in dict.fromkeys((path, *done)) if done else ():
-                        await awaited(self._changed(name))
+                        await maybe_await(self._on_change(name))
             finally:
-                await tell("done")
+                await report("done")
 
-        await tell("started")
+        await report("started")
         try:
             roots = self._roots(session_id, action)
             _require_absolute(path, roots)
             found = await work(Access(roots, lambda: self._require_current(session_id, path, roots), done.append))
         except RequestError as error:
-            await tell("failed", error.message)
+            await report("failed", error.message)
             raise
         except asyncio.CancelledError:
-            await (tell_done() if done else tell("failed", "the request was cancelled"))
+            await (report_done() if done else report("failed", "the request was cancelled"))
             raise
         except Exception:
-            await (tell_done() if done else tell("failed", UNEXPECTED))
+            await (report_done() if done else report("failed", UNEXPECTED))
             raise
-        await tell_done()
+        await report_done()
         return found
 
-    def _require_current(self, session_id: str, path: str, roots: Scoped) -> None:
+    def _require_current(self, session_id: str, path: str, roots: Roots) -> None:
         try:
-            is_current = self._scoped(session_id) == roots
+            is_current = session_roots(self._source, session_id) == roots
         except RequestError:
             is_current = False
         if not is_current:
             raise refused(path, "the workspace roots of the session have changed")
 
 
-def _require_absolute(path: str, roots: Scoped) -> None:
+def _require_absolute(path: str, roots: Roots) -> None:
     flavour = roots.flavour if isinstance(roots, Scope) else roots.scope.flavour
     if not is_absolute(path, flavour):
         raise RequestError(INVALID_PARAMS, "'path' must be an absolute path", {"path": path, "pointer": "/path"})

@@ -12,7 +12,7 @@ UNEXPECTED: Final = "an unexpected error"
 """Why a request failed where something raised that is no answer to the agent: an error of the program, which its log has."""
 
 
-async def awaited(found: Awaitable[T] | T) -> T:
+async def maybe_await(found: Awaitable[T] | T) -> T:
     """What a hook returned, or, of one that is async, what came of waiting for it."""
     if inspect.isawaitable(found):
         answer: T = await found

@@ -5,29 +5,18 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from jsonrpc_bindings import supervisor
-from jsonrpc_bindings.supervisor import Program
-
-from .tail import Tail
+from jsonrpc_bindings.supervisor import Exit, Program
+from jsonrpc_bindings.tail import Tail
 
 _CHUNK: Final = 65536
 _DRAINED: Final = 1 << 20
 """Bytes that are read at once when a command has ended: more than a pipe holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """How a command ended: by itself with a code, or by a signal, which has its name here (`SIGKILL`)."""
-
-    code: int | None
-    signal: str | None
 
 
 class Command:
@@ -84,7 +73,7 @@ class Command:
     def _noticed(self) -> None:
         if not self._ended.done():
             self._drain()
-            self._ended.set_result(_exit_of(self._program.code))
+            self._ended.set_result(self._program.exit or Exit(None, None))
 
     # --- ending it
 
@@ -108,14 +97,17 @@ class Command:
             self._ended.cancel()
 
 
-def start(command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: int) -> tuple[Program, int]:
-    """Start a command in an open directory; the program, and the descriptor that its output comes from.
+def start(
+    command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: int | None = None
+) -> tuple[Program, int]:
+    """Start a command, in an open directory where one is given; the program, and the descriptor that its output comes from.
 
     It has no input; output and errors come as one stream. Raises `OSError`, `ValueError` for a NUL character.
     """
     source, sink = os.pipe()
     # Python changes the directory in the child before it closes descriptors.
     by_name = sys.platform == "linux" and os.path.isdir(f"/proc/self/fd/{folder}")
+    by_descriptor = None if by_name or folder is None else functools.partial(os.fchdir, folder)
     try:
         program = supervisor.start(
             [command, *arguments],
@@ -124,7 +116,7 @@ def start(command: str, arguments: Sequence[str], environment: Mapping[str, str]
             stderr=sink,
             env=environment,
             cwd=f"/proc/self/fd/{folder}" if by_name else None,
-            preexec_fn=None if by_name else functools.partial(os.fchdir, folder),
+            preexec_fn=by_descriptor,
         )
     except BaseException:
         os.close(source)
@@ -138,14 +130,3 @@ def discard(program: Program, source: int) -> None:
     """End a program that nobody wants any more, with all that it has started."""
     program.close()
     os.close(source)
-
-
-def _exit_of(code: int | None) -> Exit:
-    return Exit(code, None) if code is None or code >= 0 else Exit(None, _signal_name(-code))
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"SIGRTMIN+{number - signal.SIGRTMIN}" if hasattr(signal, "SIGRTMIN") else str(number)

@@ -68,7 +68,7 @@ class ListRequest(Protocol):
         ...
 
 
-class Listed(SessionRequest, Protocol):
+class SessionListing(SessionRequest, Protocol):
     """A `SessionInfo` of v1 or v2."""
 
 
@@ -199,7 +199,7 @@ def _is_below(path: str, root: str, separator: str) -> bool:
     return path == root or path.startswith(root.rstrip(separator) + separator)
 
 
-def scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = NATIVE) -> Scope:
+def parse_scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = NATIVE) -> Scope:
     """The root set that a request states: validated, normalised, without duplicates. An omitted list means none.
 
     `flavour` is the platform of its paths; `None` takes that of `cwd`, for a peer on any machine. Paths of two platforms are no scope.
@@ -207,9 +207,9 @@ def scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = 
     An entry that equals `cwd` or an earlier entry after normalising goes; the others keep their order, so nothing is widened. Roots
     within other roots stay. Raises `RequestError` -32602 that names every entry that is malformed (RFD, "Validation and error handling").
 
-    >>> scope("/srv/app", ["/srv/lib/", "/srv/app", "/srv/lib"], flavour="posix")
+    >>> parse_scope("/srv/app", ["/srv/lib/", "/srv/app", "/srv/lib"], flavour="posix")
     Scope(cwd='/srv/app', additional=('/srv/lib',))
-    >>> scope("/srv/app", ["/srv/lib", "skills"], flavour="posix")
+    >>> parse_scope("/srv/app", ["/srv/lib", "skills"], flavour="posix")
     Traceback (most recent call last):
     jsonrpc_bindings.failures.RequestError: additionalDirectories[1] must be an absolute path (-32602)
     """
@@ -220,9 +220,9 @@ def scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = 
     return Scope(first, tuple(path for path in dict.fromkeys(rest) if path != first), flavour)
 
 
-def requested(request: LifecycleRequest, *, flavour: Flavour | None = NATIVE) -> Scope:
+def request_scope(request: LifecycleRequest, *, flavour: Flavour | None = NATIVE) -> Scope:
     """The root set that a lifecycle request states; see `scope`. What a session had before plays no part."""
-    return scope(request.cwd, request.additional_directories, flavour=flavour)
+    return parse_scope(request.cwd, request.additional_directories, flavour=flavour)
 
 
 def matches(
@@ -241,10 +241,10 @@ def matches(
     """
     flavour = flavour or found.flavour
     require_filter(cwd, additional, flavour)
-    kept = scope(found.cwd, found.additional, flavour=flavour)
+    kept = parse_scope(found.cwd, found.additional, flavour=flavour)
     if cwd is not None and normalise(cwd, flavour) != kept.cwd:
         return False
-    return additional is UNSET or scope(kept.cwd, additional, flavour=flavour).additional == kept.additional
+    return additional is UNSET or parse_scope(kept.cwd, additional, flavour=flavour).additional == kept.additional
 
 
 def require_filter(cwd: str | None, additional: object, flavour: Flavour = NATIVE) -> None:

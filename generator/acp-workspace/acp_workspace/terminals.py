@@ -1,8 +1,8 @@
-"""The terminals of a v1 client: `terminal/create`, `output`, `wait_for_exit`, `kill` and `release`.
+"""Commands in terminals, as of a v1 client: `terminal/create`, `output`, `wait_for_exit`, `kill` and `release`.
 
     terminals = Terminals(workspace, TerminalPolicy(), approve=ask_the_user)
     capabilities = v1.ClientCapabilities(terminal=terminals.is_offered)
-    result = await terminals.create(request.params)              # or `terminals.answer(request)` for a whole message
+    result = await terminals.create(request.params)              # or `terminals.start(session_id, "ls")`, without a request
 
 A command runs in a directory that provably lies in a root of its session, without input, its output and errors as one text. What it does
 there is held by nothing: a command may open any file that its user may (`acp_workspace.sandbox`). What it started ends with `aclose`, or
@@ -20,24 +20,24 @@ import asyncio
 import os
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 
-from acp_bindings import UNSET, ErrorResponse, Request, Response, v1
+from acp_bindings import UNSET, v1
 
-from jsonrpc_bindings.supervisor import GUARD, Program
+from jsonrpc_bindings.supervisor import GUARD, Exit, Program
+from jsonrpc_bindings.tail import Tail
 
-from .approval import Approve, CommandWish, require_approval
+from .approval import Approve, CommandApprovalRequest, require_approval
 from .containment import AccessDenied, Place, guarantees, open_folder, reach
 from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, not_found, refused
-from .hooks import UNEXPECTED, awaited
-from .processes import Command, Exit, discard, start
-from .tail import Tail
+from .hooks import UNEXPECTED, maybe_await
+from .processes import Command, discard, start
 from .workers import Busy, Workers
-from .workspace import RootSet, RootsOf
+from .workspace import Roots, RootSet, RootsSource, session_roots
 
-__all__ = ["Shown", "TerminalEvent", "TerminalPolicy", "Terminals"]
+__all__ = ["OnOutput", "OnTerminalEvent", "Terminal", "TerminalEvent", "TerminalPolicy", "TerminalState", "Terminals"]
 
 T = TypeVar("T")
 
@@ -83,7 +83,7 @@ class TerminalEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TerminalState:
     """What a terminal shows: the end of its output, whether earlier output was dropped, and how its command ended (`None`: it runs)."""
 
     output: str
@@ -92,42 +92,92 @@ class Shown:
     is_released: bool = False
 
 
-Notify: TypeAlias = "Callable[[TerminalEvent], Awaitable[object] | object]"
-Show: TypeAlias = "Callable[[str, str, str], object]"
-"""Told session, terminal and text of each piece of output, in the event loop."""
+OnTerminalEvent: TypeAlias = "Callable[[TerminalEvent], Awaitable[object] | object]"
+OnOutput: TypeAlias = "Callable[[str, str, str], object]"
+"""Called with session, terminal and text of each piece of output, in the event loop."""
 
 
 @dataclass(slots=True)
 class _Session:
-    running: dict[str, Command] = field(default_factory=dict[str, Command])
+    running: dict[str, Terminal] = field(default_factory=dict[str, "Terminal"])
     starting: int = 0
     stops: int = 0
-    kept: dict[str, Shown] = field(default_factory=dict[str, Shown])
+    kept: dict[str, TerminalState] = field(default_factory=dict[str, TerminalState])
     wanted: set[str] = field(default_factory=set[str])
+
+    def keep(self, terminal_id: str, state: TerminalState, most: int) -> None:
+        """Show the state of a released terminal where that was asked for, and of at most so many."""
+        if terminal_id in self.wanted:
+            self.kept[terminal_id] = state
+            for oldest in list(self.kept)[: max(0, len(self.kept) - most)]:
+                del self.kept[oldest]
+                self.wanted.discard(oldest)
+
+
+class Terminal:
+    """A command that was started, with the end of its output. It ends with all that it has started."""
+
+    def __init__(self, terminal_id: str, command: Command, session: _Session, policy: TerminalPolicy) -> None:
+        self.id = terminal_id
+        self._command = command
+        self._session = session
+        self._policy = policy
+
+    @property
+    def state(self) -> TerminalState:
+        """What it shows."""
+        tail = self._command.tail
+        return TerminalState(tail.text, tail.is_cut, self._command.exit, self.id not in self._session.running)
+
+    async def wait(self) -> Exit:
+        """Wait until the command has ended, in whatever way. Raises `RequestError` where it was released and could not be ended."""
+        ended = asyncio.ensure_future(self._command.wait())
+        try:
+            await asyncio.wait([ended])
+            if ended.cancelled():
+                raise failed(self.id, "the terminal was released, and its command could not be ended")
+            return ended.result()
+        finally:
+            ended.cancel()
+
+    async def kill(self) -> None:
+        """End the command with all that it started: asked first, made to after `grace` seconds. Returns when it has ended."""
+        await self._command.kill(self._policy.grace)
+
+    async def release(self) -> None:
+        """End the command and forget the terminal. A second call does nothing."""
+        if self._session.running.pop(self.id, None) is None:  # from now on the id is void
+            return
+        try:
+            await self.kill()
+        finally:
+            state = self.state
+            self._command.close()
+            self._session.keep(self.id, state, self._policy.most_kept)
 
 
 class Terminals:
-    """Handlers for the five methods, for any number of sessions of one event loop.
+    """Runs commands, for any number of sessions of one event loop: for an agent by itself (`start`), and as the handlers of a client.
 
-    `roots` says which roots a session has: a `ClientWorkspace`, a `ClientHost`. `approve` is asked before each command; `None` runs it.
-    `notify` is told of every request and its end, refusals included; `show` of output as it comes.
+    `roots` has the roots of each session: a `ClientWorkspace`, or a mapping. `approve` is asked before each command; `None` runs it.
+    `on_event` is called with every request and its end, refusals included; `on_output` with output as it comes.
     """
 
     def __init__(
         self,
-        roots: RootsOf,
+        roots: RootsSource | Mapping[str, Roots],
         policy: TerminalPolicy | None = None,
         *,
         approve: Approve | None = None,
-        notify: Notify = lambda event: None,
-        show: Show = lambda session_id, terminal_id, text: None,
+        on_event: OnTerminalEvent = lambda event: None,
+        on_output: OnOutput = lambda session_id, terminal_id, text: None,
         workers: Workers | None = None,
     ) -> None:
         self.policy = policy or TerminalPolicy()
-        self._roots = roots
+        self._source = roots
         self._approve = approve
-        self._notify = notify
-        self._show = show
+        self._on_event = on_event
+        self._on_output = on_output
         self._workers = workers or Workers()
         self._sessions: dict[str, _Session] = {}
         self._is_closed = False
@@ -142,81 +192,67 @@ class Terminals:
         """What is not promised, as sentences."""
         return (*_LIMITS, *(() if GUARD.works else ("The commands of a killed program keep running.",)))
 
-    # --- the five methods
+    async def start(
+        self,
+        session_id: str,
+        command: str,
+        arguments: Sequence[str] = (),
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        output_limit: int | None = None,
+    ) -> Terminal:
+        """Start a command in a directory of the session's roots, the first one where none is named. Raises `RequestError`."""
+        work = self._started(session_id, command, arguments, env or {}, cwd, output_limit)
+        return await self._reported(session_id, command, "create", work)
+
+    # --- the five methods of v1
 
     async def create(self, params: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse:
         """Handle `terminal/create`: start a command, and return the terminal's id at once. Raises `RequestError`."""
-        found = await self._told(params.session_id, params.command, "create", self._created(params))
-        return v1.CreateTerminalResponse(terminal_id=found)
+        terminal = await self.start(
+            params.session_id,
+            params.command,
+            () if params.args is UNSET else params.args,
+            env={} if params.env is UNSET else {one.name: one.value for one in params.env},
+            cwd=params.cwd,
+            output_limit=params.output_byte_limit,
+        )
+        return v1.CreateTerminalResponse(terminal_id=terminal.id)
 
     async def output(self, params: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
         """Handle `terminal/output`: what the command has printed so far, and how it ended if it has. Raises `RequestError`."""
 
-        async def work() -> v1.TerminalOutputResponse:
-            shown = _shown(self._child(params.session_id, params.terminal_id))
-            status = None if shown.exit is None else v1.TerminalExitStatus(**_status(shown.exit))
-            return v1.TerminalOutputResponse(output=shown.output, truncated=shown.truncated, exit_status=status)
+        async def work(terminal: Terminal) -> v1.TerminalOutputResponse:
+            state = terminal.state
+            status = None
+            if state.exit is not None:
+                status = v1.TerminalExitStatus(exit_code=state.exit.code, signal=state.exit.signal)
+            return v1.TerminalOutputResponse(output=state.output, truncated=state.truncated, exit_status=status)
 
-        return await self._told(params.session_id, params.terminal_id, "output", work())
+        return await self._with_terminal(params, "output", work)
 
     async def wait_for_exit(self, params: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
         """Handle `terminal/wait_for_exit`: wait until the command has ended, in whatever way. Raises `RequestError`."""
 
-        async def work() -> v1.WaitForTerminalExitResponse:
-            child = self._child(params.session_id, params.terminal_id)
-            ended = asyncio.ensure_future(child.wait())
-            try:
-                await asyncio.wait([ended])
-                if ended.cancelled():
-                    raise failed(params.terminal_id, "the terminal was released, and its command could not be ended")
-                return v1.WaitForTerminalExitResponse(**_status(ended.result()))
-            finally:
-                ended.cancel()
+        async def work(terminal: Terminal) -> v1.WaitForTerminalExitResponse:
+            found = await terminal.wait()
+            return v1.WaitForTerminalExitResponse(exit_code=found.code, signal=found.signal)
 
-        return await self._told(params.session_id, params.terminal_id, "wait", work())
+        return await self._with_terminal(params, "wait", work)
 
     async def kill(self, params: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
         """Handle `terminal/kill`: end the command with all that it started; the terminal stays. Raises `RequestError`.
 
         It is asked to end, and made to after `grace` seconds; the answer comes when it has ended.
         """
-
-        async def work() -> None:
-            await self._child(params.session_id, params.terminal_id).kill(self.policy.grace)
-
-        await self._told(params.session_id, params.terminal_id, "kill", work())
+        await self._with_terminal(params, "kill", Terminal.kill)
         return v1.KillTerminalResponse()
 
     async def release(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
         """Handle `terminal/release`: end the command and forget the terminal; `keep` says what is still shown. Raises `RequestError`."""
-
-        async def work() -> None:
-            self._child(params.session_id, params.terminal_id)
-            await self._released(params.session_id, params.terminal_id)
-
-        await self._told(params.session_id, params.terminal_id, "release", work())
+        await self._with_terminal(params, "release", Terminal.release)
         return v1.ReleaseTerminalResponse()
-
-    async def answer(self, request: Request[Any]) -> Response[Any] | ErrorResponse[v1.Error]:
-        """Answer a decoded request of the five methods as a message; any other method is -32601."""
-        try:
-            match request.params:
-                case v1.CreateTerminalRequest() as params:
-                    result: Any = await self.create(params)
-                case v1.TerminalOutputRequest() as params:
-                    result = await self.output(params)
-                case v1.WaitForTerminalExitRequest() as params:
-                    result = await self.wait_for_exit(params)
-                case v1.KillTerminalRequest() as params:
-                    result = await self.kill(params)
-                case v1.ReleaseTerminalRequest() as params:
-                    result = await self.release(params)
-                case _:
-                    raise RequestError(METHOD_NOT_FOUND, "this is not a terminal method", {"method": request.method})
-        except RequestError as error:
-            body = v1.Error(code=error.code, message=error.message, data=error.data)
-            return ErrorResponse(request.id, body, request.method)
-        return Response(request.id, result, request.method)
 
     # --- what the user sees
 
@@ -230,26 +266,18 @@ class Terminals:
         session.wanted.add(terminal_id)
         return True
 
-    def shown(self, session_id: str, terminal_id: str) -> Shown | None:
+    def state(self, session_id: str, terminal_id: str) -> TerminalState | None:
         """What a terminal shows, a released one only where `keep` asked for it; `None` where there is none."""
+        terminal = self.find(session_id, terminal_id)
+        if terminal is not None:
+            return terminal.state
         session = self._sessions.get(session_id)
-        if session is None:
-            return None
-        child = session.running.get(terminal_id)
-        return session.kept.get(terminal_id) if child is None else _shown(child)
+        return None if session is None else session.kept.get(terminal_id)
 
-    async def ended(self, session_id: str, terminal_id: str) -> Exit | None:
-        """How the command of a terminal ended, once it has; `None` where there is no such terminal, or nobody knows. Told to no hook."""
+    def find(self, session_id: str, terminal_id: str) -> Terminal | None:
+        """The terminal of this id, unless it was released."""
         session = self._sessions.get(session_id)
-        child = None if session is None else session.running.get(terminal_id)
-        if child is None:
-            return None
-        waiting = asyncio.ensure_future(child.wait())
-        try:
-            await asyncio.wait([waiting])
-            return None if waiting.cancelled() else waiting.result()
-        finally:
-            waiting.cancel()
+        return None if session is None else session.running.get(terminal_id)
 
     # --- ends
 
@@ -258,13 +286,13 @@ class Terminals:
         session = self._sessions.get(session_id)
         if session is not None:
             session.stops += 1  # for those that are being started
-            await asyncio.gather(*(child.kill(self.policy.grace) for child in session.running.values()))
+            await asyncio.gather(*(terminal.kill() for terminal in session.running.values()))
 
     async def end(self, session_id: str) -> None:
         """Release all terminals of a session that has ended, and forget what they showed."""
         session = self._sessions.get(session_id)
         if session is not None:
-            await asyncio.gather(*(self._released(session_id, one) for one in tuple(session.running)))
+            await asyncio.gather(*(terminal.release() for terminal in tuple(session.running.values())))
             self._sessions.pop(session_id, None)
 
     async def aclose(self) -> None:
@@ -275,54 +303,71 @@ class Terminals:
 
     # --- the work
 
-    async def _created(self, params: v1.CreateTerminalRequest) -> str:
-        roots = self._roots.roots(params.session_id)
-        path = roots.scope.cwd if params.cwd is None else params.cwd
-        wish = CommandWish(
-            params.session_id,
-            _plain(params.command, "/command"),
-            tuple(_plain(one, f"/args/{index}") for index, one in enumerate(_listed(params.args))),
+    async def _started(
+        self,
+        session_id: str,
+        command: str,
+        arguments: Sequence[str],
+        variables: Mapping[str, str],
+        cwd: str | None,
+        output_limit: int | None,
+    ) -> Terminal:
+        roots = self._roots(session_id, command)
+        path = roots.scope.cwd if cwd is None else cwd
+        request = CommandApprovalRequest(
+            session_id,
+            _plain(command, "/command"),
+            tuple(_plain(one, f"/args/{index}") for index, one in enumerate(arguments)),
             path,
-            _variables(params),
+            _variables(variables),
         )
         if not path.startswith("/"):
             raise invalid_params("'cwd' must be an absolute path", path=path, pointer="/cwd")
-        session = self._sessions.setdefault(params.session_id, _Session())
+        session = self._sessions.setdefault(session_id, _Session())
         if len(session.running) + session.starting >= self.policy.most_running:
-            raise failed(params.command, f"the session has {self.policy.most_running} terminals; release one")
+            raise failed(command, f"the session has {self.policy.most_running} terminals; release one")
+        stops = session.stops
+
+        def require_current() -> None:
+            """Refuse where session, turn or roots are no longer those in which the command was asked for."""
+            if self._sessions.get(session_id) is not session or session.stops != stops:
+                raise refused(command, "the session or its turn has ended")
+            if self._roots(session_id, command) is not roots:
+                raise refused(command, "the workspace roots of the session have changed")
+
         session.starting += 1
-        state = (session, session.stops, roots)
         try:
-            await require_approval(self._approve, wish, params.command)
-            asked = params.output_byte_limit
-            limit = self.policy.output if asked is None else min(asked, self.policy.most_output)
-            child, terminal_id = await self._started(wish, roots, limit, lambda: self._require_current(wish, state))
+            await require_approval(self._approve, request, command)
+            require_current()  # the user may have taken a while
+            program, source = await self._run(request, roots, require_current)
         finally:
             session.starting -= 1
-        session.running[terminal_id] = child
-        return terminal_id
+        terminal_id = f"term_{secrets.token_hex(8)}"
+        limit = self.policy.output if output_limit is None else min(output_limit, self.policy.most_output)
+        child = Command(program, source, Tail(limit), lambda text: self._on_output(session_id, terminal_id, text))
+        session.running[terminal_id] = Terminal(terminal_id, child, session, self.policy)
+        return session.running[terminal_id]
 
-    async def _started(
-        self, wish: CommandWish, roots: RootSet, limit: int, require_current: Callable[[], None]
-    ) -> tuple[Command, str]:
-        require_current()  # the user may have taken a while
+    async def _run(
+        self, request: CommandApprovalRequest, roots: RootSet, require_current: Callable[[], None]
+    ) -> tuple[Program, int]:
         inherited = os.environ if self.policy.environment is None else self.policy.environment
-        environment = {**inherited, **wish.environment}
+        environment = {**inherited, **request.environment}
         made: list[tuple[Program, int]] = []
 
         def run(check: Callable[[], None]) -> None:
             check()
-            folder = _opened(roots, wish.cwd)
+            folder = _opened(roots, request.cwd)
             try:
                 check()
-                made.append(start(wish.command, wish.arguments, environment, folder))
+                made.append(start(request.command, request.arguments, environment, folder))
             except (FileNotFoundError, NotADirectoryError):
-                raise RequestError(NOT_FOUND, "there is no such program", {"command": wish.command}) from None
+                raise RequestError(NOT_FOUND, "there is no such program", {"command": request.command}) from None
             except PermissionError:
-                raise refused(wish.command, "the operating system does not permit running it") from None
+                raise refused(request.command, "the operating system does not permit running it") from None
             except OSError as error:
                 reason = os.strerror(error.errno or 0).lower()
-                raise failed(wish.command, f"the command cannot be started: {reason}") from None
+                raise failed(request.command, f"the command cannot be started: {reason}") from None
             finally:
                 os.close(folder)
 
@@ -330,70 +375,59 @@ class Terminals:
             await self._workers.run(run)
             require_current()
         except Busy:
-            raise failed(wish.command, "too many requests are under way; try again later") from None
+            raise failed(request.command, "too many requests are under way; try again later") from None
         except BaseException:
             for unwanted in made:
                 discard(*unwanted)
             raise
-        program, source = made[0]
-        terminal_id = f"term_{secrets.token_hex(8)}"
+        return made[0]
 
-        def show(text: str) -> None:
-            self._show(wish.session_id, terminal_id, text)
+    def _roots(self, session_id: str, command: str) -> RootSet:
+        roots = session_roots(self._source, session_id)
+        if not isinstance(roots, RootSet):
+            raise refused(command, "the workspace roots of this session are not bound to directories of this machine")
+        return roots
 
-        return Command(program, source, Tail(limit), show), terminal_id
+    async def _with_terminal(
+        self, params: _TerminalRequest, action: Action, work: Callable[[Terminal], Coroutine[Any, Any, T]]
+    ) -> T:
+        async def found() -> T:
+            terminal = self.find(params.session_id, params.terminal_id)
+            if terminal is None:
+                raise RequestError(NOT_FOUND, "there is no such terminal", {"terminalId": params.terminal_id})
+            return await work(terminal)
 
-    def _require_current(self, wish: CommandWish, state: tuple[_Session, int, RootSet]) -> None:
-        """Refuse where session, turn or roots are no longer those in which the command was asked for."""
-        session, stops, roots = state
-        if self._sessions.get(wish.session_id) is not session or session.stops != stops:
-            raise refused(wish.command, "the session or its turn has ended")
-        if self._roots.roots(wish.session_id) is not roots:
-            raise refused(wish.command, "the workspace roots of the session have changed")
+        return await self._reported(params.session_id, params.terminal_id, action, found())
 
-    def _child(self, session_id: str, terminal_id: str) -> Command:
-        session = self._sessions.get(session_id)
-        child = None if session is None else session.running.get(terminal_id)
-        if child is None:
-            raise RequestError(NOT_FOUND, "there is no such terminal", {"terminalId": terminal_id})
-        return child
-
-    async def _released(self, session_id: str, terminal_id: str) -> None:
-        session = self._sessions[session_id]
-        child = session.running.pop(terminal_id)  # from now on the id is void
-        try:
-            await child.kill(self.policy.grace)
-        finally:
-            shown = _shown(child)
-            child.close()
-            if terminal_id in session.wanted:
-                session.kept[terminal_id] = Shown(shown.output, shown.truncated, shown.exit, is_released=True)
-                for oldest in list(session.kept)[: max(0, len(session.kept) - self.policy.most_kept)]:
-                    del session.kept[oldest]
-                    session.wanted.discard(oldest)
-
-    async def _told(self, session_id: str, subject: str, action: Action, work: Coroutine[Any, Any, T]) -> T:
-        async def tell(phase: Phase, reason: str = "") -> None:
-            await awaited(self._notify(TerminalEvent(session_id, subject, action, phase, reason)))
+    async def _reported(self, session_id: str, subject: str, action: Action, work: Coroutine[Any, Any, T]) -> T:
+        async def report(phase: Phase, reason: str = "") -> None:
+            await maybe_await(self._on_event(TerminalEvent(session_id, subject, action, phase, reason)))
 
         try:
-            await tell("started")
+            await report("started")
             if not self.is_offered:
                 raise RequestError(METHOD_NOT_FOUND, f"terminal/{action} is not supported here")
             result = await work
         except RequestError as error:
-            await tell("failed", error.message)
+            await report("failed", error.message)
             raise
         except asyncio.CancelledError:
-            await tell("failed", "the request was cancelled")
+            await report("failed", "the request was cancelled")
             raise
         except Exception:
-            await tell("failed", UNEXPECTED)
+            await report("failed", UNEXPECTED)
             raise
         finally:
             work.close()  # where it was not begun
-        await tell("done")
+        await report("done")
         return result
+
+
+class _TerminalRequest(Protocol):
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def terminal_id(self) -> str: ...
 
 
 _LIMITS: Final = (
@@ -402,18 +436,6 @@ _LIMITS: Final = (
     if sys.platform == "linux"
     else "A process that has a group of its own is not ended with its terminal.",
 )
-
-
-def _shown(child: Command) -> Shown:
-    return Shown(child.tail.text, child.tail.is_cut, child.exit)
-
-
-def _status(found: Exit) -> dict[str, Any]:
-    return {"exit_code": found.code, "signal": found.signal}
-
-
-def _listed(value: Any) -> Any:
-    return () if value is UNSET else value
 
 
 def _plain(text: str, pointer: str) -> str:
@@ -429,16 +451,12 @@ def _plain(text: str, pointer: str) -> str:
     return text
 
 
-def _variables(params: v1.CreateTerminalRequest) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for index, one in enumerate(_listed(params.env)):
-        name = _plain(one.name, f"/env/{index}/name")
-        if not name or "=" in name:
-            raise invalid_params(
-                "the name of a variable must not be empty or contain '='", pointer=f"/env/{index}/name"
-            )
-        found[name] = _plain(one.value, f"/env/{index}/value")
-    return found
+def _variables(given: Mapping[str, str]) -> dict[str, str]:
+    for index, name in enumerate(given):
+        pointer = f"/env/{index}/name"
+        if not _plain(name, pointer) or "=" in name:
+            raise invalid_params("the name of a variable must not be empty or contain '='", pointer=pointer)
+    return {name: _plain(value, f"/env/{index}/value") for index, (name, value) in enumerate(given.items())}
 
 
 def _opened(roots: RootSet, path: str) -> int:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
+
+from jsonrpc_bindings.tail import Tail
+
+from .processes import Command, start
 
 _SETTINGS: Final = (
     *("-c", "core.fsmonitor=false"),
@@ -23,7 +26,7 @@ _GRACE: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class GitStage:
-    """Stages files with git; give it to `FileSystem(stage=...)`.
+    """Stages files with git; give it to `FileSystem(on_change=...)`.
 
     `git` is the program, `timeout` in seconds ends it. One runs at a time, in one event loop, since each of them locks the index. Where
     there is no git, no repository, or git refuses, nothing happens: staging is a courtesy, and the write has succeeded. Commands that a
@@ -45,34 +48,23 @@ class GitStage:
         return (self.git, "--literal-pathspecs", *_SETTINGS, "-C", folder or "/", "add", "--", name)
 
     async def __call__(self, path: str) -> bool:
-        """Stage one file; whether git said that it did."""
+        """Stage one file, and no link that leads to it; whether git said that it did."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment["GIT_TERMINAL_PROMPT"] = "0"
         async with self._turn:
-            return await self._run(self.arguments(path), environment)
+            return await self._run(self.arguments(os.path.realpath(path)), environment)
 
     async def _run(self, arguments: tuple[str, ...], environment: dict[str, str]) -> bool:
-        nothing = asyncio.subprocess.DEVNULL
         try:
-            process = await asyncio.create_subprocess_exec(
-                *arguments, stdin=nothing, stdout=nothing, stderr=nothing, env=environment
-            )
+            command = Command(*start(arguments[0], arguments[1:], environment), Tail(0), lambda text: None)
         except OSError:
             return False
         try:
-            return await asyncio.wait_for(process.wait(), self.timeout) == 0
+            return (await asyncio.wait_for(command.wait(), self.timeout)).code == 0
         except TimeoutError:
             return False
         finally:
-            await _ended(process)
-
-
-async def _ended(process: asyncio.subprocess.Process) -> None:
-    """End a program that still runs: asked first, since git removes its lock of the index then."""
-    with suppress(TimeoutError, ProcessLookupError):
-        if process.returncode is None:
-            process.terminate()
-            await asyncio.wait_for(process.wait(), _GRACE)
-    if process.returncode is None:
-        process.kill()
-        await process.wait()
+            try:  # asked first, since git removes its lock of the index then
+                await command.kill(_GRACE)
+            finally:
+                command.close()

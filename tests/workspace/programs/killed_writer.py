@@ -20,7 +20,7 @@ from typing import Any
 from acp_bindings import v1
 
 from acp_workspace.filesystem import FilePolicy, FileSystem
-from acp_workspace.workspace import RootSet, scope
+from acp_workspace.workspace import RootSet, parse_scope
 
 OLD, NEW = "old " * 5000, "new " * 7000
 STEPS = (
@@ -45,8 +45,7 @@ STEPS = (
 
 def serve(base: Path, target: Path, policy: FilePolicy) -> None:
     async def write() -> None:
-        files = FileSystem(policy)
-        await files.attach("s", RootSet.bind(scope(str(base))), clean=False)
+        files = FileSystem({"s": RootSet.bind(parse_scope(str(base)))}, policy)
         await files.write_text_file(v1.WriteTextFileRequest(session_id="s", path=str(target), content=NEW))
 
     asyncio.run(write())
@@ -112,7 +111,7 @@ def scenario(name: str, *, existing: bool, nested: bool, backups: bool) -> dict[
         dead = killed(partial(serve, base, target, policy), step)
         stale += bool(leftovers(folder))
         states.add(state(target))
-        removed = asyncio.run(FileSystem(policy).attach("s", RootSet.bind(scope(str(base)))))
+        removed = asyncio.run(FileSystem({"s": RootSet.bind(parse_scope(str(base)))}, policy).clean("s"))
         assert not leftovers(folder), leftovers(folder)
         assert all(Path(path).name.startswith(".acp-session-") for path in removed)
         assert state(target) in states

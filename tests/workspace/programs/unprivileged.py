@@ -12,7 +12,7 @@ from acp_bindings import v1
 
 from acp_workspace.errors import REFUSED, RequestError
 from acp_workspace.filesystem import FilePolicy, FileSystem
-from acp_workspace.workspace import RootSet, scope
+from acp_workspace.workspace import Roots, RootSet, parse_scope
 
 NOBODY = 65534
 
@@ -32,7 +32,8 @@ async def main(base: Path) -> None:
     for name, mode in (("closed", 0o700), ("read-only.txt", 0o444), ("folder", 0o555), ("secret.txt", 0o000)):
         (app / name).chmod(mode)
     importlib.import_module("concurrent.futures.thread")  # while files of the interpreter may be read
-    files = FileSystem(FilePolicy())
+    roots: dict[str, Roots] = {}
+    files = FileSystem(roots, FilePolicy())
     if os.geteuid() == 0:
         for path in (base, app, app / "a.txt", app / "folder", app / "folder" / "a.txt", app / "read-only.txt"):
             os.chown(path, NOBODY, NOBODY)
@@ -47,7 +48,8 @@ async def main(base: Path) -> None:
     else:
         (app / "closed").chmod(0o000)
     (app / "blind").chmod(0o300)
-    await files.attach("s", RootSet.bind(scope(str(app))))
+    roots["s"] = RootSet.bind(parse_scope(str(app)))
+    await files.clean("s")
 
     async def refused(path: str, *, write: bool) -> None:
         try:
@@ -83,8 +85,7 @@ async def main(base: Path) -> None:
         assert (app / "group.txt").stat().st_mode & 0o777 == 0o664
     # A file in a directory that may not be written is overwritten where the policy says so, and only there.
     (app / "folder" / "a.txt").write_text("old content")
-    overwriting = FileSystem(FilePolicy(in_place="when-needed", backups=str(app / "folder" / "none")))
-    await overwriting.attach("s", RootSet.bind(scope(str(app))), clean=False)
+    overwriting = FileSystem(roots, FilePolicy(in_place="when-needed", backups=str(app / "folder" / "none")))
     writing = v1.WriteTextFileRequest(session_id="s", path=str(app / "folder" / "a.txt"), content="new")
     try:
         await overwriting.write_text_file(writing)
@@ -92,8 +93,7 @@ async def main(base: Path) -> None:
         assert (app / "folder" / "a.txt").read_text() == "old content"  # no backup, no write
     else:
         raise AssertionError("written without a backup")
-    overwriting = FileSystem(FilePolicy(in_place="when-needed"))
-    await overwriting.attach("s", RootSet.bind(scope(str(app))), clean=False)
+    overwriting = FileSystem(roots, FilePolicy(in_place="when-needed"))
     number = (app / "folder" / "a.txt").stat().st_ino
     await overwriting.write_text_file(writing)
     assert (app / "folder" / "a.txt").read_text() == "new"

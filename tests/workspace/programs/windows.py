@@ -33,12 +33,13 @@ def main(base: Path) -> None:
     from acp_workspace.containment import Mechanism, Root, contains, guarantees
     from acp_workspace.errors import METHOD_NOT_FOUND, REFUSED, RequestError
     from acp_workspace.filesystem import FilePolicy, FileSystem
-    from acp_workspace.workspace import NATIVE, RootSet, Scope, scope
+    from acp_workspace.workspace import NATIVE, Roots, RootSet, Scope, parse_scope
 
     found = guarantees()
     assert NATIVE == "windows"
     assert (found.mechanism, found.enforced, len(found.limits)) == (Mechanism.NONE, False, 1), found
-    files = FileSystem(FilePolicy())
+    roots: dict[str, Roots] = {}
+    files = FileSystem(roots, FilePolicy())
     assert files.capabilities() == v1.FileSystemCapabilities(read_text_file=False, write_text_file=False)
 
     async def code_of(work: Callable[[], Any]) -> int | None:
@@ -51,11 +52,11 @@ def main(base: Path) -> None:
             return error.code
         return None
 
-    assert scope("c:/srv", ["d:\\lib\\"]).paths == ("C:\\srv", "D:\\lib")
+    assert parse_scope("c:/srv", ["d:\\lib\\"]).paths == ("C:\\srv", "D:\\lib")
     assert not contains([Root("C:\\srv", "C:\\srv", (0, 0))], "C:\\srv\\a.txt")
 
     async def asked() -> None:
-        await files.attach("s", RootSet(Scope(root), (Root(root, root, (0, 0)),)), clean=False)
+        roots["s"] = RootSet(Scope(root), (Root(root, root, (0, 0)),))
         read = v1.ReadTextFileRequest(session_id="s", path=f"{root}/a.txt")
         write = v1.WriteTextFileRequest(session_id="s", path=f"{root}/a.txt", content="b")
         assert await code_of(lambda: files.read_text_file(read)) == METHOD_NOT_FOUND

@@ -14,7 +14,7 @@ from acp_bindings import RequestError, to_builtins, v1, v2
 
 from acp_session.diffs import as_object
 from acp_workspace.errors import INVALID_PARAMS, UNSUPPORTED_VERSION, invalid_params
-from acp_workspace.scope import matches, scope
+from acp_workspace.scope import matches, parse_scope
 
 from .handshakes import answer_to_v2, request_to_v1
 from .losses import Place
@@ -153,7 +153,7 @@ class AgentAsV2(TurnsOfV1):
             for one in self.sessions.values()
             if one.cwd
             and matches(
-                found := scope(one.cwd, one.additional), cwd=params.cwd, additional=params.additional_directories
+                found := parse_scope(one.cwd, one.additional), cwd=params.cwd, additional=params.additional_directories
             )
         ]
         return into_v2(v2.ListSessionsResponse, {"sessions": infos}, place)

@@ -1,31 +1,20 @@
 """What keeps files: the disk of this machine, memory, or another machine. `FileSystem` serves sessions from one of them.
 
-A store decides what a path means and whether it lies in the roots; `limits` says what it does not promise about that.
+A backend decides what a path means and whether it lies in the roots; `limits` says what it does not promise about that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from .containment import Place, Root
 from .errors import failed, not_found, refused
 from .policy import FilePolicy
 from .scope import Scope
 from .text import NotText, decoded, lines
-from .workspace import RootSet
-
-Scoped: TypeAlias = "RootSet | Scope"
-"""The roots of a session: bound to directories of this machine, or as text where the files lie elsewhere."""
-
-
-class ScopedOf(Protocol):
-    """Whoever knows the roots of sessions, bound or not."""
-
-    def roots(self, session_id: str) -> Scoped:
-        """The roots that are in force. Raises `RequestError` -32602 for a session that has none."""
-        ...
+from .workspace import Roots
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +36,12 @@ class Access:
     now; `done`, called with the real path once it has changed. Both may be called from any thread.
     """
 
-    roots: Scoped
+    roots: Roots
     check: Callable[[], None] = lambda: None
     done: Callable[[str], None] = lambda real: None
 
 
-class Store(Protocol):
+class FileBackend(Protocol):
     """Where files lie. Every method raises `RequestError` as `FileSystem` says, and opens nothing outside the roots of the access."""
 
     @property
@@ -77,17 +66,17 @@ class Store(Protocol):
         """Make a file hold a text, and return the name that `locate` has for it; only that one where `approved` is given."""
         ...
 
-    async def clean(self, roots: Scoped) -> tuple[str, ...]:
+    async def clean(self, roots: Roots) -> tuple[str, ...]:
         """Remove what a killed program has left behind, and return the paths."""
         ...
 
     def close(self) -> None:
-        """Let go of what the store holds."""
+        """Let go of what the backend holds."""
         ...
 
 
-class Memory:
-    """Files in memory, by path: for tests, for documents without a file, and as an example of a store. There are no links."""
+class MemoryBackend:
+    """Files in memory, by path: for tests, for documents without a file, and as an example of a backend. There are no links."""
 
     limits = ("Nothing is on a disk.",)
     is_usable = True
@@ -131,7 +120,7 @@ class Memory:
         access.done(real)
         return real
 
-    async def clean(self, roots: Scoped) -> tuple[str, ...]:  # noqa: ARG002
+    async def clean(self, roots: Roots) -> tuple[str, ...]:  # noqa: ARG002
         """Nothing is left behind."""
         return ()
 

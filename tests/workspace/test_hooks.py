@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from acp_bindings import v1
 
-from acp_workspace.approval import FileWish
+from acp_workspace.approval import FileApprovalRequest
+from acp_workspace.backend import Access, Lines, MemoryBackend
 from acp_workspace.containment import guarantees
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import FileEvent, FilePolicy, FileSystem
 from acp_workspace.scope import Scope
-from acp_workspace.store import Access, Lines, Memory, Scoped
-from acp_workspace.workspace import ClientWorkspace
+from acp_workspace.workspace import ClientWorkspace, Roots
 
 on_disk = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -33,7 +33,7 @@ class Editor:
         self.workspace = ClientWorkspace([str(base / "app"), str(base / "lib")])
         self.use("app", "lib")
         self.events: list[FileEvent] = []
-        self.files = FileSystem(policy, roots=self.workspace, notify=self.events.append, **named)
+        self.files = FileSystem(self.workspace, policy, on_event=self.events.append, **named)
 
     def use(self, cwd: str, *additional: str) -> None:
         roots = self.workspace.prepare(
@@ -73,8 +73,6 @@ def test_files_follow_the_roots_that_the_workspace_has(tmp_path: Path, make: Mak
     assert editor.code("app/a") == REFUSED
     editor.workspace.forget("s")
     assert editor.code("lib/b") == INVALID_PARAMS
-    with pytest.raises(TypeError, match="nothing to attach"):
-        asyncio.run(editor.files.attach("s", editor.workspace.prepare(f"{tmp_path}/app", advertised=True)))
 
 
 # --- approval --------------------------------------------------------------------------------------------------------
@@ -86,10 +84,10 @@ def test_only_true_lets_a_write_pass(tmp_path: Path, make: Make, mechanism: str,
     make("lib/real", "old")
     (tmp_path / "app").mkdir()
     (tmp_path / "app/link").symlink_to("../lib/real")
-    asked: list[FileWish] = []
+    asked: list[FileApprovalRequest] = []
 
-    async def approve(wish: FileWish) -> Any:
-        asked.append(wish)
+    async def approve(request: FileApprovalRequest) -> Any:
+        asked.append(request)
         return answer
 
     editor = Editor(tmp_path, approve=approve)
@@ -98,7 +96,7 @@ def test_only_true_lets_a_write_pass(tmp_path: Path, make: Make, mechanism: str,
     else:
         assert editor.code("app/link", writing=True) == REFUSED
         assert editor.events[-1].reason == "access is refused: the user has not approved it"
-    assert asked == [FileWish("s", f"{tmp_path}/app/link", f"{tmp_path}/lib/real", "new")]
+    assert asked == [FileApprovalRequest("s", f"{tmp_path}/app/link", f"{tmp_path}/lib/real", "new")]
     assert (tmp_path / "lib/real").read_text() == ("new" if answer is True else "old")
 
 
@@ -109,7 +107,7 @@ def test_the_audit_hears_the_end_of_a_request_whose_hooks_fail(tmp_path: Path, m
 
     make("app/a", "old")
     told: list[list[tuple[str, str]]] = []
-    for hook in ("approve", "buffer", "changed"):
+    for hook in ("approve", "buffer", "on_change"):
         failing: dict[str, Any] = {hook: fail}
         editor = Editor(tmp_path, **failing)
         with pytest.raises(ZeroDivisionError):
@@ -126,8 +124,8 @@ def test_the_user_is_not_asked_about_what_is_refused_anyhow(tmp_path: Path, path
     (tmp_path / "app/folder").mkdir(parents=True)
     asked: list[object] = []
 
-    def approve(wish: object) -> bool:
-        asked.append(wish)
+    def approve(request: object) -> bool:
+        asked.append(request)
         return True
 
     editor = Editor(tmp_path, approve=approve)
@@ -142,7 +140,7 @@ def test_what_was_approved_is_what_is_written(tmp_path: Path, make: Make, mechan
     make("app/two", "two")
     (tmp_path / "app/link").symlink_to("one")
 
-    def approve(wish: object) -> bool:
+    def approve(request: object) -> bool:
         (tmp_path / "app/link").unlink()
         (tmp_path / "app/link").symlink_to("two")
         return True
@@ -155,7 +153,7 @@ def test_what_was_approved_is_what_is_written(tmp_path: Path, make: Make, mechan
 def test_a_write_is_refused_where_the_roots_change_while_the_user_decides(tmp_path: Path, make: Make) -> None:
     make("lib/a", "old")
 
-    def approve(wish: object) -> bool:
+    def approve(request: object) -> bool:
         editor.use("app")
         return True
 
@@ -166,8 +164,8 @@ def test_a_write_is_refused_where_the_roots_change_while_the_user_decides(tmp_pa
 
 @on_disk
 def test_a_new_file_in_a_new_folder_is_asked_about_and_nothing_is_made_before(tmp_path: Path, mechanism: str) -> None:
-    def approve(wish: FileWish) -> bool:
-        assert wish.real == f"{tmp_path}/app/new/deep/file"
+    def approve(request: FileApprovalRequest) -> bool:
+        assert request.real == f"{tmp_path}/app/new/deep/file"
         assert not (tmp_path / "app/new").exists()
         return True
 
@@ -231,23 +229,23 @@ def test_the_editor_is_told_of_a_change_before_the_end_of_the_request(tmp_path: 
     async def changed(path: str) -> None:
         told.append((path, (tmp_path / "lib/real").read_text(), editor.events[-1].phase))
 
-    editor = Editor(tmp_path, changed=changed)
+    editor = Editor(tmp_path, on_change=changed)
     editor.write("app/link")
     assert told == [(f"{tmp_path}/{name}", "new", "started") for name in ("app/link", "lib/real")]
     assert editor.code("outside/a", writing=True) == REFUSED
     assert len(told) == 2
 
 
-# --- stores ----------------------------------------------------------------------------------------------------------
+# --- backends --------------------------------------------------------------------------------------------------------
 
 
 class Remote:
-    """A store on another machine: every question takes a turn of the loop, as over a connection."""
+    """A backend on another machine: every question takes a turn of the loop, as over a connection."""
 
     limits = ("The other machine decides.",)
     is_usable = True
 
-    def __init__(self, there: Memory) -> None:
+    def __init__(self, there: MemoryBackend) -> None:
         self.there = there
 
     async def locate(self, access: Access, path: str, *, writing: bool) -> str:
@@ -262,7 +260,7 @@ class Remote:
         await asyncio.sleep(0)
         return await self.there.write(access, path, content, approved=approved)
 
-    async def clean(self, roots: Scoped) -> tuple[str, ...]:  # noqa: ARG002
+    async def clean(self, roots: Roots) -> tuple[str, ...]:  # noqa: ARG002
         return ()
 
     def close(self) -> None:
@@ -280,12 +278,11 @@ SCOPES = {
 def test_files_without_a_disk_are_held_to_the_roots_by_their_names(flavour: str, is_remote: bool) -> None:
     scope, files = SCOPES[flavour], dict[str, str]()
     slash = "/" if flavour == "posix" else "\\"
-    memory = Memory(files)
-    system = FileSystem(store=Remote(memory) if is_remote else memory)
+    memory = MemoryBackend(files)
+    roots: dict[str, Roots] = {"s": scope}
+    system = FileSystem(roots, backend=Remote(memory) if is_remote else memory)
 
     async def work() -> None:
-        await system.attach("s", scope)
-
         def at(*names: str) -> str:
             return slash.join(names)
 
@@ -314,7 +311,7 @@ def test_files_without_a_disk_are_held_to_the_roots_by_their_names(flavour: str,
         with pytest.raises(RequestError) as caught:
             await read(at(scope.cwd, "none"))
         assert caught.value.code == NOT_FOUND
-        system.detach("s")
+        del roots["s"]
         with pytest.raises(RequestError):
             await read(path)
 
@@ -323,10 +320,9 @@ def test_files_without_a_disk_are_held_to_the_roots_by_their_names(flavour: str,
 
 
 def test_the_disk_serves_no_roots_that_are_text_alone() -> None:
-    files = FileSystem()
+    files = FileSystem({"s": Scope("/", (), "posix")})
 
     async def work() -> None:
-        await files.attach("s", Scope("/", (), "posix"))
         await files.read_text_file(v1.ReadTextFileRequest(session_id="s", path="/etc/hostname"))
 
     with pytest.raises(RequestError) as caught:

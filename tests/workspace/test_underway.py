@@ -16,7 +16,7 @@ from acp_workspace.containment import guarantees
 from acp_workspace.errors import REFUSED, RequestError
 from acp_workspace.filesystem import FileEvent
 from acp_workspace.workers import Workers
-from acp_workspace.workspace import RootSet, scope
+from acp_workspace.workspace import RootSet, parse_scope
 from workspace.test_filesystem import Client, temporary_files
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -85,8 +85,9 @@ def test_a_request_under_way_does_not_outlive_its_roots(
 
     def changed(client: Client) -> Any:
         if change == "detached":
-            return client.files.detach("s")
-        return client.files.attach("s", RootSet.bind(scope(f"{tmp_path}/lib")), clean=False)
+            del client.roots["s"]
+            return
+        client.roots["s"] = RootSet.bind(parse_scope(f"{tmp_path}/lib"))
 
     error = outcome(tmp_path, kind, monkeypatch, changed)
     assert isinstance(error, RequestError)
@@ -122,7 +123,7 @@ def test_a_request_that_waits_for_a_thread_opens_nothing_afterwards(
             if change == "cancelled":
                 task.cancel()
         if change == "detached":
-            client.files.detach("s")
+            del client.roots["s"]
         await asyncio.sleep(0.01)
         go.set()
         await busy
@@ -141,7 +142,7 @@ def test_a_request_under_way_survives_the_same_roots_again(
     make("app/a.txt", "old")
 
     def again(client: Client) -> Any:
-        return client.files.attach("s", RootSet.bind(scope(f"{tmp_path}/app", [f"{tmp_path}/lib"])), clean=False)
+        client.roots["s"] = RootSet.bind(parse_scope(f"{tmp_path}/app", [f"{tmp_path}/lib"]))
 
     assert outcome(tmp_path, kind, monkeypatch, again) == "done"
 
@@ -155,14 +156,15 @@ def test_new_roots_are_in_force_while_the_old_files_are_looked_for(
     halt = Halt(monkeypatch, "acp_workspace.disk.recover", atomic.recover)
 
     async def run() -> None:
-        attaching = asyncio.ensure_future(client.files.attach("s", RootSet.bind(scope(f"{tmp_path}/lib"))))
+        client.roots["s"] = RootSet.bind(parse_scope(f"{tmp_path}/lib"))
+        cleaning = asyncio.ensure_future(client.files.clean("s"))
         await halt.wait()
         with pytest.raises(RequestError) as caught:
             await client.files.read_text_file(client.reading("app/a.txt"))
         assert caught.value.code == REFUSED
         assert (await client.files.read_text_file(client.reading("lib/b.txt"))).content == "b"
         halt.go.set()
-        await attaching
+        await cleaning
 
     asyncio.run(run())
 
@@ -172,7 +174,7 @@ def test_the_user_is_told_what_became_of_a_cancelled_write(
     tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch, after: bool
 ) -> None:
     events: list[FileEvent] = []
-    client = Client(tmp_path, notify=events.append)
+    client = Client(tmp_path, on_event=events.append)
     path = make("app/a.txt", "old")
     target, function = ("os.replace", os.replace) if after else ("os.fsync", os.fsync)
     halt = Halt(monkeypatch, f"acp_workspace.atomic.{target}", function, after=after)
