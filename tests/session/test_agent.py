@@ -214,7 +214,7 @@ def test_an_agent_without_work_or_without_a_reason_says_so_in_its_log(
     tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Forgetful(Agent):
-        async def on_prompt(self, turn: Turn) -> str:
+        async def on_prompt(self, turn: Turn) -> str:  # noqa: ARG002
             return None  # type: ignore[return-value]
 
     async def work() -> None:
@@ -267,7 +267,7 @@ def test_a_session_knows_its_roots_its_servers_and_its_client(tmp_path: Path, ve
         async def on_new_session(self, session: Session) -> None:
             seen.append(session)
 
-        async def on_prompt(self, turn: Turn) -> str:
+        async def on_prompt(self, turn: Turn) -> str:  # noqa: ARG002
             return "end_turn"
 
     async def work() -> None:
@@ -309,17 +309,17 @@ def test_the_life_of_a_session_is_told_to_the_agent_and_kept_without_a_line_of_i
         async def on_load_session(self, session: Session) -> None:
             told.append(f"load {session.data['tide']}")
 
-        async def on_resume_session(self, session: Session) -> None:
+        async def on_resume_session(self, session: Session) -> None:  # noqa: ARG002
             told.append("resume")
 
         async def on_fork_session(self, session: Session) -> None:
             session.data["tide"].append("high")
             told.append("fork")
 
-        async def on_close_session(self, session: Session) -> None:
+        async def on_close_session(self, session: Session) -> None:  # noqa: ARG002
             told.append("close")
 
-        async def on_delete_session(self, session_id: str) -> None:
+        async def on_delete_session(self, session_id: str) -> None:  # noqa: ARG002
             told.append("delete")
 
         async def on_prompt(self, turn: Turn) -> str:
@@ -511,10 +511,10 @@ class Moody(Agent):
         await session.set_config_options([model])
         await session.set_commands([v2.Command(name="tide", description="Say the tide")])
 
-    async def on_set_mode(self, session: Session, mode_id: str) -> None:
+    async def on_set_mode(self, session: Session, mode_id: str) -> None:  # noqa: ARG002
         self.chosen.append(("mode", mode_id))
 
-    async def on_set_config_option(self, session: Session, config_id: str, value: str | bool) -> None:
+    async def on_set_config_option(self, session: Session, config_id: str, value: str | bool) -> None:  # noqa: ARG002
         if value == "large":
             raise RequestError(-32602, "too large")
         self.chosen.append((config_id, value))
@@ -610,7 +610,7 @@ def test_users_log_in_by_what_is_offered(tmp_path: Path, version: int) -> None:
         async def on_logout(self) -> None:
             self.is_known = False
 
-        async def on_new_session(self, session: Session) -> None:
+        async def on_new_session(self, session: Session) -> None:  # noqa: ARG002
             if not self.is_known:
                 raise AuthRequired
 

@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from acp_bindings import UNSET, RequestError, Unknown, v2
 from acp_bindings.v2 import peers
@@ -24,13 +24,15 @@ from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, invalid_params
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import AgentWorkspace, LifecycleRequest, RootSet
 from jsonrpc_bindings import UnsetType
+from jsonrpc_bindings.errors import INVALID_REQUEST, REQUEST_CANCELLED
 from jsonrpc_bindings.tail import Tail
 
 from .agent import Agent
 from .codec.interfaces import ClientInterface
 from .local_services import Local, LocalServices
+from .modes import MODE
 from .services import Services
-from .session import LOG, MODE, ClientCapabilities, Peer, Session
+from .session import LOG, ClientCapabilities, Peer, Session
 from .store import StoredSession
 from .turn import Turn
 
@@ -59,7 +61,8 @@ class OpenSession(Session):
     def __init__(self, core: AgentCore, stored: StoredSession) -> None:
         super().__init__(stored, core.peer, core.agent.store)
         self.free = asyncio.Lock()
-        self.waiting: set[asyncio.Task[Any]] = set()
+        self.waiting: set[asyncio.Task[Literal[True]]] = set()
+        self.closing: asyncio.Task[None] | None = None
         self.work: Work | None = None
         self._core = core
         self._outputs: dict[str, Tail] = {}
@@ -143,33 +146,43 @@ class OpenSession(Session):
         """End all tool calls that are open."""
         self._end_calls({getattr(one, "tool_call_id", "") for one in self._stored.history})
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
         """Cancel the turn, and the prompts that wait for it."""
-        for task in tuple(self.waiting):
-            task.cancel()
+        for waiting in tuple(self.waiting):
+            waiting.cancel()
         if self.work is not None:
+            self._turn = None  # its state is its end
             self.work.stop()
 
     async def close(self) -> None:
         """End all work, have it told and kept, and let the roots go."""
-        await self.stop()
+        self.stop()
         while self.work is not None and self.work.task is not None:
             await asyncio.wait([self.work.task])
         await self._core.services.end(self.id)
-        await self._save()
         self.scope_roots.close()
+
+    async def finish(self) -> None:
+        """Have the store keep the session, and be of no use any more."""
+        await self._save()
+        self._is_closed = True
 
     # --- turns
 
     async def prompt(self, content: Sequence[v2.ContentBlock], run: Callable[[Turn], Awaitable[str]]) -> str:
         """Take a message in, once the turn before has ended, and begin with the work; the id of the message."""
-        current = asyncio.current_task()
-        assert current is not None
-        self.waiting.add(current)
+        acquiring = asyncio.ensure_future(self.free.acquire())
+        self.waiting.add(acquiring)
         try:
-            await self.free.acquire()
+            await asyncio.wait([acquiring])
+        except asyncio.CancelledError:
+            if not acquiring.cancel() and not acquiring.cancelled():
+                self.free.release()
+            raise
         finally:
-            self.waiting.discard(current)
+            self.waiting.discard(acquiring)
+        if acquiring.cancelled():
+            raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
         turn = Turn(self, tuple(content), f"msg_{secrets.token_hex(8)}")
         self.work = Work(self, turn, run)
         self.work.task = asyncio.create_task(self.work.do())
@@ -209,11 +222,11 @@ class Work:
         self._turn = turn
         self._run = run
         self._running: asyncio.Task[str] | None = None
-        self._is_stopped = False
+        self.is_stopped = False
 
     def stop(self) -> None:
         """Cancel it."""
-        self._is_stopped = True
+        self.is_stopped = True
         if self._running is not None:
             self._running.cancel()
 
@@ -231,11 +244,11 @@ class Work:
 
     async def _reason(self) -> dict[str, Any]:
         """Why it ended. What `run` raises ends it as failed."""
-        if self._is_stopped:
+        if self.is_stopped:
             return {"stopReason": "cancelled"}
         self._running = asyncio.create_task(self._call())
         await asyncio.wait([self._running])
-        if self._is_stopped or self._running.cancelling():
+        if self.is_stopped or self._running.cancelling():
             return {"stopReason": "cancelled"}
         error = RuntimeError("cancelled from within") if self._running.cancelled() else self._running.exception()
         if isinstance(error, RequestError):
@@ -290,7 +303,7 @@ class AgentCore(peers.Agent):
     def peer(self) -> Peer:
         """The client."""
         if self._peer is None:
-            raise RequestError(-32600, "`initialize` must come first")
+            raise RequestError(INVALID_REQUEST, "`initialize` must come first")
         return self._peer
 
     def roots(self, session_id: str) -> RootSet:
@@ -356,7 +369,8 @@ class AgentCore(peers.Agent):
         """Begin a session with the history of another, and the roots that are given."""
         self._refuse_servers(params.mcp_servers)
         source = self.sessions.get(params.session_id)
-        stored = (await self._stored(params.session_id) if source is None else source.stored).copy()
+        before = await self._stored(params.session_id) if source is None else source.stored
+        stored = await self._call("copying", _copied(before), source)
         roots = self._workspace.fork(params)
         stored.id, stored.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
         session = await self._begin(stored, roots, params, self.agent.on_fork_session, "'on_fork_session'")
@@ -445,6 +459,8 @@ class AgentCore(peers.Agent):
         """Take a message in, and begin with the work once the turn before it has ended. Cancelled while it waits, it is not taken in."""
         session = await self._open(params.session_id)
         self._refuse_content(params.prompt)
+        if self._remote is not None and session.work is not None and not session.work.is_stopped:
+            raise invalid_params("the session is in a turn", pointer="/sessionId")  # version 1 has no prompts that wait
         return v2.PromptResponse(message_id=await session.prompt(params.prompt, self.agent.on_prompt))
 
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
@@ -452,7 +468,7 @@ class AgentCore(peers.Agent):
         session = self.sessions.get(params.session_id)
         if session is None or (session.work is None and not session.waiting):
             return
-        await session.stop()
+        session.stop()
         try:
             await self.agent.on_cancel(session)
         except Exception:
@@ -551,17 +567,22 @@ class AgentCore(peers.Agent):
                 await holder._close(session)
 
     async def _close(self, session: OpenSession) -> None:
+        """Close a session; once, whoever asks for it."""
+        if session.closing is None:
+            session.closing = asyncio.create_task(self._do_close(session))
+        await asyncio.wait([session.closing])
+
+    async def _do_close(self, session: OpenSession) -> None:
         await session.close()
-        if self.sessions.get(session.id) is session:
-            del self.sessions[session.id]
+        try:
+            await self.agent.on_close_session(session)
+        except Exception:
+            session.log.exception("'on_close_session' failed")
+        await session.finish()
+        del self.sessions[session.id]
         if self.agent.holders.get(session.id) is self:
             del self.agent.holders[session.id]
         self._workspace.invalidate(session.id)
-        try:
-            await self.agent.on_close_session(session)
-            await self.agent.store.save(session.stored)
-        except Exception:
-            session.log.exception("'on_close_session' failed")
 
     async def _stored(self, session_id: str) -> StoredSession:
         """A session of the store. Raises `RequestError` -32002."""
@@ -600,6 +621,10 @@ class AgentCore(peers.Agent):
             if type_ not in self.agent.mcp_transports:
                 sentence = f"this agent reaches no MCP server over {type_!r}"
                 raise invalid_params(sentence, pointer=f"/mcpServers/{index}")
+
+
+async def _copied(stored: StoredSession) -> StoredSession:
+    return stored.copy()
 
 
 def _offer(session: OpenSession) -> dict[str, Any]:

@@ -10,19 +10,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from acp_bindings import to_builtins, v2
+from acp_bindings import ConnectionClosed, to_builtins, v2
 
 from acp_workspace.scope import parse_scope
 
 from .codec.interfaces import ClientInterface
-from .modes import Mode
+from .modes import MODE, Mode, modes_of
 from .services import Services
 from .store import Store, StoredSession
 
 LOG: Final = logging.getLogger("acp_session")
 
-MODE: Final = "mode"
-"""The id and the category of the option that stands for the modes."""
 MOST_HISTORY: Final = 100_000
 """Updates of a session that are kept; the oldest go first."""
 ENDED: Final = ("completed", "failed", "cancelled")
@@ -64,7 +62,7 @@ class Session:
         self._peer = peer
         self._store = store
         self._background: list[v2.BackgroundWork] | None = None
-        self._is_opening = True
+        self._is_opening, self._is_closed = True, False
         self._early: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
@@ -138,12 +136,7 @@ class Session:
     def modes(self) -> tuple[Mode, ...]:
         """The modes that the user may choose."""
         option = self._mode_option()
-        values = () if option is None else option.options
-        return tuple(
-            Mode(one.value, one.name, one.description)
-            for one in values
-            if isinstance(one, v2.SessionConfigSelectOption)
-        )
+        return () if option is None else modes_of(option)
 
     @property
     def mode(self) -> str | None:
@@ -219,6 +212,11 @@ class Session:
             self._message = kind, f"msg_{secrets.token_hex(8)}"
         return self._message[1]
 
+    def call_id(self) -> str:
+        """An id for another tool call."""
+        self._stored.calls += 1
+        return f"call_{self._stored.calls}"
+
     async def set_state(self, turn: str, state: str) -> None:
         """Say what the session does in the foreground, in the turn with this message. A turn that has ended says no more."""
         if turn == self._turn:
@@ -276,6 +274,8 @@ class Session:
         """Send an update that is no part of the history. Before the client knows the session's id, it waits for that."""
         if not isinstance(update, v2.AgentMessageChunk | v2.AgentThoughtChunk):
             self._message = None
+        if self._is_closed:
+            raise ConnectionClosed(f"the session {self.id} is closed")
         if self._early is not None:
             self._early.append(update)
             return
@@ -291,6 +291,8 @@ class Session:
 
     async def _save(self) -> None:
         """Have the store keep the session. What the store raises is logged: the work goes on."""
+        if self._is_closed:
+            return
         try:
             await self._store.save(self._stored)
         except Exception:
@@ -319,12 +321,7 @@ def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
 
 
 def _values(option: v2.SessionConfigSelect) -> list[str]:
-    found: list[str] = []
-    for one in option.options:
-        found += (
-            [one.value] if isinstance(one, v2.SessionConfigSelectOption) else [value.value for value in one.options]
-        )
-    return found
+    return [one.id for one in modes_of(option)]
 
 
 class SessionLog(logging.LoggerAdapter[logging.Logger]):

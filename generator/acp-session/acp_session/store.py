@@ -28,7 +28,9 @@ _SUFFIX: Final = ".jsonl"
 
 @dataclass(slots=True)
 class StoredSession:
-    """A session as a store keeps it. `data` is the author's; `history` is what was sent of the session, and what the user said."""
+    """A session as a store keeps it. `data` is the author's; `history` is what was sent of the session, and what the user said; `calls`
+    counts the tool calls, so that their ids stay unique.
+    """
 
     id: str
     cwd: str
@@ -38,6 +40,7 @@ class StoredSession:
     data: dict[str, Any] = field(default_factory=dict[str, Any])
     config_options: list[v2.SessionConfigOption] = field(default_factory=list[v2.SessionConfigOption])
     commands: list[v2.AvailableCommand] = field(default_factory=list[v2.AvailableCommand])
+    calls: int = 0
     history: list[v2.SessionUpdate] = field(default_factory=list[v2.SessionUpdate])
 
     def info(self) -> v2.SessionInfo:
@@ -180,6 +183,7 @@ def _lines(session: StoredSession) -> list[str]:
         "data": session.data,
         "configOptions": to_builtins(session.config_options),
         "commands": to_builtins(session.commands),
+        "calls": session.calls,
     }
     try:
         return [json.dumps(first, allow_nan=False), *(json.dumps(to_builtins(one)) for one in session.history)]
@@ -200,4 +204,5 @@ def _session(line: str) -> StoredSession:
         data=dict(found["data"]),
         config_options=[v2.decode_as(v2.SessionConfigOption, one) for one in found["configOptions"]],
         commands=[v2.decode_as(v2.AvailableCommand, one) for one in found["commands"]],
+        calls=int(found["calls"]),
     )

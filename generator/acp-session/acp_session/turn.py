@@ -185,7 +185,7 @@ class Turn:
         """
         call = ToolCall(
             self,
-            f"call_{secrets.token_hex(8)}",
+            self.session.call_id(),
             title,
             kind,
             content=self.contents(content),

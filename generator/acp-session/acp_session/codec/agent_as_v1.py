@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar, cast
 
-from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
+from acp_bindings import ConnectionClosed, PeerError, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -23,6 +23,7 @@ from acp_session.prompt_completion import OpenPrompts
 from acp_session.services import ClientServices
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from jsonrpc_bindings.connection import Connection
+from jsonrpc_bindings.errors import REQUEST_CANCELLED
 
 from .handshakes import answer_to_v1, request_to_v2
 from .interfaces import AgentInterface
@@ -261,6 +262,10 @@ class AgentAsV1(peers1.Agent):
             with suppress(ConnectionClosed):
                 await self.agent.session_cancel(v2.CancelSessionNotification(session_id=session.id))
             raise
+        except (PeerError, RequestError) as error:
+            if error.code != REQUEST_CANCELLED:
+                raise
+            return v1.PromptResponse(stop_reason="cancelled")
         finally:
             session.prompts.remove(said)
         reason = end.get("stopReason")
