@@ -561,7 +561,6 @@ def test_generated_code_and_the_run_time_do_not_know_the_generator() -> None:
 
 COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "findings": (frozenset({"findings"}), frozenset()),
-    "judged": (frozenset({"protocol.check.judged"}), frozenset({"findings"})),
     "diff": (
         frozenset(
             {
@@ -576,7 +575,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"findings"}),
     ),
     "acceptance": (
-        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages", "misread")),
+        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages")),
         frozenset({"diff", "findings"}),
     ),
     "rules": (
@@ -590,30 +589,28 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 *(
                     f"protocol.check.{name}"
                     for name in (
-                        *("around", "check", "declaring", "evidence", "inclusion", "inquiry", "inside", "located"),
-                        *("method_facts", "routes", "rulings", "statements", "unnamed"),
+                        *("check", "content", "context", "outside_messages", "message_frames", "message_pairs"),
+                        *("methods", "reception"),
                     )
                 ),
             }
         ),
-        frozenset({"diff", "findings", "judged", "acceptance", "rules"}),
+        frozenset({"diff", "findings", "acceptance", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {
                 "catalogue",
-                "causes",
                 "compare",
                 "keyword_notes",
                 "language",
                 "policy_settings",
                 "project_policy",
-                "rule_pages",
                 "waivers",
             }
         ),
-        frozenset({"check", "diff", "files", "findings", "judged", "rules"}),
+        frozenset({"check", "diff", "files", "findings", "rules"}),
     ),
     "repair": (
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
@@ -622,7 +619,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
         frozenset({"history.revision_sources", "history.steps"}),
-        frozenset({"check", "compare", "diff", "files", "findings", "judged", "timeline"}),
+        frozenset({"check", "compare", "diff", "files", "findings", "timeline"}),
     ),
     "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "timeline"})),
     "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),

@@ -65,7 +65,7 @@ def test_the_guide_names_every_method_of_both_versions_once(text: str, sides: tu
 
 
 def test_the_guide_tells_everything_that_a_reader_must_act_on(text: str, sides: tuple[Revised, Revised]) -> None:
-    found = [each for each in check(*sides).judged if each.severity in ("breaking", "risky", "undecided")]
+    found = [each for each in check(*sides).reaches if each.severity in ("breaking", "risky", "undecided")]
     assert len(found) > 50
     for each in found:
         assert f"`{each.location}`" in text, each

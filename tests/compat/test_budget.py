@@ -14,8 +14,8 @@ from acpgen.cli import app
 from acpgen.compat.compare import compare
 from acpgen.compat.diff import scalars
 from acpgen.compat.findings import BUDGET, Mode, Report
-from acpgen.compat.protocol.check.rulings import UNPROVEN
-from acpgen.compat.protocol.messages import Court
+from acpgen.compat.protocol.check.context import UNPROVEN
+from acpgen.compat.protocol.messages import WitnessValidator
 from compat.protocols import CANONICAL, ROOT, migration
 from test_shared_parts import written
 
@@ -108,7 +108,7 @@ def test_a_message_that_is_not_confirmed_leaves_its_finding_undecided(monkeypatc
     def nothing(*_: object, **__: object) -> bool:
         return False
 
-    monkeypatch.setattr(Court, "accepts", nothing)
+    monkeypatch.setattr(WitnessValidator, "accepts", nothing)
     folder = CASES / "field-became-required/params"
     report = compare(folder / "old.json", folder / "new.json")
     (finding,) = [each for each in report.findings if each.rule == "field-became-required"]

@@ -13,11 +13,10 @@ from typing import Any, TypeAlias, get_args
 import pytest
 from jsonschema_rs import validator_for
 
-from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, catalogue, examples
+from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, catalogue, examples, pages
 from acpgen.compat.changes import Kind
 from acpgen.compat.compare import compare, revised
 from acpgen.compat.findings import SEVERITIES, Finding, Report, Revision
-from acpgen.compat.rule_pages import pages
 from acpgen.compat.rules import EFFECTS, RULES, Flow, Gate, Weight, severity_of
 from acpgen.compat.sources import opened
 from compat import rule_examples

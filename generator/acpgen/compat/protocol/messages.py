@@ -85,7 +85,7 @@ Shows: TypeAlias = "Callable[[ir.JSON], bool]"
 """Whether a value shows what is to be shown."""
 
 
-class Court:
+class WitnessValidator:
     """Has messages judged by `jsonschema` on both revisions, and makes them plain to read."""
 
     def __init__(self, old: Revised, new: Revised, allowance: Allowance, *, formats: bool = False) -> None:
@@ -240,7 +240,7 @@ def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
         value = Values(side.definitions).small(name)
     except Unmakeable:
         return None
-    judge = Court(side, side, Allowance(BUDGET))
+    judge = WitnessValidator(side, side, Allowance(BUDGET))
     routes: Routes = dict.fromkeys(("old", "new"), (Route("document", None, name), name))
 
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:

@@ -64,8 +64,11 @@ class Proposals:
         """Best first, each once."""
         seen: set[frozenset[tuple[str, str]]] = set()
         for proposal in chain(self._optional(), self._beside(), self._reverted()):
-            is_all = proposal.parts is self.sides.reversals
-            whole = proposal if is_all else replace(proposal, parts=self.sides.complete(proposal.parts))
+            whole = (
+                proposal
+                if proposal.effort == "revert all"
+                else replace(proposal, parts=self.sides.complete(proposal.parts))
+            )
             if whole.parts and whole.identity not in seen:
                 seen.add(whole.identity)
                 yield whole
@@ -199,6 +202,7 @@ class Proposals:
         yield Proposal("", "revert", self._edits(names))
         yield Proposal("", "revert more", self._edits(sides.near(names)))
         yield Proposal("", "revert all", sides.reversals)
+        yield Proposal("", "revert all", (*sides.reversals, *sides.removals))
 
     def _edits(self, names: frozenset[str]) -> tuple[Reversal, ...]:
         """The edits of these definitions."""

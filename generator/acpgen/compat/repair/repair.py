@@ -198,7 +198,6 @@ class _Search:
 def _why(finding: Finding) -> str:
     """Why old and new peers cannot both be served while the change stands."""
     senders = {sender for each in finding.reaches for sender in each.senders}
-    senders |= {finding.witness.accepted_by} if finding.witness is not None and finding.witness.accepted_by else set()
     if senders == {"old"}:
         return "Old peers may send it, so the new schema must accept it."
     if senders == {"new"}:
@@ -212,7 +211,7 @@ def _why(finding: Finding) -> str:
 def _needs_repair(finding: Finding) -> bool:
     """Whether a finding is one that repairs are made for."""
     counted = any(each.severity in _BAD and each.waived is None for each in finding.reaches)
-    return finding.severity in ("breaking", "risky") and finding.waived is None and (counted or not finding.reaches)
+    return finding.severity in ("breaking", "risky") and finding.waived is None and counted
 
 
 def _keys(finding: Finding) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
-from acpgen.compat.repair.reversals import At, Reversal, addition, between
+from acpgen.compat.repair.reversals import At, Reversal, addition, between, removal
 from acpgen.pointers import as_fragment, follow, plain_pointer, pointer_parts
 from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, refs_anywhere
 
@@ -101,6 +101,12 @@ class Sides:
                 before, after = ({k: v for k, v in each.items() if k not in DEFINITIONS} for each in (before, after))
             found |= {each.identity: each for each in between(before, after, old, new)}
         return (*found.values(), *(self.restore(name) for name in self.before if name not in self.after))
+
+    @cached_property
+    def removals(self) -> tuple[Reversal, ...]:
+        """What takes away the definitions that only the new side has: some count by their name, whatever refers to them."""
+        fresh = (at for name, at in self.after.items() if name not in self.before)
+        return tuple(removal(at, self.value(at, self.new)) for at in fresh)
 
     def restore(self, name: str) -> Reversal:
         """The definition that the old side alone has, behind the one that it follows there."""

@@ -1,4 +1,4 @@
-"""Which messages of two revisions are compared with which: methods, roots and what envelopes hold."""
+"""Which messages of two revisions are compared with which, and places in them as people read them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.compat.diff.methods import same_methods
-from acpgen.compat.diff.pairs import Pair
+from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
+from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.covered import kinds
-from acpgen.compat.protocol.messages import Route
+from acpgen.compat.protocol.messages import Part, Route
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.rules import Flow
 from acpgen.schema.unions import lone_reference
@@ -22,7 +23,7 @@ DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("ne
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class MessagePair:
     """One kind of message in both revisions: the definition on each side, and who is sent it."""
 
     old: tuple[Route, str | None]
@@ -58,7 +59,7 @@ class Joined:
         return f"{self.sender}-to-{self.receiver}" if self.flow in ("to-handler", "to-caller") else "both"
 
 
-def routes_of(old: Revised, new: Revised) -> Iterator[Joined]:
+def routes_of(old: Revised, new: Revised) -> Iterator[MessagePair]:
     """All kinds of messages and documents of two revisions."""
     for before, after in same_methods(old, new):
         handler, callers = sides_of(after, new.protocol.sides)
@@ -69,7 +70,7 @@ def routes_of(old: Revised, new: Revised) -> Iterator[Joined]:
             if one is None and other is None:
                 continue
             flow: Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
-            yield Joined((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
+            yield MessagePair((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
     for name, label in roots_of_both(old, new).items():
         yield from (document(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))
         yield document(name, name, label)
@@ -79,7 +80,7 @@ def routes_of(old: Revised, new: Revised) -> Iterator[Joined]:
         pairs = [(name, name) for name in shared] or list(zip(ours, theirs, strict=False))[:1]
         for pair in pairs:
             route = Route("error" if part == "error" else "id", None)
-            yield Joined((route, pair[0]), (route, pair[1]), "both", "peer", "peer")
+            yield MessagePair((route, pair[0]), (route, pair[1]), "both", "peer", "peer")
 
 
 def _called(side: Revised, name: str, label: str) -> str:
@@ -116,10 +117,17 @@ def root_of(revised: Revised) -> str:
     return first.partition("#")[0] + "#" if first else ""
 
 
-def document(old: str, new: str, label: str) -> Joined:
+def document(old: str, new: str, label: str) -> MessagePair:
     """A definition that is compared on its own."""
     route = Route("document", None, label)
-    return Joined((route, old), (route, new), "both", "peer", "peer")
+    return MessagePair((route, old), (route, new), "both", "peer", "peer")
+
+
+def alike(old: ir.Method, new: ir.Method, part: Part, sides: Sequence[str]) -> MessagePair:
+    """What is told of a method beside the content of its messages."""
+    handler, callers = sides_of(new, sides)
+    flow: Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
+    return MessagePair((Route("params", old), old.params), (Route("params", new), new.params), flow, handler, callers)
 
 
 def names_of(pair: Pair) -> tuple[str, str] | None:
@@ -127,7 +135,7 @@ def names_of(pair: Pair) -> tuple[str, str] | None:
     return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
 
 
-def pair_of(joined: Joined) -> Pair:
+def pair_of(joined: MessagePair) -> Pair:
     """The types that judge one kind of message."""
     types: list[ir.Type] = [ir.Anything() if name is None else ir.Ref(name) for _, name in (joined.old, joined.new)]
     return Pair(types[0], types[1])
@@ -163,3 +171,47 @@ def _with_alternatives(schema: Schema) -> Iterator[Schema]:
         for branch in schema.get(keyword, ()):
             if isinstance(branch, dict):
                 yield branch
+
+
+# --- places ----------------------------------------------------------------------------------------------------------
+
+
+def location_of(route: Route, steps: Sequence[Step]) -> str:
+    """A place in a message for people: `params.update(tool_call).content[].path`."""
+    text = route.definition if route.part == "document" else route.part
+    return (text + path_of(steps)).lstrip(".")
+
+
+def path_of(steps: Sequence[Step]) -> str:
+    """Steps for people: `.update(tool_call).content[]`."""
+    text = ""
+    for step in steps:
+        match step.kind:
+            case "field":
+                text += f".{step.name}"
+            case "item":
+                text += f"[{step.name}]"
+            case "value":
+                text += ".*"
+            case "variant":
+                text += "(any other)" if step.name == EXTENSION else f"({step.name})"
+            case "untagged":
+                text += "(untagged)"
+            case "alternative":
+                name = name_of(step.new)
+                text += f"({name})" if name else ""
+    return text
+
+
+def name_of(alternative: Alternative | None) -> str | None:
+    """What people call an alternative; a list is called after its items."""
+    if isinstance(alternative, ir.Array):
+        return f"{alternative.items.name}[]" if isinstance(alternative.items, ir.Ref) else None
+    return getattr(alternative, "name", None)
+
+
+def within_of(location: str, within: str) -> str:
+    """A place with a name inside it."""
+    if not within or within.startswith("("):
+        return location + within
+    return f"{location}.{within}".lstrip(".")
