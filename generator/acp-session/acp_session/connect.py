@@ -24,7 +24,7 @@ from acp_bindings.v2 import peers as peers2
 
 from jsonrpc_bindings.child import Child
 from jsonrpc_bindings.framing import LIMIT, Kind, framing
-from jsonrpc_bindings.peers import Folder, Options, Transport
+from jsonrpc_bindings.peers import Folder, Options, Stream, Transport
 from jsonrpc_bindings.transport import pair
 
 from .agent_connection import AgentConnection
@@ -54,7 +54,7 @@ async def spawn_agent(
     limit: int = LIMIT,
     cwd: Folder | None = None,
     env: Mapping[str, str] | None = None,
-    stderr: Any = None,
+    stderr: Stream = None,
     **options: Unpack[Options],
 ) -> AsyncGenerator[AgentConnection]:
     """Start an agent and be its client, as `connect_agent`. At the end its input is closed; it is terminated, then killed with all that it
@@ -66,7 +66,8 @@ async def spawn_agent(
     """
     known = _known(versions)
     words = [str(word) if isinstance(word, str) else word.__fspath__() for word in command]
-    child = await Child.start(words, framing(kind, limit), cwd=cwd, env=env, grace=options.get("grace", 2.0))
+    grace = options.get("grace", 2.0)
+    child = await Child.start(words, framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
     async with _connected(child, client, known, options) as agent:
         yield agent
 
