@@ -16,7 +16,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Collection, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from acp_bindings import v2
 from acp_bindings.v1 import peers as peers1
@@ -37,10 +37,7 @@ if TYPE_CHECKING:
     from .agent import Agent
     from .client import Client
 
-Version: TypeAlias = Literal[1, 2]
-"""A version of the protocol."""
-
-VERSIONS: Final[tuple[Version, ...]] = (1, 2)
+VERSIONS: Final = (1, 2)
 """The versions that are spoken here."""
 
 
@@ -49,7 +46,7 @@ async def spawn_agent(
     command: Sequence[Folder],
     client: Client,
     *,
-    versions: Collection[Version] = VERSIONS,
+    versions: Collection[int] = VERSIONS,
     kind: Kind = "lines",
     limit: int = LIMIT,
     cwd: Folder | None = None,
@@ -74,7 +71,7 @@ async def spawn_agent(
 
 @asynccontextmanager
 async def connect_agent(
-    transport: Transport, client: Client, *, versions: Collection[Version] = VERSIONS, **options: Unpack[Options]
+    transport: Transport, client: Client, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
 ) -> AsyncGenerator[AgentConnection]:
     """Be the client of the agent at a transport, such as a WebSocket.
 
@@ -86,7 +83,7 @@ async def connect_agent(
 
 @asynccontextmanager
 async def connect_in_memory(
-    agent: Agent, client: Client, *, versions: Collection[Version] = VERSIONS, **options: Unpack[Options]
+    agent: Agent, client: Client, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
 ) -> AsyncGenerator[AgentConnection]:
     """Connect a client to an agent of this process, as in a test."""
     from .serving import serve_agent
@@ -102,7 +99,7 @@ async def connect_in_memory(
         await serving
 
 
-def _known(versions: Collection[Version]) -> frozenset[Version]:
+def _known(versions: Collection[int]) -> frozenset[int]:
     known = frozenset(versions)
     if not known or not known <= set(VERSIONS):
         raise ValueError(f"'versions' must name 1, 2 or both, not {versions!r}")
@@ -111,7 +108,7 @@ def _known(versions: Collection[Version]) -> frozenset[Version]:
 
 @asynccontextmanager
 async def _connected(
-    transport: Transport, client: Client, known: frozenset[Version], options: Options
+    transport: Transport, client: Client, known: frozenset[int], options: Options
 ) -> AsyncGenerator[AgentConnection]:
     try:
         core = ClientCore(client)
@@ -154,7 +151,7 @@ async def _following(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
         await asyncio.wait([task])
 
 
-def _attempts(request: v2.InitializeRequest, core: ClientCore, known: frozenset[Version]) -> list[dict[str, Any]]:
+def _attempts(request: v2.InitializeRequest, core: ClientCore, known: frozenset[int]) -> list[dict[str, Any]]:
     """The params of `initialize` to try, in order."""
     newer: dict[str, Any] = json.loads(v2.encode(request))
     older = request_to_v1(newer, Losses().place("initialize"), core.services.capabilities())
