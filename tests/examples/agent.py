@@ -7,7 +7,7 @@ class Notes(Agent):
     async def on_prompt(self, turn: Turn) -> str:
         await turn.send_message("I write a note.")
         note = Diff("note.txt", None, "tide\n")
-        async with turn.tool_call("Write note.txt", kind="edit", content=note, locations=["note.txt"]) as call:
+        async with turn.tool_call("Write note.txt", kind="edit", content=[note], locations=["note.txt"]) as call:
             if not await call.request_permission():
                 await turn.send_message("I may not write it.")
                 return "end_turn"

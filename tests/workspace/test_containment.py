@@ -8,6 +8,7 @@ import ctypes
 import errno
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -386,6 +387,27 @@ def test_only_regular_files_are_opened(tree: Path, mechanism: str) -> None:
         assert caught.value.errno == number
     with pytest.raises(IsADirectoryError):
         open_regular(root, (), os.O_RDONLY)
+
+
+def test_a_pipe_is_opened_without_waiting_for_a_writer_and_no_descriptor_is_inherited(
+    tree: Path, mechanism: str
+) -> None:
+    os.mkfifo(tree / "app" / "pipe")
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, 10)
+    try:
+        with RootSet.bind(parse_scope(str(tree / "app"))) as roots:
+            for name in ("pipe", "src", "src/a.txt"):
+                found = roots.open(name)
+                assert not os.get_inheritable(found)
+                os.close(found)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_folders_are_made_without_following_links(tree: Path, mechanism: str) -> None:

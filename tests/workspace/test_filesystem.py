@@ -313,6 +313,18 @@ def test_what_is_no_text_is_not_read_and_never_echoed(tmp_path: Path, make: Make
     assert "caf" not in error.message
 
 
+def test_what_the_system_reports_is_the_reason(tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> bytes:
+        raise OSError(errno.ENOMEM, "elsewhere")
+
+    client = Client(tmp_path)
+    make("app/a.txt")
+    monkeypatch.setattr("acp_workspace.disk.read_at_most", full)
+    error = refusal(client.read, "app/a.txt")
+    reason = os.strerror(errno.ENOMEM).lower()
+    assert (error.code, error.message) == (INTERNAL_ERROR, f"the operating system reports: {reason}")
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_encodings_with_a_mark_are_read_and_kept(tmp_path: Path, make: Make, encoding: str) -> None:
     client = Client(tmp_path)

@@ -119,6 +119,20 @@ def test_the_audit_hears_the_end_of_a_request_whose_hooks_fail(tmp_path: Path, m
 
 
 @on_disk
+def test_the_user_is_not_asked_about_a_file_in_a_root_that_is_gone(tmp_path: Path, mechanism: str) -> None:
+    asked: list[object] = []
+    editor = Editor(tmp_path, approve=asked.append)
+    (tmp_path / "app").rmdir()
+    assert editor.code("app/a", writing=True) == NOT_FOUND
+    (tmp_path / "app").mkdir()
+    assert editor.code("app/new/a", writing=True) == REFUSED
+    assert not asked
+    (tmp_path / "lib").rename(tmp_path / "moved")
+    assert editor.code("lib/new/a", writing=True) == NOT_FOUND
+    assert not asked
+
+
+@on_disk
 @pytest.mark.parametrize("path", ["outside/a", "app/.env", "app/.git/hooks/x", "app/../outside/a", "app/folder"])
 def test_the_user_is_not_asked_about_what_is_refused_anyhow(tmp_path: Path, path: str) -> None:
     (tmp_path / "app/folder").mkdir(parents=True)

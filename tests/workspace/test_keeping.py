@@ -88,7 +88,7 @@ def access_list(group: int, mask: int, other: int) -> bytes:
 
 
 @pytest.fixture
-def filter_sessions(tmp_path: Path, make: Make) -> Path:
+def listed(tmp_path: Path, make: Make) -> Path:
     """A file that a stranger may use and its group may not; its mode alone looks as if the group might."""
     path = make("app/a.txt", "old")
     path.chmod(0o600)

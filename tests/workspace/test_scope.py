@@ -57,15 +57,6 @@ def test_the_root_of_all_holds_everything() -> None:
     assert Scope("C:\\", (), "windows").locate("D:/a") == ()
 
 
-def test_scopes_are_compared_by_what_they_hold() -> None:
-    wide, narrow = Scope("/srv", ("/lib",), "posix"), Scope("/srv/app", (), "posix")
-    assert wide.covers(narrow)
-    assert not narrow.covers(wide)
-    assert not wide.covers(Scope("C:\\srv", (), "windows"))
-    assert not wide.covers(Scope("/srv/..", (), "posix"))
-    assert (wide.without(narrow), narrow.without(wide)) == (("/srv", "/lib"), ("/srv/app",))
-
-
 @pytest.mark.parametrize(
     ("kept", "asked", "expected"),
     [

@@ -1,4 +1,4 @@
-"""Permission requests: asking, showing, deciding, and carrying them between v1 and v2 without loss.
+"""Permission requests: asking, showing, deciding.
 
 An agent asks with `ask` (v2) and reads the answer with `decide`; a client shows what `read` returns and answers with `choose`, `cancel` or
 a policy. Requests are kept and forwarded as they came: nothing here changes one.
@@ -17,24 +17,12 @@ from typing import Any, Final, Literal, TypeAlias
 
 from acp_bindings import v1, v2
 
-from .permission_mapping import (
-    GENERIC_TITLE,
-    NotMappable,
-    first_repeated,
-    response_to_v1,
-    response_to_v2,
-    title_of,
-    to_v1,
-    to_v2,
-)
-
 __all__ = [
     "GENERIC_TITLE",
     "PLAIN_TITLE",
     "AnyRequest",
     "AnyResponse",
     "Decision",
-    "NotMappable",
     "PermissionRequest",
     "Verdict",
     "about_tool_call",
@@ -43,11 +31,7 @@ __all__ = [
     "choose",
     "decide",
     "read",
-    "response_to_v1",
-    "response_to_v2",
     "title_of",
-    "to_v1",
-    "to_v2",
     "tool_call_update",
 ]
 
@@ -56,6 +40,8 @@ AnyRequest: TypeAlias = "v1.RequestPermissionRequest | v2.RequestPermissionReque
 AnyResponse: TypeAlias = "v1.RequestPermissionResponse | v2.RequestPermissionResponse"
 """The answer to it, of v1 or v2."""
 
+GENERIC_TITLE: Final = "Allow this tool call?"
+"""The title of a prompt about a tool call that has none."""
 PLAIN_TITLE: Final = "Allow this?"
 """The title that is shown for a v2 request whose own is blank."""
 
@@ -83,15 +69,21 @@ def ask(
         raise ValueError("a permission request needs a title: the user must at least see that")
     if not options:
         raise ValueError("a permission request needs at least one option")
-    repeated = first_repeated(option.option_id for option in options)
-    if repeated is not None:
-        raise ValueError(f"two options have the id {repeated[1]!r}")
+    ids = [option.option_id for option in options]
+    repeated = [found for index, found in enumerate(ids) if found in ids[:index]]
+    if repeated:
+        raise ValueError(f"two options have the id {repeated[0]!r}")
     fields: dict[str, Any] = {"session_id": session_id, "title": title}
     if description is not None:
         fields["description"] = description
     if subject is not None:
         fields["subject"] = subject
     return v2.RequestPermissionRequest(**fields, options=list(options))
+
+
+def title_of(title: object) -> str:
+    """The title of a prompt about a tool call that has this one, or none."""
+    return title if isinstance(title, str) and title.strip() else GENERIC_TITLE
 
 
 def about_tool_call(tool_call: v2.ToolCallUpdate) -> v2.RequestPermissionSubject:

@@ -18,7 +18,7 @@ from . import text
 from .atomic import Old, Target, abandon, overwrite, prepare, read_at_most, recover, replace
 from .backend import Access, Lines
 from .containment import AccessDenied, Place, Root, bind, guarantees, open_folder, open_regular, reach
-from .errors import RequestError, failed, not_found, refused
+from .errors import failed, os_failure, refused
 from .policy import FilePolicy
 from .sensitive import belongs_to_repository, is_denied, may_belong_to_repository
 from .workers import Busy, Workers
@@ -117,16 +117,8 @@ def _located(place: Place, policy: FilePolicy, *, writing: bool) -> str:
     try:
         os.close(open_regular(place.root, place.parts, os.O_WRONLY if writing else os.O_RDONLY))
     except FileNotFoundError:
-        _prove_parent(place)
+        os.close(open_folder(place.root, ()))  # raises it again where the root is gone; a missing file may be written
     return place.real
-
-
-def _prove_parent(place: Place) -> None:
-    """Prove that the innermost directory that exists lies in the root."""
-    for length in range(len(place.parts) - 1, -1, -1):
-        with suppress(FileNotFoundError):
-            os.close(open_folder(place.root, place.parts[:length]))
-            return
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -309,24 +301,4 @@ def _mapped(path: str, work: Callable[[], T]) -> T:
     except AccessDenied as error:
         raise refused(path, error.reason) from None
     except OSError as error:
-        raise _answered(path, error) from None
-
-
-def _answered(path: str, error: OSError) -> RequestError:
-    match error.errno:
-        case errno.ENOENT | errno.ENOTDIR:
-            return not_found(path)
-        case errno.EACCES | errno.EPERM | errno.EROFS:
-            return refused(path, "the operating system does not permit it")
-        case errno.ELOOP | errno.EXDEV:
-            return refused(path, "it leads through a link or a mount point that cannot be followed")
-        case errno.EISDIR:
-            return failed(path, "it is a directory")
-        case errno.EINVAL:
-            return failed(path, "it is not a regular file")
-        case errno.ENOSPC | errno.EDQUOT:
-            return failed(path, "there is no space left; the file is unchanged")
-        case errno.EFBIG:
-            return failed(path, "the file would be larger than the system allows; it is unchanged")
-        case number:
-            return failed(path, f"the operating system reports: {os.strerror(number or errno.EIO).lower()}")
+        raise os_failure(path, error) from None

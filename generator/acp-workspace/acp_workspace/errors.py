@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import Any, Final
 
 from acp_bindings import RequestError as RequestError
@@ -34,3 +36,24 @@ def refused(path: str, reason: str) -> RequestError:
 def failed(path: str, reason: str) -> RequestError:
     """Anything else that keeps a file from being read or written: -32603."""
     return RequestError(INTERNAL_ERROR, reason, {"path": path})
+
+
+def os_failure(path: str, error: OSError) -> RequestError:
+    """What the operating system says of a file."""
+    match error.errno:
+        case errno.ENOENT | errno.ENOTDIR:
+            return not_found(path)
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return refused(path, "the operating system does not permit it")
+        case errno.ELOOP | errno.EXDEV:
+            return refused(path, "it leads through a link or a mount point that cannot be followed")
+        case errno.EISDIR:
+            return failed(path, "it is a directory")
+        case errno.EINVAL:
+            return failed(path, "it is not a regular file")
+        case errno.ENOSPC | errno.EDQUOT:
+            return failed(path, "there is no space left; the file is unchanged")
+        case errno.EFBIG:
+            return failed(path, "the file would be larger than the system allows; it is unchanged")
+        case number:
+            return failed(path, f"the operating system reports: {os.strerror(number or errno.EIO).lower()}")

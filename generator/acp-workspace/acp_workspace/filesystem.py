@@ -14,7 +14,6 @@ Sources: the file-system page; the RFD on `additionalDirectories`, "Client respo
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -25,7 +24,7 @@ from .approval import Approve, FileApprovalRequest, require_approval
 from .backend import Access, FileBackend, Lines, cut
 from .disk import DiskBackend
 from .errors import INVALID_PARAMS, METHOD_NOT_FOUND, RequestError, failed, invalid_params, refused
-from .hooks import UNEXPECTED, maybe_await
+from .hooks import Phase, maybe_await, reported
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
 from .workers import Workers
@@ -34,7 +33,6 @@ from .workspace import Roots, RootsSource, session_roots
 __all__ = ["DEFAULT_LIMIT", "Buffer", "FileEvent", "FilePolicy", "FileSystem", "OnChange", "OnFileEvent"]
 
 Action: TypeAlias = Literal["read", "write"]
-Phase: TypeAlias = Literal["started", "done", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,36 +177,22 @@ class FileSystem:
     async def _reported(
         self, session_id: str, path: str, action: Action, work: Callable[[Access], Awaitable[str]]
     ) -> str:
-        """Do the work of a request, and report its beginning and its end."""
         done: list[str] = []
 
-        async def report(phase: Phase, reason: str = "") -> None:
-            await maybe_await(self._on_event(FileEvent(session_id, path, action, phase, reason)))
-
-        async def report_done() -> None:
+        async def report(phase: Phase, reason: str) -> None:
             try:
-                if self._on_change is not None:
-                    for name in dict.fromkeys((path, *done)) if done else ():
+                if phase == "done" and done and self._on_change is not None:
+                    for name in dict.fromkeys((path, *done)):
                         await maybe_await(self._on_change(name))
             finally:
-                await report("done")
+                await maybe_await(self._on_event(FileEvent(session_id, path, action, phase, reason)))
 
-        await report("started")
-        try:
+        async def whole() -> str:
             roots = self._roots(session_id, action)
             _require_absolute(path, roots)
-            found = await work(Access(roots, lambda: self._require_current(session_id, path, roots), done.append))
-        except RequestError as error:
-            await report("failed", error.message)
-            raise
-        except asyncio.CancelledError:
-            await (report_done() if done else report("failed", "the request was cancelled"))
-            raise
-        except Exception:
-            await (report_done() if done else report("failed", UNEXPECTED))
-            raise
-        await report_done()
-        return found
+            return await work(Access(roots, lambda: self._require_current(session_id, path, roots), done.append))
+
+        return await reported(whole, report, lambda: bool(done))
 
     def _require_current(self, session_id: str, path: str, roots: Roots) -> None:
         try:

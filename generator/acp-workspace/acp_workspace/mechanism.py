@@ -118,7 +118,7 @@ def _has_openat2() -> bool:
         return False
     base = os.open("/", FOLDER)
     try:
-        os.close(_openat2(base, ".", FOLDER, 0))
+        os.close(_openat2(base, ".", FOLDER))
     except OSError:
         return False
     finally:
@@ -138,9 +138,9 @@ def _syscall() -> Callable[..., int]:
     return function
 
 
-def _openat2(folder: int, path: str, flags: int, mode: int, resolve: int = _BENEATH_WITHOUT_LINKS_OR_MOUNTS) -> int:
+def _openat2(folder: int, path: str, flags: int, resolve: int = _BENEATH_WITHOUT_LINKS_OR_MOUNTS) -> int:
     # Without O_NOFOLLOW, which would call a link in the last place "not a directory"; no link is followed all the same.
-    how = _OpenHow(flags & ~_NOT_FOLLOWED, mode, resolve)
+    how = _OpenHow(flags & ~_NOT_FOLLOWED, 0, resolve)
     name, number = os.fsencode(path), errno.EAGAIN
     for _ in range(64):
         found = int(_syscall()(_OPENAT2, folder, name, ctypes.byref(how), ctypes.sizeof(how)))
@@ -162,26 +162,24 @@ def open_beneath(base: int, parts: Sequence[str], flags: int) -> int:
     """
     if not parts:
         return os.open(".", flags, dir_fd=base)
-    if _has_openat2():
-        return _openat2(base, "/".join(parts), flags, 0)
-    return _descended(base, parts, flags, _mount(base))
+    return _opened(base, parts, flags, crosses_mounts=False)
 
 
 def open_from_top(parts: Sequence[str]) -> int:
     """Open a directory from `/`, as a base. Mount points are crossed. Raises `OSError` (ELOOP: a link)."""
     base = os.open("/", FOLDER)
     try:
-        if not parts:
-            return os.dup(base)
-        if _has_openat2():
-            return _openat2(base, "/".join(parts), FOLDER, 0, _WITHOUT_LINKS)
-        return _descended(base, parts, FOLDER, None)
+        return _opened(base, parts, FOLDER, crosses_mounts=True) if parts else os.dup(base)
     finally:
         os.close(base)
 
 
-def _descended(base: int, parts: Sequence[str], flags: int, mount: int | None) -> int:
-    """Open component by component; `mount` is the one to stay on, `None` lets any be crossed."""
+def _opened(base: int, parts: Sequence[str], flags: int, *, crosses_mounts: bool) -> int:
+    """Open in one step where the kernel can, component by component elsewhere."""
+    if _has_openat2():
+        resolve = _WITHOUT_LINKS if crosses_mounts else _BENEATH_WITHOUT_LINKS_OR_MOUNTS
+        return _openat2(base, "/".join(parts), flags, resolve)
+    mount = None if crosses_mounts else _mount(base)
     folder = os.dup(base)
     for index, name in enumerate(parts):
         try:

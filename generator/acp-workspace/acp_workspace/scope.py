@@ -175,22 +175,6 @@ class Scope:
             if ".." not in root.split(separator) and _is_below(plain, root, separator)
         )
 
-    def covers(self, other: Scope) -> bool:
-        """Whether every root of another scope lies in one of this by its text: what a client may compare, and not enforce with.
-
-        >>> Scope("/srv", flavour="posix").covers(Scope("/srv/app", ("/srv/lib",), "posix"))
-        True
-        """
-        return self.flavour == other.flavour and all(self.locate(path) for path in other.paths)
-
-    def without(self, other: Scope) -> tuple[str, ...]:
-        """The roots that another scope does not name: those that a change takes away, or, the other way round, adds.
-
-        >>> Scope("/srv/app", ("/srv/lib",)).without(Scope("/srv/app"))
-        ('/srv/lib',)
-        """
-        return tuple(path for path in self.paths if path not in other.paths)
-
 
 _SEPARATORS: Final[dict[Flavour, str]] = {"posix": "/", "windows": "\\"}
 

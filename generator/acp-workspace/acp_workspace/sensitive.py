@@ -14,33 +14,16 @@ from fnmatch import translate
 from functools import cache
 from typing import Final
 
-SECRETS: Final = (
-    "*.env*",
-    "*.secret*",
-    "*credentials*",
-    "*password*",
-    "*private*key*",
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    "*.key",
-    "*.pem",
-    "*.ppk",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".vault-token",
-    ".htpasswd",
-)
+
+def _table(text: str) -> tuple[str, ...]:
+    """The words of a text."""
+    return tuple(text.split())
+
+
+SECRETS: Final = _table("""
+    *.env* *.secret* *credentials* *password* *private*key* id_rsa* id_dsa* id_ecdsa* id_ed25519* *.key *.pem *.ppk *.p12 *.pfx *.jks
+    *.keystore *.kdbx .netrc _netrc .npmrc .pypirc .pgpass .my.cnf .vault-token .htpasswd
+""")
 """Wildcards for names of files that hold secrets, neither read nor written by default."""
 
 SECRET_FOLDERS: Final = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker")
@@ -49,66 +32,25 @@ SECRET_FOLDERS: Final = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker")
 VERSION_CONTROL: Final = (".git", ".hg", ".svn", ".bzr", ".jj")
 """Names of folders (or files) of version control, not written by default: their hooks and settings run programs."""
 
-
-RUN_BY_TOOLS: Final = (
-    *(".vscode/tasks.json", ".vscode/launch.json", ".vscode/settings.json", ".vscode/mcp.json", "*.code-workspace"),
-    *(".vs/tasks.vs.json", ".vs/launch.vs.json", "*.sublime-project", ".helix", ".nova/Tasks"),
-    *(".idea/runConfigurations", ".idea/workspace.xml", ".idea/watcherTasks.xml", ".idea/externalTools.xml"),
-    *(".run", ".fleet/run.json", ".zed/tasks.json", ".zed/settings.json", ".zed/debug.json"),
-    *(
-        ".vimrc",
-        ".gvimrc",
-        "_vimrc",
-        ".exrc",
-        ".nvimrc",
-        ".nvim.lua",
-        ".lvimrc",
-        ".dir-locals*.el",
-        ".emacs",
-        ".emacs.d",
-    ),
-    *(".mcp.json", ".cursor/*.json", ".cursor/hooks", ".claude/settings*.json", ".claude/hooks", ".claude.json"),
-    *(".codex/config.toml", ".codex/hooks*", ".gemini/settings.json", ".gemini/extensions", ".gemini/hooks"),
-    *(".qwen/settings.json", ".aider.conf.y*ml", ".continue/mcpServers", ".continue/config.*", ".amazonq/*.json"),
-    *(
-        "opencode.json*",
-        ".opencode/opencode.json*",
-        ".opencode/plugin*",
-        ".opencode/tool*",
-        ".crush.json",
-        "crush.json",
-    ),
-    *(
-        ".windsurf/mcp*.json",
-        ".windsurf/hooks.json",
-        ".roo/mcp.json",
-        ".clinerules/hooks",
-        ".junie/mcp",
-        ".trae/mcp.json",
-    ),
-    *(".kiro/settings", ".kiro/hooks", ".github/hooks", ".cargo/config", ".cargo/config.toml", ".githooks"),
-    *(".devcontainer", ".devcontainer.json", "devfile.y*ml", ".devfile.y*ml", ".gitpod.yml", ".replit", ".idx/dev.nix"),
-    *(".husky", ".lefthook*", "lefthook*", ".pre-commit-config.y*ml", ".overcommit.yml", ".simple-git-hooks.*"),
-    *("simple-git-hooks.*", ".lintstagedrc*", "lint-staged.config.*", ".trunk/trunk.yaml"),
-    *(".github/workflows", ".github/actions", ".gitlab-ci.y*ml", ".circleci", ".buildkite", ".travis.yml"),
-    *("azure-pipelines.y*ml", "bitbucket-pipelines.yml", "Jenkinsfile", ".forgejo/workflows", ".gitea/workflows"),
-    *(".drone.y*ml", ".woodpecker", ".woodpecker.y*ml", ".appveyor.yml", "appveyor.yml", ".cirrus.yml"),
-    *(".build.yml", ".builds", ".semaphore", ".teamcity", ".tekton", "buildspec.y*ml", "cloudbuild.y*ml"),
-    *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv"),
-    *(
-        ".zprofile",
-        ".zlogin",
-        ".zlogout",
-        ".config/fish",
-        ".inputrc",
-        ".tmux.conf",
-        ".gdbinit",
-        ".lldbinit",
-        ".Rprofile",
-    ),
-    *(".direnvrc", ".mise.*toml", "mise.*toml", ".mise", "mise/config*.toml", ".config/mise", ".tool-versions"),
-    *(".yarnrc", ".yarnrc.yml", ".pnpmfile.*js", ".gitconfig", ".gitmodules"),
-)
+RUN_BY_TOOLS: Final = _table("""
+    .vscode/tasks.json .vscode/launch.json .vscode/settings.json .vscode/mcp.json *.code-workspace .vs/tasks.vs.json .vs/launch.vs.json
+    *.sublime-project .helix .nova/Tasks .idea/runConfigurations .idea/workspace.xml .idea/watcherTasks.xml .idea/externalTools.xml .run
+    .fleet/run.json .zed/tasks.json .zed/settings.json .zed/debug.json
+    .vimrc .gvimrc _vimrc .exrc .nvimrc .nvim.lua .lvimrc .dir-locals*.el .emacs .emacs.d
+    .mcp.json .cursor/*.json .cursor/hooks .claude/settings*.json .claude/hooks .claude.json .codex/config.toml .codex/hooks*
+    .gemini/settings.json .gemini/extensions .gemini/hooks .qwen/settings.json .aider.conf.y*ml .continue/mcpServers .continue/config.*
+    .amazonq/*.json opencode.json* .opencode/opencode.json* .opencode/plugin* .opencode/tool* .crush.json crush.json .windsurf/mcp*.json
+    .windsurf/hooks.json .roo/mcp.json .clinerules/hooks .junie/mcp .trae/mcp.json .kiro/settings .kiro/hooks .github/hooks
+    .cargo/config .cargo/config.toml .githooks .devcontainer .devcontainer.json devfile.y*ml .devfile.y*ml .gitpod.yml .replit .idx/dev.nix
+    .husky .lefthook* lefthook* .pre-commit-config.y*ml .overcommit.yml .simple-git-hooks.* simple-git-hooks.* .lintstagedrc*
+    lint-staged.config.* .trunk/trunk.yaml
+    .github/workflows .github/actions .gitlab-ci.y*ml .circleci .buildkite .travis.yml azure-pipelines.y*ml bitbucket-pipelines.yml
+    Jenkinsfile .forgejo/workflows .gitea/workflows .drone.y*ml .woodpecker .woodpecker.y*ml .appveyor.yml appveyor.yml .cirrus.yml
+    .build.yml .builds .semaphore .teamcity .tekton buildspec.y*ml cloudbuild.y*ml
+    .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .config/fish
+    .inputrc .tmux.conf .gdbinit .lldbinit .Rprofile .direnvrc .mise.*toml mise.*toml .mise mise/config*.toml .config/mise .tool-versions
+    .yarnrc .yarnrc.yml .pnpmfile.*js .gitconfig .gitmodules
+""")
 """Files that editors, agents, shells, debuggers, hooks and services of continuous integration run or take commands from, by themselves or
 when a folder is opened. Not written by default.
 

@@ -20,9 +20,9 @@ import asyncio
 import os
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import UNSET, v1
 
@@ -30,9 +30,9 @@ from jsonrpc_bindings.supervisor import GUARD, Exit, Program
 from jsonrpc_bindings.tail import Tail
 
 from .approval import Approve, CommandApprovalRequest, require_approval
-from .containment import AccessDenied, Place, guarantees, open_folder, reach
-from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, not_found, refused
-from .hooks import UNEXPECTED, maybe_await
+from .containment import AccessDenied, guarantees, open_folder, reach
+from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, os_failure, refused
+from .hooks import Phase, maybe_await, reported
 from .processes import Command, discard, start
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet, RootsSource, session_roots
@@ -42,7 +42,6 @@ __all__ = ["OnOutput", "OnTerminalEvent", "Terminal", "TerminalEvent", "Terminal
 T = TypeVar("T")
 
 Action: TypeAlias = Literal["create", "output", "wait", "kill", "release"]
-Phase: TypeAlias = Literal["started", "done", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +202,10 @@ class Terminals:
         output_limit: int | None = None,
     ) -> Terminal:
         """Start a command in a directory of the session's roots, the first one where none is named. Raises `RequestError`."""
-        work = self._started(session_id, command, arguments, env or {}, cwd, output_limit)
+
+        async def work() -> Terminal:
+            return await self._started(session_id, command, arguments, env or {}, cwd, output_limit)
+
         return await self._reported(session_id, command, "create", work)
 
     # --- the five methods of v1
@@ -389,7 +391,7 @@ class Terminals:
         return roots
 
     async def _with_terminal(
-        self, params: _TerminalRequest, action: Action, work: Callable[[Terminal], Coroutine[Any, Any, T]]
+        self, params: _TerminalRequest, action: Action, work: Callable[[Terminal], Awaitable[T]]
     ) -> T:
         async def found() -> T:
             terminal = self.find(params.session_id, params.terminal_id)
@@ -397,30 +399,18 @@ class Terminals:
                 raise RequestError(NOT_FOUND, "there is no such terminal", {"terminalId": params.terminal_id})
             return await work(terminal)
 
-        return await self._reported(params.session_id, params.terminal_id, action, found())
+        return await self._reported(params.session_id, params.terminal_id, action, found)
 
-    async def _reported(self, session_id: str, subject: str, action: Action, work: Coroutine[Any, Any, T]) -> T:
-        async def report(phase: Phase, reason: str = "") -> None:
+    async def _reported(self, session_id: str, subject: str, action: Action, work: Callable[[], Awaitable[T]]) -> T:
+        async def report(phase: Phase, reason: str) -> None:
             await maybe_await(self._on_event(TerminalEvent(session_id, subject, action, phase, reason)))
 
-        try:
-            await report("started")
+        async def offered() -> T:
             if not self.is_offered:
                 raise RequestError(METHOD_NOT_FOUND, f"terminal/{action} is not supported here")
-            result = await work
-        except RequestError as error:
-            await report("failed", error.message)
-            raise
-        except asyncio.CancelledError:
-            await report("failed", "the request was cancelled")
-            raise
-        except Exception:
-            await report("failed", UNEXPECTED)
-            raise
-        finally:
-            work.close()  # where it was not begun
-        await report("done")
-        return result
+            return await work()
+
+        return await reported(offered, report)
 
 
 class _TerminalRequest(Protocol):
@@ -461,19 +451,11 @@ def _variables(given: Mapping[str, str]) -> dict[str, str]:
 
 def _opened(roots: RootSet, path: str) -> int:
     """The working directory, proven to lie in a root."""
-
-    def use(place: Place) -> int:
-        return open_folder(place.root, place.parts)
-
     try:
-        return reach(roots.roots, path, use)
+        return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))
     except AccessDenied as error:
         raise refused(path, error.reason) from None
-    except FileNotFoundError:
-        raise not_found(path) from None
     except NotADirectoryError:
         raise failed(path, "it is not a directory") from None
-    except PermissionError:
-        raise refused(path, "the operating system does not permit it") from None
     except OSError as error:
-        raise refused(path, os.strerror(error.errno or 0).lower()) from None
+        raise os_failure(path, error) from None

@@ -184,7 +184,7 @@ class AgentAsV1(peers1.Agent):
         modes = session.to_v1.modes()
         if modes is not None:
             made["modes"] = modes
-        if "sessionId" in found and found.get("availableCommands") is not None:  # v1 has an update for them
+        if found.get("availableCommands") is not None:  # v1 has an update for them
             commands = {
                 "sessionUpdate": "available_commands_update",
                 "availableCommands": found["availableCommands"],

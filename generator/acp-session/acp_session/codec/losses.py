@@ -78,11 +78,11 @@ class Place:
         """A place below this one."""
         return Place(self.losses, self.method, (*self.path, *path), self.session_id)
 
-    def lose(self, sentence: str, value: Any = None, kind: Kind = "dropped") -> None:
-        """Say that something here could not go on as it was."""
-        self.losses.add(Loss(self.method, json_pointer(self.path), sentence, kind, value, self.session_id))
+    def lose(self, sentence: str, value: Any = None, kind: Kind = "dropped", pointer: str = "") -> None:
+        """Say that something here, or at a JSON Pointer from here, could not go on as it was."""
+        pointer = json_pointer(self.path) + pointer
+        self.losses.add(Loss(self.method, pointer, sentence, kind, value, self.session_id))
 
-    def dropped(self, drop: Dropped) -> None:
+    def lose_dropped(self, drop: Dropped) -> None:
         """Say what the types of the other version do not take: the hook `on_drop` of decoding."""
-        pointer = json_pointer(self.path) + drop.pointer
-        self.losses.add(Loss(self.method, pointer, drop.problem.sentence, "dropped", drop.value, self.session_id))
+        self.lose(drop.problem.sentence, drop.value, pointer=drop.pointer)

@@ -18,7 +18,7 @@ T = TypeVar("T")
 def into_v1(type_: type[T], body: Json, place: Place) -> T:
     """A typed value of v1. What v1's types do not take is left out where they permit it, and told. Raises `RequestError` -32602."""
     try:
-        return v1.decode_as(type_, body, on_drop=place.dropped)
+        return v1.decode_as(type_, body, on_drop=place.lose_dropped)
     except DecodeError as error:
         raise _refusal(error, place) from None
 
@@ -26,14 +26,14 @@ def into_v1(type_: type[T], body: Json, place: Place) -> T:
 def into_v2(type_: type[T], body: Json, place: Place) -> T:
     """A typed value of v2, as `into_v1`."""
     try:
-        return v2.decode_as(type_, body, on_drop=place.dropped)
+        return v2.decode_as(type_, body, on_drop=place.lose_dropped)
     except DecodeError as error:
         raise _refusal(error, place) from None
 
 
 def _refusal(error: DecodeError, place: Place) -> RequestError:
     for problem in error.problems:
-        place.lose(problem.sentence, problem.pointer)
+        place.lose(problem.sentence, pointer=problem.pointer)
     problems = [{"pointer": one.pointer, "reason": one.sentence} for one in error.problems]
     return invalid_params("the other version of the protocol cannot hold this message", problems=problems)
 

@@ -44,7 +44,7 @@ TABLE: Final[Mapping[str, Row]] = {
     "Annotations": Object(fields={"audience": "Role"}),
     "Role": Values(known=frozenset({"assistant", "user"}), other=None),
     # tool calls
-    "ToolCall": Object(fields=_TOOL_CALL, only_v2=_CANCEL),
+    "ToolCall": Object(fields=_TOOL_CALL, only_v2=_CANCEL, code=frozenset({"title"})),
     "ToolCallUpdate": Object(fields=_TOOL_CALL, only_v2=_CANCEL),
     "ToolCallContent": Union(rows={"content": "Content", "diff": "Diff", "terminal": "Terminal"}),
     "Content": Object(fields={"content": "ContentBlock"}),
@@ -68,10 +68,11 @@ TABLE: Final[Mapping[str, Row]] = {
     ),
     # options and commands
     "SessionConfigOption": Union(
-        rows={"select": "SessionConfigSelect", "boolean": "SessionConfigBoolean"}, lost="v1 has no option of this type"
+        rows={"select": "SelectSessionConfigOption", "boolean": "BooleanSessionConfigOption"},
+        lost="v1 has no option of this type",
     ),
-    "SessionConfigSelect": _CONFIG_OPTION,
-    "SessionConfigBoolean": _CONFIG_OPTION,
+    "SelectSessionConfigOption": _CONFIG_OPTION,
+    "BooleanSessionConfigOption": Object(rename=_CONFIG_OPTION.rename),
     "SessionConfigSelectGroup": Object(rename={"group": "groupId"}),
     "AvailableCommand": Union(rows={"command": "Command"}, default="command", lost="v1 has no command of this type"),
     "Command": Object(fields={"input": "AvailableCommandInput"}),
@@ -105,7 +106,7 @@ TABLE: Final[Mapping[str, Row]] = {
         fields={"options": "PermissionOption"}, code=frozenset({"toolCall", "subject", "title", "description"})
     ),
     "RequestPermissionOutcome": Union(tag="outcome", rows={"selected": "", "cancelled": ""}),
-    "CancelledPermissionOutcome": Object(only_v2={"_meta": ""}),
+    "CancelledPermissionOutcome": Object(only_v2={"_meta": ""}, code=frozenset({"outcome"})),
     "SetSessionConfigOptionRequest": Union(rows={"boolean": ""}, only_v2=frozenset({"id"})),
     # the handshake
     "InitializeRequest": Object(

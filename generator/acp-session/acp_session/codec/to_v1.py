@@ -57,7 +57,7 @@ class ToV1(Walker):
             "Diff": self._diff,
             "Terminal": self._terminal,
             "ToolCallUpdate": self.tool_call,
-            "SessionConfigBoolean": self._switch,
+            "BooleanSessionConfigOption": self._switch,
             "AuthMethodTerminal": self._terminal_method,
             "McpServer?": lambda server, place: server,
         }
@@ -285,7 +285,7 @@ class ToV1(Walker):
         return _as_text(_fenced(text, "console"), item)
 
     def _switch(self, option: Json, place: Place) -> Json:
-        made: Json = self.by_row("SessionConfigBoolean", option, place)
+        made: Json = self.by_row("BooleanSessionConfigOption", option, place)
         if self._has_switches:
             return made
         place.lose("the client has no boolean options; a choice of two is offered", option, "carried")

@@ -15,6 +15,7 @@ from typing import Any, Final
 from acp_bindings import to_builtins, v1, v2
 
 from acp_session.diffs import as_object
+from acp_session.permission import GENERIC_TITLE, title_of
 from acp_workspace.errors import invalid_params
 from jsonrpc_bindings.connection import Connection
 
@@ -24,17 +25,10 @@ from .to_v1 import ToV1
 from .to_v2 import ToV2
 from .walker import MEANING, Json, carried, without
 
-GENERIC_TITLE: Final = "Allow this tool call?"
-"""The title of a prompt about a tool call that has none."""
 KINDS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
 """The kinds of options that v1 has."""
 PROMPT: Final = ("title", "description", "subject")
 """What only v2 says in a request for permission."""
-
-
-def title_of(title: object) -> str:
-    """The title of a prompt about a tool call that has this one, or none."""
-    return title if isinstance(title, str) and title.strip() else GENERIC_TITLE
 
 
 def permission_to_v2(params: v1.RequestPermissionRequest, walker: ToV2, place: Place) -> v2.RequestPermissionRequest:

@@ -6,97 +6,86 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import ConnectionClosed, PeerError
-from acp_bindings.v1 import peers as peers1
-from acp_bindings.v2 import peers as peers2
 
 from acp_monitor import Monitor
-from acp_session.negotiation import UnsupportedVersion, connect_agent, serve_agent, spawn_agent
-from adapter.programs import ME1, ME2, Agent1, Agent2, Client1, Client2, run
-from adapter.test_conversations import NEW1, NEW2, PROMPT1, PROMPT2, busy1, busy2, kinds
+from acp_session import (
+    Agent,
+    Client,
+    ClientSession,
+    ConnectionClosed,
+    PeerError,
+    Turn,
+    UnsupportedVersion,
+    connect_agent,
+    serve_agent,
+    spawn_agent,
+)
 from jsonrpc_bindings.transport import Memory, pair
 
 TESTS = Path(__file__).parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
+INFO = {"name": "a", "version": "1"}
 
 
-async def converse1(agent: peers1.RemoteAgent, client: Client1) -> None:
-    await agent.session_new(NEW1)
-    assert (await agent.session_prompt(PROMPT1)).stop_reason == "end_turn"
-    assert "tool_call" in kinds(client.updates) and len(client.asked) == 1
+def run(work: Callable[[], Awaitable[Any]]) -> None:
+    async def main() -> None:
+        await asyncio.wait_for(work(), 30)
+
+    asyncio.run(main())
 
 
-async def converse2(agent: peers2.RemoteAgent, client: Client2) -> None:
-    await agent.session_new(NEW2)
-    await agent.session_prompt(PROMPT2)
-    await client.idle.wait()
-    assert "tool_call_update" in kinds(client.updates) and len(client.asked) == 1
-    assert client.updates[-1]["stopReason"] == "end_turn"
+class Echo(Agent):
+    """An agent that says what it was told."""
+
+    async def on_prompt(self, turn: Turn) -> str:
+        await turn.send_message(turn.text)
+        return "end_turn"
+
+
+class Listener(Client):
+    """A client that notes what it is sent."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(allowed_roots=[folder])
+        self.updates: list[Any] = []
+
+    async def on_update(self, session: ClientSession, update: Any) -> None:  # noqa: ARG002
+        self.updates.append(update)
 
 
 @pytest.mark.parametrize(
     ("agent", "client", "version"),
     [
-        ("1 2", "1 2", 2),
-        pytest.param("1 2", "1", 1, marks=pytest.mark.exhaustive),
-        pytest.param("1 2", "2", 2, marks=pytest.mark.exhaustive),
-        pytest.param("1", "1 2", 2, marks=pytest.mark.exhaustive),  # the agent's adapter speaks v2
-        ("2", "1", 1),  # the agent's adapter speaks v1
-        pytest.param("1 only", "1 2", 1, marks=pytest.mark.exhaustive),
-        pytest.param("1 only", "2", 1, marks=pytest.mark.exhaustive),  # the client's adapter speaks v1
-        pytest.param("2 only", "1 2", 2, marks=pytest.mark.exhaustive),
-        ("2 only", "1", 2),  # the client's adapter speaks v2
-        pytest.param("2 only", "2", 2, marks=pytest.mark.exhaustive),
+        ((1, 2), (1, 2), 2),
+        ((1, 2), (1,), 1),
+        ((1,), (1, 2), 1),
+        pytest.param((1, 2), (2,), 2, marks=pytest.mark.exhaustive),
+        pytest.param((2,), (1, 2), 2, marks=pytest.mark.exhaustive),
     ],
 )
-def test_programs_agree_on_a_version_and_talk(agent: str, client: str, version: int) -> None:
+def test_programs_agree_on_a_version_and_talk(
+    agent: tuple[int, ...], client: tuple[int, ...], version: int, tmp_path: Path
+) -> None:
     breaches: list[Any] = []
+    program = "from acp_session import run_agent; from session.test_negotiation import Echo; "
+    program += f"run_agent(Echo(), versions={agent})"
 
     async def work() -> None:
-        one, two = Client1(), Client2()
-        command = [sys.executable, "-W", "error", "-m", "adapter.program", *agent.split()]
-        offers: Any = {"v1": (one, ME1), "v2": (two, ME2)}
-        offers = {name: offers[name] for name in offers if name[1] in client.split()}
+        command = [sys.executable, "-W", "error", "-c", program]
         options: Any = {"env": ENVIRONMENT, "monitor": Monitor(), "told": breaches.append, "strict": True}
-        spawn: Any = spawn_agent
-        found: Any
-        async with spawn(command, **offers, **options) as found:
+        versions: Any = client
+        async with spawn_agent(command, Client(allowed_roots=[tmp_path]), versions=versions, **options) as found:
             assert found.version == version
-            if isinstance(found.agent, peers2.RemoteAgent):
-                assert found.answer.info.name == "compass"
-                await converse2(found.agent, two)
-            else:
-                assert found.answer.agent_info.name == "compass"
-                await converse1(found.agent, one)
+            session = await found.new_session(tmp_path)
+            assert (await session.prompt("tide")).stop_reason == "end_turn"
 
     run(work)
     assert breaches == []
-
-
-@pytest.mark.parametrize(("agent", "client"), [("1 only die", "2"), ("2 only die", "1")])
-def test_when_an_agent_dies_in_a_turn_behind_the_adapter_nobody_waits(agent: str, client: str) -> None:
-    async def work() -> None:
-        one, two = Client1(), Client2()
-        command = [sys.executable, "-m", "adapter.program", *agent.split()]
-        if client == "2":
-            async with spawn_agent(command, v2=(two, ME2), env=ENVIRONMENT) as agreed:
-                await agreed.agent.session_new(NEW2)
-                await agreed.agent.session_prompt(PROMPT2)
-                await two.idle.wait()
-                assert two.updates[-1]["stopReason"] == "error"
-                await agreed.agent.connection.ended()
-        else:
-            async with spawn_agent(command, v1=(one, ME1), env=ENVIRONMENT) as older:
-                await older.agent.session_new(NEW1)
-                with pytest.raises((PeerError, ConnectionClosed)):
-                    await older.agent.session_prompt(PROMPT1)
-                await older.agent.connection.ended()
-
-    run(work)
 
 
 # --- what the wire shows ---------------------------------------------------------------------------------------------
@@ -105,10 +94,10 @@ def test_when_an_agent_dies_in_a_turn_behind_the_adapter_nobody_waits(agent: str
 class Wire:
     """A client that writes and reads lines, at an agent that negotiates."""
 
-    def __init__(self, **handlers: Any) -> None:
+    def __init__(self, versions: tuple[int, ...] = (1, 2)) -> None:
         near, far = pair()
         self.link: Memory = near
-        self.serving = asyncio.ensure_future(serve_agent(far, **handlers))
+        self.serving = asyncio.ensure_future(serve_agent(Echo(), far, versions=versions))
 
     async def ask(self, number: int, method: str, **params: Any) -> Any:
         self.write({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
@@ -126,13 +115,10 @@ class Wire:
         await self.serving
 
 
-INFO = {"name": "a", "version": "1"}
-
-
 @pytest.mark.parametrize(("asked", "spoken"), [(1, 1), (2, 2), (3, 2), (65535, 2)])
 def test_an_agent_answers_with_the_newest_version_that_the_client_may_speak(asked: int, spoken: int) -> None:
     async def work() -> None:
-        wire = Wire(v1=Agent1(busy1), v2=Agent2(busy2))
+        wire = Wire()
         answer = await wire.ask(0, "initialize", protocolVersion=asked, info=INFO)
         assert answer["result"]["protocolVersion"] == spoken
         await wire.end()
@@ -140,9 +126,11 @@ def test_an_agent_answers_with_the_newest_version_that_the_client_may_speak(aske
     run(work)
 
 
-def test_what_comes_before_a_usable_initialize_is_answered_with_an_error_and_the_connection_lives_on() -> None:
+def test_what_comes_before_a_usable_initialize_is_answered_with_an_error_and_the_connection_lives_on(
+    tmp_path: Path,
+) -> None:
     async def work() -> None:
-        wire = Wire(v2=Agent2(busy2))
+        wire = Wire()
         found = await wire.ask(1, "session/new", cwd="/w")
         assert (found["id"], found["error"]["code"]) == (1, -32600)
         wire.write({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "s"}})
@@ -154,12 +142,12 @@ def test_what_comes_before_a_usable_initialize_is_answered_with_an_error_and_the
         assert (found["id"], found["error"]["code"]) == (2, -32602)
         found = await wire.ask(3, "initialize", protocolVersion=0, info=INFO)
         assert (found["error"]["code"], found["error"]["data"]) == (-32022, {"requested": 0, "supported": [1, 2]})
-        found = await wire.ask(4, "initialize", protocolVersion=2)  # no info: the agent of v2 refuses it
+        found = await wire.ask(4, "initialize", protocolVersion=2)  # no info: v2 demands it
         assert found["error"]["code"] == -32602
         found = await wire.ask(5, "initialize", protocolVersion=1)  # and the client goes back to v1
         assert found["result"]["protocolVersion"] == 1
-        found = await wire.ask(6, "session/new", cwd="/w", mcpServers=[])
-        assert found["result"]["sessionId"] == "s"
+        found = await wire.ask(6, "session/new", cwd=str(tmp_path), mcpServers=[])
+        assert found["result"]["sessionId"]
         found = await wire.ask(7, "initialize", protocolVersion=2, info=INFO)  # too late: v1 is spoken
         assert found.get("result", {}).get("protocolVersion") != 2
         await wire.end()
@@ -182,7 +170,7 @@ def test_a_client_tells_that_it_does_not_speak_the_version_of_the_agent_and_clos
 
         answering = asyncio.ensure_future(answer())
         with pytest.raises(UnsupportedVersion) as found:
-            async with connect_agent(near, v2=(Client2(), ME2)):
+            async with connect_agent(near, Client()):
                 pass
         assert (found.value.version, found.value.known) == (7, (1, 2))
         await answering
@@ -190,10 +178,10 @@ def test_a_client_tells_that_it_does_not_speak_the_version_of_the_agent_and_clos
     run(work)
 
 
-def test_a_client_goes_back_to_v1_where_an_agent_cannot_answer_v2_and_hears_what_came_before() -> None:
+def test_a_client_goes_back_to_v1_where_an_agent_cannot_answer_v2_and_hears_what_came_before(tmp_path: Path) -> None:
     async def work() -> None:
         near, far = pair()
-        client = Client1()
+        client = Listener(tmp_path)
 
         async def answer() -> None:
             asked = json.loads(await far.receive() or b"")
@@ -205,10 +193,13 @@ def test_a_client_goes_back_to_v1_where_an_agent_cannot_answer_v2_and_hears_what
             early = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}}
             far.send(json.dumps(early).encode())
             far.send(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {"protocolVersion": 1}}).encode())
+            asked = json.loads(await far.receive() or b"")
+            far.send(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {"sessionId": "s"}}).encode())
 
         answering = asyncio.ensure_future(answer())
-        async with connect_agent(near, v1=(client, ME1), v2=(Client2(), ME2)) as agreed:
+        async with connect_agent(near, client) as agreed:
             assert agreed.version == 1
+            await agreed.new_session(tmp_path)
             while not client.updates:
                 await asyncio.sleep(0)
         await answering
@@ -221,7 +212,7 @@ def test_an_agent_that_ends_or_refuses_everything_is_told() -> None:
         near, far = pair()
         await far.close()
         with pytest.raises(ConnectionClosed):
-            async with connect_agent(near, v2=(Client2(), ME2)):
+            async with connect_agent(near, Client()):
                 pass
         near, far = pair()
 
@@ -232,7 +223,7 @@ def test_an_agent_that_ends_or_refuses_everything_is_told() -> None:
 
         refusing = asyncio.ensure_future(refuse())
         with pytest.raises(PeerError) as found:
-            async with connect_agent(near, v2=(Client2(), ME2)):
+            async with connect_agent(near, Client()):
                 pass
         assert found.value.code == -32000
         await refusing
@@ -240,13 +231,18 @@ def test_an_agent_that_ends_or_refuses_everything_is_told() -> None:
     run(work)
 
 
-def test_without_a_handler_there_is_nothing_to_speak() -> None:
+@pytest.mark.parametrize("versions", [(), (3,), (1, 3)])
+def test_versions_that_are_not_spoken_are_a_mistake(versions: Any) -> None:
     near, _ = pair()
-    with pytest.raises(ValueError, match="handler"):
-        run(lambda: serve_agent(near))
-    nothing: Any = {}
-    with pytest.raises(ValueError, match="handler"):
-        connect_agent(near, **nothing)
+
+    async def work() -> None:
+        with pytest.raises(ValueError, match="version"):
+            await serve_agent(Echo(), near, versions=versions)
+        with pytest.raises(ValueError, match="version"):
+            async with connect_agent(near, Client(), versions=versions):
+                pass
+
+    run(work)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +265,7 @@ def test_nobody_waits_for_an_answer_to_initialize_that_cannot_be_read(answer: st
 
         saying = asyncio.ensure_future(say())
         with pytest.raises(ConnectionClosed, match="the agent's answer to `initialize` cannot be read: "):
-            async with connect_agent(near, v2=(Client2(), ME2)):
+            async with connect_agent(near, Client()):
                 pass
         await saying
 
@@ -278,7 +274,7 @@ def test_nobody_waits_for_an_answer_to_initialize_that_cannot_be_read(answer: st
 
 def test_an_initialize_that_is_too_large_is_answered_by_its_id() -> None:
     async def work() -> None:
-        wire = Wire(v2=Agent2(busy2))
+        wire = Wire()
         wire.write(b'{"jsonrpc":"2.0","id":3,"method":"initialize","params":[' + b"[]," * 600_000 + b"[]]}")
         found = await wire.read()
         assert (found["id"], found["error"]["code"]) == (3, -32600)
