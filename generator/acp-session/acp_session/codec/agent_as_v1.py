@@ -15,7 +15,6 @@ from typing import Any, Final, TypeVar, cast
 
 from acp_bindings import ConnectionClosed, PeerError, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
-from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import Background
 from acp_session.diffs import as_object
@@ -29,20 +28,19 @@ from .handshakes import answer_to_v1, request_to_v2
 from .interfaces import AgentInterface
 from .losses import Losses, OnLoss, Place
 from .messages import into_v1, into_v2, relay_errors, with_supported_roots
-from .to_v1 import CARRIED, ToV1
+from .to_v1 import ToV1
 from .to_v2 import ON, ToV2
-from .user_requests import RequestIds, elicitation_to_v1, permission_to_v1
+from .v2_client import ClientForV2
 from .walker import Json, without
 
 P = TypeVar("P")
 R = TypeVar("R")
 
 REASONS: Final = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
-BUSY: Final = frozenset({"running", "requires_action"})
 
 
 @dataclass(slots=True, eq=False)
-class _Session:
+class Session:
     id: str
     to_v1: ToV1
     open: OpenPrompts[Json] = field(default_factory=OpenPrompts[Json])
@@ -65,7 +63,7 @@ class AgentAsV1(peers1.Agent):
         self.losses = Losses(on_loss)
         self.v2_client = ClientForV2(self)
         self.client_services = ClientServices(lambda: self.client, lambda: self.client_capabilities)
-        self.sessions: dict[str, _Session] = {}
+        self.sessions: dict[str, Session] = {}
         self.client_capabilities = v1.ClientCapabilities()
         self._can = v1.AgentCapabilities()
         self._to_v2 = ToV2()
@@ -91,11 +89,7 @@ class AgentAsV1(peers1.Agent):
         """See `Side`: errors of the agent are passed on as they are."""
         return await relay_errors(super().serve(method, params))
 
-    def request_ids(self) -> RequestIds:
-        """The ids of requests that the agent knows."""
-        return RequestIds(self.agent.connection if isinstance(self.agent, peers2.RemoteAgent) else None)
-
-    def session(self, session_id: str) -> _Session:
+    def session(self, session_id: str) -> Session:
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
         if found is None:
@@ -107,7 +101,7 @@ class AgentAsV1(peers1.Agent):
                 has_compaction=takes is not None and takes.compaction is not None,
                 terminals=lambda: self.client_services.terminals(session_id),
             )
-            found = self.sessions[session_id] = _Session(session_id, to_v1)
+            found = self.sessions[session_id] = Session(session_id, to_v1)
         return found
 
     # --- the beginning
@@ -189,7 +183,7 @@ class AgentAsV1(peers1.Agent):
                 "sessionUpdate": "available_commands_update",
                 "availableCommands": found["availableCommands"],
             }
-            self._background.start(self._update(session, commands, {}))
+            self._background.start(self.v2_client.update(session, commands, {}))
         return into_v1(answer, made, place)
 
     async def session_list(self, params: v1.ListSessionsRequest, /) -> v1.ListSessionsResponse:
@@ -238,7 +232,7 @@ class AgentAsV1(peers1.Agent):
         answer = await self._set({"type": "id", **body}, session, place)
         return into_v1(v1.SetSessionConfigOptionResponse, answer, place)
 
-    async def _set(self, body: Json, session: _Session, place: Place) -> Json:
+    async def _set(self, body: Json, session: Session, place: Place) -> Json:
         request: Any = into_v2(cast("Any", v2.SetSessionConfigOptionRequest), body, place)
         answer = to_builtins(await self.agent.session_set_config_option(request))
         options = session.to_v1.replace_options(answer.get("configOptions") or (), place.at("configOptions"))
@@ -290,96 +284,3 @@ class AgentAsV1(peers1.Agent):
     async def extension_notification(self, method: str, params: Any) -> None:
         """Pass on a notification that both versions leave to the peers."""
         await self.agent.extension_notification(method, params)
-
-    # --- what the agent sends
-
-    async def handle_update(self, params: v2.UpdateSessionNotification) -> None:
-        """Pass on an update of the agent."""
-        session = self.session(params.session_id)
-        body = to_builtins(params)
-        update, more = body["update"], without(body, "update")
-        kind = update.get("sessionUpdate")
-        if kind == "state_update":
-            await self._handle_state(session, update, more)
-            return
-        if kind == "user_message":
-            session.open.record_user_message(str(update.get("messageId")))
-            if update.get("content") in session.prompts:
-                return  # what the client has said itself is not told again in v1
-        await self._update(session, update, more)
-
-    async def _handle_state(self, session: _Session, update: Json, more: Json) -> None:
-        place = self._update_place(session)
-        state = update.get("state")
-        if update.get("background"):
-            place.at("background").lose("v1 does not report background work", update["background"], "carried")
-            await self._carry(session, update, more)
-        if state in BUSY:
-            session.open.record_running()
-            if not session.open.open:
-                place.at("state").lose("v1 has no work without a prompt; its updates are still sent", state)
-        elif state == "idle":
-            if session.open.completing():
-                await self._send(session, session.to_v1.flush(place), {})
-            session.open.record_idle(without(update, "sessionUpdate", "state"))
-        elif not update.get("background"):
-            place.at("state").lose("v1 has no such state", update, "carried")
-            await self._carry(session, update, more)
-
-    async def _update(self, session: _Session, update: Json, more: Json) -> None:
-        found = session.to_v1.update(update, self._update_place(session))
-        if found is None:
-            await self._carry(session, update, more)
-        else:
-            await self._send(session, found, more)
-
-    async def _carry(self, session: _Session, update: Json, more: Json) -> None:
-        with suppress(ConnectionClosed):
-            await self.client.extension_notification(CARRIED, {**more, "sessionId": session.id, "update": update})
-
-    async def _send(self, session: _Session, updates: list[Json], more: Json) -> None:
-        place = self.losses.place("session/update", session_id=session.id)
-        for one in updates:
-            body = {**more, "sessionId": session.id, "update": one}
-            with suppress(ConnectionClosed, RequestError):  # what is refused is told as a loss
-                await self.client.session_update(into_v1(v1.SessionNotification, body, place))
-
-    def _update_place(self, session: _Session) -> Place:
-        return self.losses.place("session/update", "update", session_id=session.id)
-
-
-class ClientForV2(peers2.Client):
-    """What the agent of v2 sees: the client of v1."""
-
-    def __init__(self, codec: AgentAsV1) -> None:
-        self._codec = codec
-
-    async def serve(self, method: str, params: Any) -> Any:
-        return await relay_errors(super().serve(method, params))
-
-    async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
-        await self._codec.handle_update(params)
-
-    async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
-        place = self._codec.losses.place("session/request_permission", session_id=params.session_id)
-        request = permission_to_v1(params, self._codec.session(params.session_id).to_v1, place)
-        answer = await self._codec.client.session_request_permission(request)
-        return into_v2(v2.RequestPermissionResponse, to_builtins(answer), place)
-
-    async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
-        place = self._codec.losses.place("elicitation/create", session_id=getattr(params, "session_id", None))
-        request = elicitation_to_v1(params, place, self._codec.request_ids())
-        answer: Any = await self._codec.client.elicitation_create(request)
-        return into_v2(v2.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
-
-    async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
-        place = self._codec.losses.place("elicitation/complete")
-        await self._codec.client.elicitation_complete(
-            into_v1(v1.CompleteElicitationNotification, to_builtins(params), place)
-        )
-
-    async def extension_request(self, method: str, params: Any) -> Any:
-        return await self._codec.client.extension_request(method, params)
-
-    async def extension_notification(self, method: str, params: Any) -> None:
-        await self._codec.client.extension_notification(method, params)
