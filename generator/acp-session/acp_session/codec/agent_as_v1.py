@@ -8,10 +8,9 @@ Sources: the pages of both versions on initialization, session setup, prompts, c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
 from acp_bindings import ConnectionClosed, PeerError, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
@@ -33,18 +32,43 @@ from .to_v2 import ON, ToV2
 from .v2_client import ClientForV2
 from .walker import Json, without
 
-P = TypeVar("P")
-R = TypeVar("R")
-
 REASONS: Final = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 
 
 @dataclass(slots=True, eq=False)
 class Session:
+    """A session: what it was sent, its prompts whose work has not ended, and what these say."""
+
     id: str
     to_v1: ToV1
     open: OpenPrompts[Json] = field(default_factory=OpenPrompts[Json])
     prompts: list[list[Any]] = field(default_factory=list[Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How a request of v1 is passed on: the coroutine of the agent of v2, its params with `more`, and the type of the answer of v1."""
+
+    name: str
+    request: type[Any]
+    answer: type[Any]
+    more: Json = field(default_factory=dict[str, Any])
+
+
+REPLAY: Final = {"replayFrom": {"type": "start"}}
+ROUTES: Final = {
+    "authenticate": Route("auth_login", v2.LoginAuthRequest, v1.AuthenticateResponse),
+    "logout": Route("auth_logout", v2.LogoutAuthRequest, v1.LogoutResponse),
+    "session/new": Route("session_new", v2.NewSessionRequest, v1.NewSessionResponse),
+    "session/fork": Route("session_fork", v2.ForkSessionRequest, v1.ForkSessionResponse),
+    "session/load": Route("session_resume", v2.ResumeSessionRequest, v1.LoadSessionResponse, REPLAY),
+    "session/resume": Route("session_resume", v2.ResumeSessionRequest, v1.ResumeSessionResponse),
+    "session/list": Route("session_list", v2.ListSessionsRequest, v1.ListSessionsResponse),
+    "session/close": Route("session_close", v2.CloseSessionRequest, v1.CloseSessionResponse),
+    "session/delete": Route("session_delete", v2.DeleteSessionRequest, v1.DeleteSessionResponse),
+}
+OPENS: Final = ("session/new", "session/fork", "session/load", "session/resume")
+ENDS: Final = ("session/close", "session/delete")
 
 
 class AgentAsV1(peers1.Agent):
@@ -85,10 +109,6 @@ class AgentAsV1(peers1.Agent):
         if self._connection is not None:
             await self._connection.close()
 
-    async def serve(self, method: str, params: Any) -> Any:
-        """See `Side`: errors of the agent are passed on as they are."""
-        return await relay_errors(super().serve(method, params))
-
     def session(self, session_id: str) -> Session:
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
@@ -117,96 +137,40 @@ class AgentAsV1(peers1.Agent):
         self._can = made.agent_capabilities
         return made
 
-    async def authenticate(self, params: v1.AuthenticateRequest, /) -> v1.AuthenticateResponse:
-        return await self._pass(
-            "authenticate", self.agent.auth_login, v2.LoginAuthRequest, v1.AuthenticateResponse, params
-        )
+    async def serve(self, method: str, params: Any) -> Any:
+        """See `Side`: by `ROUTES`, or by the methods below. Errors of the agent are passed on as they are."""
+        route = ROUTES.get(method)
+        return await relay_errors(super().serve(method, params) if route is None else self._pass(method, route, params))
 
-    async def logout(self, params: v1.LogoutRequest, /) -> v1.LogoutResponse:
-        return await self._pass("logout", self.agent.auth_logout, v2.LogoutAuthRequest, v1.LogoutResponse, params)
-
-    async def _pass(
-        self, method: str, call: Callable[[P], Awaitable[Any]], request: type[P], answer: type[R], params: Any
-    ) -> R:
-        """The answer to a request that both versions have."""
+    async def _pass(self, method: str, route: Route, params: Any) -> Any:
         place = self.losses.place(method, session_id=getattr(params, "session_id", None))
-        source = params if isinstance(params, dict) else to_builtins(params)
-        body = self._to_v2.convert(request.__name__, source, place)
-        return into_v1(answer, to_builtins(await call(into_v2(request, body, place))), place)
+        if method == "session/load":
+            self.sessions.pop(params.session_id, None)
+        body = self._to_v2.convert(route.request.__name__, with_supported_roots(to_builtins(params), self._can), place)
+        request = into_v2(route.request, {**body, **route.more}, place)
+        answer = to_builtins(await getattr(self.agent, route.name)(request))
+        if method in ENDS:
+            session = self.sessions.pop(params.session_id, None)
+            for prompt in () if session is None else session.open.open:
+                prompt.complete({"stopReason": "cancelled"})
+        elif method in OPENS:
+            answer = self._opened(str(answer.get("sessionId", body.get("sessionId"))), answer, place)
+        return into_v1(route.answer, answer, place)
 
-    # --- the life of a session
-
-    async def session_new(self, params: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
-        return await self._open(
-            "session/new", self.agent.session_new, v2.NewSessionRequest, v1.NewSessionResponse, params
-        )
-
-    async def session_fork(self, params: v1.ForkSessionRequest, /) -> v1.ForkSessionResponse:
-        return await self._open(
-            "session/fork", self.agent.session_fork, v2.ForkSessionRequest, v1.ForkSessionResponse, params
-        )
-
-    async def session_load(self, params: v1.LoadSessionRequest, /) -> v1.LoadSessionResponse:
-        """The agent resumes the session, and plays it back from the start."""
-        self.sessions.pop(params.session_id, None)
-        more = {"replayFrom": {"type": "start"}}
-        return await self._open(
-            "session/load", self.agent.session_resume, v2.ResumeSessionRequest, v1.LoadSessionResponse, params, more
-        )
-
-    async def session_resume(self, params: v1.ResumeSessionRequest, /) -> v1.ResumeSessionResponse:
-        return await self._open(
-            "session/resume", self.agent.session_resume, v2.ResumeSessionRequest, v1.ResumeSessionResponse, params
-        )
-
-    async def _open(
-        self,
-        method: str,
-        call: Callable[[P], Awaitable[Any]],
-        request: type[P],
-        answer: type[R],
-        params: Any,
-        more: Json | None = None,
-    ) -> R:
-        place = self.losses.place(method, session_id=getattr(params, "session_id", None))
-        body = self._to_v2.convert(request.__name__, with_supported_roots(to_builtins(params), self._can), place)
-        found = to_builtins(await call(into_v2(request, {**body, **(more or {})}, place)))
-        session = self.session(str(found.get("sessionId", body.get("sessionId"))))
-        made = without(found, "configOptions", "availableCommands", "modes")
-        if found.get("configOptions") is not None:
-            made["configOptions"] = session.to_v1.replace_options(found["configOptions"], place.at("configOptions"))
+    def _opened(self, session_id: str, answer: Json, place: Place) -> Json:
+        """The answer in the terms of v1, which has modes in it, and an update for commands of a new session."""
+        session = self.session(session_id)
+        made = without(answer, "configOptions", "availableCommands", "modes")
+        if answer.get("configOptions") is not None:
+            made["configOptions"] = session.to_v1.replace_options(answer["configOptions"], place.at("configOptions"))
         modes = session.to_v1.modes()
         if modes is not None:
             made["modes"] = modes
-        if "sessionId" in found and found.get("availableCommands") is not None:  # v1 has an update for them
-            commands = {
-                "sessionUpdate": "available_commands_update",
-                "availableCommands": found["availableCommands"],
-            }
-            self._background.start(self.v2_client.update(session, commands, {}))
-        return into_v1(answer, made, place)
-
-    async def session_list(self, params: v1.ListSessionsRequest, /) -> v1.ListSessionsResponse:
-        body = with_supported_roots(to_builtins(params), self._can)
-        return await self._pass(
-            "session/list", self.agent.session_list, v2.ListSessionsRequest, v1.ListSessionsResponse, body
-        )
-
-    async def session_close(self, params: v1.CloseSessionRequest, /) -> v1.CloseSessionResponse:
-        answer = await self._pass(
-            "session/close", self.agent.session_close, v2.CloseSessionRequest, v1.CloseSessionResponse, params
-        )
-        session = self.sessions.pop(params.session_id, None)
-        for prompt in () if session is None else session.open.open:
-            prompt.complete({"stopReason": "cancelled"})
-        return answer
-
-    async def session_delete(self, params: v1.DeleteSessionRequest, /) -> v1.DeleteSessionResponse:
-        answer = await self._pass(
-            "session/delete", self.agent.session_delete, v2.DeleteSessionRequest, v1.DeleteSessionResponse, params
-        )
-        self.sessions.pop(params.session_id, None)
-        return answer
+        commands = answer.get("availableCommands")
+        if "sessionId" in answer and commands is not None:
+            update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+            self._background.start(self.v2_client.update(session, update, {}))
+        return made
 
     async def session_set_mode(self, params: v1.SetSessionModeRequest, /) -> v1.SetSessionModeResponse:
         """The option of category `mode` is set."""
@@ -264,9 +228,9 @@ class AgentAsV1(peers1.Agent):
             session.prompts.remove(said)
         reason = end.get("stopReason")
         if reason == "error":
-            error = as_object(end.get("error"))
-            code, message = error.get("code", INTERNAL_ERROR), error.get("message", "the work has failed")
-            raise RequestError(code, message, error.get("data"))
+            why = as_object(end.get("error"))
+            message = why.get("message", "the work has failed")
+            raise RequestError(why.get("code", INTERNAL_ERROR), message, why.get("data"))
         if reason not in REASONS:
             place.at("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
             reason = "end_turn"

@@ -16,7 +16,7 @@ from acp_workspace.errors import refused
 
 from .messages import into_v1, into_v2, relay_errors
 from .to_v1 import CARRIED
-from .user_requests import RequestIds, elicitation_to_v2, outcome_to_v1, permission_to_v2
+from .user_requests import elicitation_to_v2, outcome_to_v1, permission_to_v2
 from .v1_turns import TurnsOfV1
 from .walker import without
 
@@ -89,8 +89,8 @@ class ClientForV1(peers1.Client):
         session = codec.sessions.get(str(getattr(params if sent is None else sent.params, "session_id", None)))
         if session is not None:
             await codec.report_start(session)
-        request_ids = RequestIds(self.connection, is_local=codec.is_local)
-        asking = codec.client.elicitation_create(elicitation_to_v2(params, place, request_ids))
+        request = elicitation_to_v2(params, place, None if codec.is_local else self.connection)
+        asking = codec.client.elicitation_create(request)
         answer = await (asking if session is None else codec.decide(session, asking))
         if answer is None:
             return v1.ElicitationCancelAction()

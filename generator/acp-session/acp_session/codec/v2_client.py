@@ -14,7 +14,7 @@ from acp_bindings.v2 import peers as peers2
 from .losses import Place
 from .messages import into_v1, into_v2, relay_errors
 from .to_v1 import CARRIED
-from .user_requests import RequestIds, elicitation_to_v1, permission_to_v1
+from .user_requests import elicitation_to_v1, permission_to_v1
 from .walker import Json, without
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class ClientForV2(peers2.Client):
 
     async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
         place = self._codec.losses.place("elicitation/create", session_id=getattr(params, "session_id", None))
-        request = elicitation_to_v1(params, place, RequestIds(self._connection))
+        request = elicitation_to_v1(params, place, self._connection)
         answer: Any = await self._codec.client.elicitation_create(request)
         return into_v2(v2.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
 
