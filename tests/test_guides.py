@@ -38,6 +38,7 @@ PYTHON: Final = [
 FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 FIRST: Final = (
     *("install", "write-an-agent", "write-a-client", "answer-a-permission-request", "files", "run-a-command"),
+    *("plan-and-modes", "log-in", "mcp-servers", "keep-sessions"),
     *("additional-directories", "cancel", "mcp-roots", "your-own-protocol", "gate-a-schema", "probe-an-agent"),
     "write-a-target",
 )
@@ -111,6 +112,8 @@ def test_a_guide_does_what_it_says(guide: str, tmp_path: Path) -> None:
                 tomllib.loads(block.text)
             case "yaml":
                 yaml.safe_load(block.text)
+            case "lua":
+                pass  # the configuration of an editor
             case other:
                 pytest.fail(f"nothing runs a block of {other}")
         if block.title:

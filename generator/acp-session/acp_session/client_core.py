@@ -110,10 +110,7 @@ class ClientCore(peers2.Client):
     async def follow_agent(self) -> None:
         """Wait until the agent has ended; whoever waits for it gets `ConnectionClosed` then."""
         await self.connection.ended()
-        await self.fail(self._closed())
-
-    def _closed(self) -> ConnectionClosed:
-        return ConnectionClosed("the agent has ended")
+        await self.fail(self.connection.closed_error())
 
     @property
     def session_capabilities(self) -> v2.SessionCapabilities:
@@ -134,7 +131,7 @@ class ClientCore(peers2.Client):
             return await work
         except RequestError as error:  # of the codec, which stands for the agent
             if self.connection.is_ended:
-                raise self._closed() from error
+                raise self.connection.closed_error() from error
             raise PeerError(method, error.code, error.message, error.data) from error
         except DecodeError as error:
             raise InvalidMessage.of(method, error) from error

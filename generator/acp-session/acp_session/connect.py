@@ -16,7 +16,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Collection, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from acp_bindings import v2
 from acp_bindings.v1 import peers as peers1
@@ -24,7 +24,7 @@ from acp_bindings.v2 import peers as peers2
 
 from jsonrpc_bindings.child import Child
 from jsonrpc_bindings.framing import LIMIT, Kind, framing
-from jsonrpc_bindings.peers import Folder, Options, Transport
+from jsonrpc_bindings.peers import Folder, Options, Stream, Transport
 from jsonrpc_bindings.transport import pair
 
 from .agent_connection import AgentConnection
@@ -37,10 +37,7 @@ if TYPE_CHECKING:
     from .agent import Agent
     from .client import Client
 
-Version: TypeAlias = Literal[1, 2]
-"""A version of the protocol."""
-
-VERSIONS: Final[tuple[Version, ...]] = (1, 2)
+VERSIONS: Final = (1, 2)
 """The versions that are spoken here."""
 
 
@@ -49,12 +46,12 @@ async def spawn_agent(
     command: Sequence[Folder],
     client: Client,
     *,
-    versions: Collection[Version] = VERSIONS,
+    versions: Collection[int] = VERSIONS,
     kind: Kind = "lines",
     limit: int = LIMIT,
     cwd: Folder | None = None,
     env: Mapping[str, str] | None = None,
-    stderr: Any = None,
+    stderr: Stream = None,
     **options: Unpack[Options],
 ) -> AsyncGenerator[AgentConnection]:
     """Start an agent and be its client, as `connect_agent`. At the end its input is closed; it is terminated, then killed with all that it
@@ -66,14 +63,15 @@ async def spawn_agent(
     """
     known = _known(versions)
     words = [str(word) if isinstance(word, str) else word.__fspath__() for word in command]
-    child = await Child.start(words, framing(kind, limit), cwd=cwd, env=env, grace=options.get("grace", 2.0))
+    grace = options.get("grace", 2.0)
+    child = await Child.start(words, framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
     async with _connected(child, client, known, options) as agent:
         yield agent
 
 
 @asynccontextmanager
 async def connect_agent(
-    transport: Transport, client: Client, *, versions: Collection[Version] = VERSIONS, **options: Unpack[Options]
+    transport: Transport, client: Client, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
 ) -> AsyncGenerator[AgentConnection]:
     """Be the client of the agent at a transport, such as a WebSocket.
 
@@ -85,7 +83,7 @@ async def connect_agent(
 
 @asynccontextmanager
 async def connect_in_memory(
-    agent: Agent, client: Client, *, versions: Collection[Version] = VERSIONS, **options: Unpack[Options]
+    agent: Agent, client: Client, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
 ) -> AsyncGenerator[AgentConnection]:
     """Connect a client to an agent of this process, as in a test."""
     from .serving import serve_agent
@@ -101,7 +99,7 @@ async def connect_in_memory(
         await serving
 
 
-def _known(versions: Collection[Version]) -> frozenset[Version]:
+def _known(versions: Collection[int]) -> frozenset[int]:
     known = frozenset(versions)
     if not known or not known <= set(VERSIONS):
         raise ValueError(f"'versions' must name 1, 2 or both, not {versions!r}")
@@ -110,7 +108,7 @@ def _known(versions: Collection[Version]) -> frozenset[Version]:
 
 @asynccontextmanager
 async def _connected(
-    transport: Transport, client: Client, known: frozenset[Version], options: Options
+    transport: Transport, client: Client, known: frozenset[int], options: Options
 ) -> AsyncGenerator[AgentConnection]:
     try:
         core = ClientCore(client)
@@ -153,7 +151,7 @@ async def _following(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
         await asyncio.wait([task])
 
 
-def _attempts(request: v2.InitializeRequest, core: ClientCore, known: frozenset[Version]) -> list[dict[str, Any]]:
+def _attempts(request: v2.InitializeRequest, core: ClientCore, known: frozenset[int]) -> list[dict[str, Any]]:
     """The params of `initialize` to try, in order."""
     newer: dict[str, Any] = json.loads(v2.encode(request))
     older = request_to_v1(newer, Losses().place("initialize"), core.services.capabilities())

@@ -25,6 +25,7 @@ from jsonrpc_bindings.wire import Watcher
 from .diffs import as_object
 from .errors import UnsupportedVersion
 
+_EARLY_END: Final = "the agent has ended before it answered `initialize`"
 _MOST_EARLY: Final = 1000
 """Messages that are kept while the answer to `initialize` is awaited."""
 
@@ -230,12 +231,15 @@ async def _answer(link: Transport, number: int, kept: list[bytes]) -> dict[str, 
             line = await link.receive()
         except Unreadable as error:
             if error.is_last:
-                raise ConnectionClosed("the agent has ended before it answered `initialize`") from error
+                raise ConnectionClosed(_EARLY_END) from error
             if error.ends is not None and not is_call(error.ends.members()):
                 raise _unread(error) from error
             continue
+        except ConnectionClosed as error:
+            code, signal, text = error.exit_code, error.signal, error.stderr
+            raise ConnectionClosed(f"{_EARLY_END}: {error}", exit_code=code, signal=signal, stderr=text) from error
         if line is None:
-            raise ConnectionClosed("the agent has ended before it answered `initialize`")
+            raise ConnectionClosed(_EARLY_END)
         try:
             value, repeated = parse_with_duplicates(line)
         except TooManyValues as error:

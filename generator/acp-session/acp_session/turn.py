@@ -325,7 +325,7 @@ class Turn:
             raise NotAdvertised("terminal/create", "client:clientCapabilities.terminal")
         async with self.tool_call(shlex.join((program, *arguments)), kind="execute") as call:
             result = await self._run(program, arguments, env, cwd, timeout, output_limit, call)
-            if result.exit_code != 0:
+            if result.exit_code or result.signal is not None:
                 await call.update(status="failed")
             return result
 

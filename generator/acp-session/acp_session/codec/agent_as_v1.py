@@ -158,7 +158,7 @@ class AgentAsV1(peers1.Agent):
         return into_v1(route.answer, answer, place)
 
     def _opened(self, session_id: str, answer: Json, place: Place) -> Json:
-        """The answer in the terms of v1, which has modes in it, and an update for commands of a new session."""
+        """The answer in the terms of v1, which has modes in it, and an update for commands."""
         session = self.session(session_id)
         made = without(answer, "configOptions", "availableCommands", "modes")
         if answer.get("configOptions") is not None:
@@ -167,7 +167,7 @@ class AgentAsV1(peers1.Agent):
         if modes is not None:
             made["modes"] = modes
         commands = answer.get("availableCommands")
-        if "sessionId" in answer and commands is not None:
+        if commands is not None:
             update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
             self._background.start(self.v2_client.update(session, update, {}))
         return made
