@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ HOMES: Final = {
     "schema": "tests/test_requirements_schema.py::test_the_schema_holds_the_requirement",
     "lint": "tests/test_requirements.py::test_lint_finds_what_breaks_the_requirement",
     "monitor": "tests/test_requirements.py::test_the_monitor_names_the_requirement",
-    "functions": "tests/session/test_requirements.py::test_the_requirement_is_kept",
+    "functions": "tests/{package}/test_requirements.py::test_the_requirement_is_kept",
     "probe": "tests/test_requirements.py::test_the_probe_has_the_case",
 }
 """The test that tries every requirement enforced in this way, one by one."""
@@ -76,8 +76,9 @@ def label(identifier: int | str) -> str:
     return f"req-{identifier:03}" if isinstance(identifier, int) else identifier
 
 
-def home(way: str, identifier: int | str) -> str:
-    return f"{HOMES[way]}[{label(identifier)}]"
+def home(way: str, identifier: int | str, functions: Sequence[str] = ()) -> str:
+    package = "session" if any(name.startswith("acp_session") for name in functions) else "workspace"
+    return f"{HOMES[way].format(package=package)}[{label(identifier)}]"
 
 
 def ordered(table: dict[str, Any]) -> dict[str, Any]:
@@ -106,8 +107,9 @@ def ordered(table: dict[str, Any]) -> dict[str, Any]:
 
 def tested(row: dict[str, Any]) -> dict[str, Any]:
     """A row with its keys in order, and with the tests of its ways before the others that it names."""
-    homes = [home(way, identity(row)) for way in HOMES if way in row]
-    others = [name for name in row.get("tests", ()) if not name.startswith(tuple(f"{at}[" for at in HOMES.values()))]
+    homes = [home(way, identity(row), row.get("functions", ())) for way in HOMES if way in row]
+    every = tuple(f"{at.format(package=package)}[" for at in HOMES.values() for package in ("session", "workspace"))
+    others = [name for name in row.get("tests", ()) if not name.startswith(every)]
     tests = {"tests": [*homes, *others]} if homes or others else {}
     whole = {**{key: value for key, value in row.items() if key != "tests"}, **tests}
     return {key: whole[key] for key in sorted(whole, key=KEYS.index)}

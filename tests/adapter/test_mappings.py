@@ -255,3 +255,18 @@ def _says_nothing(update: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("version", [1, 2])
 def test_there_are_vectors_for_every_kind_of_update(version: int) -> None:
     assert len({params["update"].get("sessionUpdate") for params in rows(version)}) >= 14
+
+
+def test_the_output_of_terminals_is_kept_for_the_newest_only() -> None:
+    walker, (_, at) = to_v1(), place()
+    for number in range(65):
+        walker.update({"sessionUpdate": "terminal_update", "terminalId": f"t{number}", "command": "make"}, at)
+
+    def shown(terminal: str) -> str:
+        content = [{"type": "terminal", "terminalId": terminal}]
+        call = {"sessionUpdate": "tool_call_update", "toolCallId": terminal, "title": "x", "content": content}
+        (update,) = walker.update(call, at) or []
+        text: str = update["content"][0]["content"]["text"]
+        return text
+
+    assert ("make" in shown("t0"), "make" in shown("t64")) == (False, True)

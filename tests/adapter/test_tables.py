@@ -11,7 +11,12 @@ from typing import Any, Final
 
 import pytest
 
+from acp_session.codec import AgentAsV1, AgentAsV2
+from acp_session.codec.agent_as_v1 import ROUTES
 from acp_session.codec.tables import METHODS, ONLY_V1, ONLY_V2, TABLE
+from acp_session.codec.v1_client import SERVICES, ClientForV1
+from acp_session.codec.v1_turns import TurnsOfV1
+from acp_session.codec.v2_client import ClientForV2
 from acp_session.codec.walker import Object, Union, Values
 
 SCHEMA: Final = Path(__file__).parents[2] / "generated" / "schema" / "acp"
@@ -161,3 +166,19 @@ def test_a_new_field_capability_word_or_method_is_missing(version: int) -> None:
         "ToolKind: sail",
         "session/weather",
     }
+
+
+@pytest.mark.parametrize(
+    ("side", "routes", "classes"),
+    [
+        (AgentAsV1, ROUTES, (AgentAsV1,)),
+        (AgentAsV2, (), (AgentAsV2, TurnsOfV1)),
+        (ClientForV1, SERVICES, (ClientForV1,)),
+        (ClientForV2, (), (ClientForV2,)),
+    ],
+)
+def test_every_method_is_served(side: Any, routes: Any, classes: Any) -> None:
+    names = {**side.requests, **side.notifications}
+    own = {name for one in classes for name in vars(one)}
+    missing = {method for method, name in names.items() if method not in routes and name not in own}
+    assert missing == {"$/cancel_request"} or missing == set()

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
-from acp_bindings import UNSET, v1, v2
+from acp_bindings import v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -223,7 +223,7 @@ class Agent2(peers2.Agent):
         return v2.decode_as(v2.NewSessionResponse, body)
 
     async def session_resume(self, params: v2.ResumeSessionRequest, /) -> v2.ResumeSessionResponse:
-        replays = params.replay_from is not None and params.replay_from is not UNSET
+        replays = params.replay_from is not None
         self.script.note("session/load" if replays else "session/resume", params)
         if replays and self.script.before_answer is not None:
             await self.script.before_answer(self, params.session_id)
@@ -251,7 +251,7 @@ class Agent2(peers2.Agent):
     async def session_set_config_option(
         self, params: v2.SetSessionConfigOptionRequest, /
     ) -> v2.SetSessionConfigOptionResponse:
-        value: Any = params.value  # type: ignore[union-attr]
+        value: Any = params.value
         if params.config_id == "mode":
             self.script.note("mode", value)
             options = self.options(value)

@@ -127,7 +127,7 @@ def test_roots_are_named_in_full_and_change_with_the_session(version: int, folde
             await session.prompt("Hello")
             loaded = await agent.load_session(session.id, app)
             assert loaded is session
-            assert session.roots == (app,)
+            assert list(session.roots) == [app]
             assert script.asked("session/load")[0].additional_directories == []
             before = session.transcript
             assert (words(before.user_messages), len(before.tool_calls)) == (["Hello"], 1)
@@ -355,6 +355,8 @@ def test_the_user_logs_in_and_out(version: int, folders: tuple[str, str]) -> Non
     async def work() -> None:
         async with connected(version, script, Client(allowed_roots=folders)) as (agent, _):
             await agent.authenticate("key")
+            with pytest.raises(ValueError, match="no method of authentication 'lock'; it has key"):
+                await agent.authenticate("lock")
             await agent.logout()
 
     play(work)

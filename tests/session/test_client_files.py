@@ -60,7 +60,7 @@ async def run(agent: Any, session: str, *command: str, **more: Any) -> Any:
     made = await code(agent.client.terminal_create(request))
     if not isinstance(made, v1.CreateTerminalResponse):
         return made
-    at = {"session_id": session, "terminal_id": made.terminal_id}
+    at: dict[str, Any] = {"session_id": session, "terminal_id": made.terminal_id}
     await agent.client.terminal_wait_for_exit(v1.WaitForTerminalExitRequest(**at))
     output = (await agent.client.terminal_output(v1.TerminalOutputRequest(**at))).output
     shown = {"type": "terminal", "terminalId": made.terminal_id}
@@ -328,6 +328,7 @@ class Asks(Client):
 
 
 NOTHING: dict[str, Any] = {"files": None, "terminals": None}
+URL: dict[str, Any] = {"elicitation": ("url",)}
 
 
 @pytest.mark.parametrize(
@@ -339,7 +340,7 @@ NOTHING: dict[str, Any] = {"files": None, "terminals": None}
         (Virtual(**NOTHING), ["read", "terminal"]),
         (Half(**NOTHING), []),
         (Asks(**NOTHING), ["form"]),
-        (Asks(**NOTHING, elicitation=("url",)), ["url"]),
+        (Asks(**NOTHING, **URL), ["url"]),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Client) else "-".join(value),
 )

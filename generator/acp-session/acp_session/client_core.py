@@ -299,7 +299,7 @@ class ClientCore(peers2.Client):
                 if self._loading.pop(session_id, None) is roots:
                     roots.close()
                     if kept is None:
-                        await self._end(session_id, error if isinstance(error, Exception) else ConnectionClosed())
+                        await self._end(session_id, error if isinstance(error, Exception) else ConnectionClosed("the session was not loaded"))
                     else:
                         session.transcript = kept
                 raise

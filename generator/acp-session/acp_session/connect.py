@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .client import Client
 
 VERSIONS: Final = (1, 2)
-"""The versions that are spoken here."""
+"""The versions of the protocol that are spoken here."""
 
 
 @asynccontextmanager

@@ -22,14 +22,17 @@ _DRAINED: Final = 1 << 20
 class Command:
     """A command that runs or has run, with the end of what it printed. All methods belong to one event loop.
 
-    `show` gets what it prints, as text.
+    `on_output` is called with what it prints, as text.
     """
 
-    def __init__(self, program: Program, source: int, tail: Tail, show: Callable[[str], object]) -> None:
-        self.tail = tail
+    def __init__(
+        self, program: Program, source: int, *, limit: int, grace: float, on_output: Callable[[str], object]
+    ) -> None:
+        self.tail = Tail(limit)
+        self._grace = grace
         self._program = program
         self._source: int | None = source
-        self._show = show
+        self._on_output = on_output
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[Exit] = self._loop.create_future()
         os.set_blocking(source, False)
@@ -41,9 +44,10 @@ class Command:
         """How it ended; `None` while it runs."""
         return self._ended.result() if self._ended.done() and not self._ended.cancelled() else None
 
-    async def wait(self) -> Exit:
-        """Wait until it has ended. Raises `asyncio.CancelledError` where it was given up, too."""
-        return await asyncio.shield(self._ended)
+    async def wait(self) -> Exit | None:
+        """Wait until it has ended, and return how; `None` where it was given up and could not be ended."""
+        await asyncio.wait([self._ended])
+        return self.exit
 
     # --- what it prints, and its end
 
@@ -62,7 +66,7 @@ class Command:
             os.close(self._source)
             self._source = None
         if text:
-            self._show(text)
+            self._on_output(text)
         return bool(chunk)
 
     def _drain(self) -> None:
@@ -77,12 +81,12 @@ class Command:
 
     # --- ending it
 
-    async def kill(self, grace: float) -> None:
+    async def kill(self) -> None:
         """End the command and all that it has started: asked first, made to after `grace` seconds. Returns when it has ended, or cannot."""
-        for pause in self._program.ending(grace):
+        for pause in self._program.ending(self._grace):
             await asyncio.sleep(pause)
         if self.exit is None:
-            await asyncio.wait([self._ended], timeout=max(grace, 1.0))
+            await asyncio.wait([self._ended], timeout=max(self._grace, 1.0))
         if self.exit is not None:
             self._drain()
 

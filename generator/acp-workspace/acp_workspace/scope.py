@@ -32,11 +32,11 @@ MOST_ROOTS: Final = 256
 
 
 class LifecycleRequest(Protocol):
-    """Params of `session/new`, `session/load`, `session/resume` or `session/fork`, of v1 or v2."""
+    """Params of `session/new`, `session/load`, `session/resume`, `session/fork` or `session/list`, of v1 or v2."""
 
     @property
-    def cwd(self) -> str:
-        """The working directory, an absolute path."""
+    def cwd(self) -> str | None:
+        """The working directory, an absolute path; `None` where a list is not filtered by it."""
         ...
 
     @property
@@ -46,30 +46,12 @@ class LifecycleRequest(Protocol):
 
 
 class SessionRequest(LifecycleRequest, Protocol):
-    """Params of a lifecycle request that names a session: load, resume or fork."""
+    """Params of a lifecycle request that names a session (load, resume or fork), or a `SessionInfo`."""
 
     @property
     def session_id(self) -> str:
         """The id of the session."""
         ...
-
-
-class ListRequest(Protocol):
-    """Params of `session/list`, of v1 or v2."""
-
-    @property
-    def cwd(self) -> str | None:
-        """The working directory whose sessions are listed; `None` for all."""
-        ...
-
-    @property
-    def additional_directories(self) -> object:
-        """The additional roots, as they came: an array of absolute paths, null, or omitted."""
-        ...
-
-
-class SessionListing(SessionRequest, Protocol):
-    """A `SessionInfo` of v1 or v2."""
 
 
 # --- paths as text ---------------------------------------------------------------------------------------------------

@@ -27,7 +27,6 @@ from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 from acp_bindings import UNSET, v1
 
 from jsonrpc_bindings.supervisor import GUARD, Exit, Program
-from jsonrpc_bindings.tail import Tail
 
 from .approval import Approve, CommandApprovalRequest, require_approval
 from .containment import AccessDenied, guarantees, open_folder, reach
@@ -113,35 +112,34 @@ class _Session:
                 self.wanted.discard(oldest)
 
 
-class Terminal:
+class Terminal(Command):
     """A command that was started, with the end of its output. It ends with all that it has started."""
 
-    def __init__(self, terminal_id: str, command: Command, session: _Session, policy: TerminalPolicy) -> None:
+    def __init__(
+        self,
+        terminal_id: str,
+        session: _Session,
+        policy: TerminalPolicy,
+        running: tuple[Program, int],
+        limit: int,
+        on_output: Callable[[str], object],
+    ) -> None:
+        super().__init__(*running, limit=limit, grace=policy.grace, on_output=on_output)
         self.id = terminal_id
-        self._command = command
         self._session = session
-        self._policy = policy
+        self._most_kept = policy.most_kept
 
     @property
     def state(self) -> TerminalState:
         """What it shows."""
-        tail = self._command.tail
-        return TerminalState(tail.text, tail.is_cut, self._command.exit, self.id not in self._session.running)
+        return TerminalState(self.tail.text, self.tail.is_cut, self.exit, self.id not in self._session.running)
 
     async def wait(self) -> Exit:
         """Wait until the command has ended, in whatever way. Raises `RequestError` where it was released and could not be ended."""
-        ended = asyncio.ensure_future(self._command.wait())
-        try:
-            await asyncio.wait([ended])
-            if ended.cancelled():
-                raise failed(self.id, "the terminal was released, and its command could not be ended")
-            return ended.result()
-        finally:
-            ended.cancel()
-
-    async def kill(self) -> None:
-        """End the command with all that it started: asked first, made to after `grace` seconds. Returns when it has ended."""
-        await self._command.kill(self._policy.grace)
+        found = await super().wait()
+        if found is None:
+            raise failed(self.id, "the terminal was released, and its command could not be ended")
+        return found
 
     async def release(self) -> None:
         """End the command and forget the terminal. A second call does nothing."""
@@ -151,8 +149,8 @@ class Terminal:
             await self.kill()
         finally:
             state = self.state
-            self._command.close()
-            self._session.keep(self.id, state, self._policy.most_kept)
+            self.close()
+            self._session.keep(self.id, state, self._most_kept)
 
 
 class Terminals:
@@ -248,12 +246,12 @@ class Terminals:
 
         It is asked to end, and made to after `grace` seconds; the answer comes when it has ended.
         """
-        await self._with_terminal(params, "kill", Terminal.kill)
+        await self._with_terminal(params, "kill", lambda terminal: terminal.kill())
         return v1.KillTerminalResponse()
 
     async def release(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
         """Handle `terminal/release`: end the command and forget the terminal; `keep` says what is still shown. Raises `RequestError`."""
-        await self._with_terminal(params, "release", Terminal.release)
+        await self._with_terminal(params, "release", lambda terminal: terminal.release())
         return v1.ReleaseTerminalResponse()
 
     # --- what the user sees
@@ -341,14 +339,21 @@ class Terminals:
         try:
             await require_approval(self._approve, request, command)
             require_current()  # the user may have taken a while
-            program, source = await self._run(request, roots, require_current)
+            running = await self._run(request, roots, require_current)
         finally:
             session.starting -= 1
         terminal_id = f"term_{secrets.token_hex(8)}"
         limit = self.policy.output if output_limit is None else min(output_limit, self.policy.most_output)
-        child = Command(program, source, Tail(limit), lambda text: self._on_output(session_id, terminal_id, text))
-        session.running[terminal_id] = Terminal(terminal_id, child, session, self.policy)
-        return session.running[terminal_id]
+        found = Terminal(
+            terminal_id,
+            session,
+            self.policy,
+            running,
+            limit,
+            lambda text: self._on_output(session_id, terminal_id, text),
+        )
+        session.running[terminal_id] = found
+        return found
 
     async def _run(
         self, request: CommandApprovalRequest, roots: RootSet, require_current: Callable[[], None]

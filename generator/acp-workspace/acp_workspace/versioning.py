@@ -10,8 +10,6 @@ import os
 from dataclasses import dataclass, field
 from typing import Final
 
-from jsonrpc_bindings.tail import Tail
-
 from .processes import Command, start
 
 _SETTINGS: Final = (
@@ -56,15 +54,17 @@ class GitStage:
 
     async def _run(self, arguments: tuple[str, ...], environment: dict[str, str]) -> bool:
         try:
-            command = Command(*start(arguments[0], arguments[1:], environment), Tail(0), lambda text: None)
+            command = Command(
+                *start(arguments[0], arguments[1:], environment), limit=0, grace=_GRACE, on_output=lambda text: None
+            )
         except OSError:
             return False
         try:
-            return (await asyncio.wait_for(command.wait(), self.timeout)).code == 0
+            return await asyncio.wait_for(command.wait(), self.timeout) == (0, None)
         except TimeoutError:
             return False
         finally:
             try:  # asked first, since git removes its lock of the index then
-                await command.kill(_GRACE)
+                await command.kill()
             finally:
                 command.close()

@@ -17,16 +17,14 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar, cast
 
 from acp_bindings import UNSET
 
-from .containment import AccessDenied, Place, Root, bind, contains, is_within, open_file, places, reach
+from .containment import AccessDenied, Root, bind, contains, is_within, open_file, reach
 from .errors import NOT_FOUND, RequestError, invalid_params, refused
 from .scope import (
     MOST_ROOTS,
     NATIVE,
     Flavour,
     LifecycleRequest,
-    ListRequest,
     Scope,
-    SessionListing,
     SessionRequest,
     is_absolute,
     matches,
@@ -45,13 +43,11 @@ __all__ = [
     "Discovery",
     "Flavour",
     "LifecycleRequest",
-    "ListRequest",
     "RootPolicy",
     "RootSet",
     "Roots",
     "RootsSource",
     "Scope",
-    "SessionListing",
     "SessionRequest",
     "is_absolute",
     "matches",
@@ -117,18 +113,6 @@ class RootSet:
             return contains(self.roots, self.scope.absolute(path))
         except RequestError:
             return False
-
-    def locate(self, path: str) -> tuple[Place, ...]:
-        """Where a path leads, in the order of the roots, earlier roots first. Raises `RequestError` -32001 where it leads outside."""
-        try:
-            found = places(self.roots, self.scope.absolute(path))
-        except AccessDenied as error:
-            raise refused(path, error.reason) from None
-        except OSError:
-            raise refused(path, "a link in the path is broken") from None
-        if not found:
-            raise refused(path, "it is outside the workspace roots")
-        return found
 
     def open(self, path: str) -> int:
         """Open a file or directory for reading by descriptor, proven to lie in a root. The caller closes it.
@@ -288,7 +272,9 @@ class AgentWorkspace:
         """Note that a session was closed, or got its roots from another connection: what this one knew proves nothing any more."""
         self._proven.pop(session_id, None)
 
-    def filter_sessions(self, sessions: Iterable[T], request: ListRequest, scope_of: Callable[[T], Scope]) -> list[T]:
+    def filter_sessions(
+        self, sessions: Iterable[T], request: LifecycleRequest, scope_of: Callable[[T], Scope]
+    ) -> list[T]:
         """The sessions that pass the filters of `session/list`, in their order; see `matches`. Raises `RequestError` -32602."""
         additional = request.additional_directories
         require_filter(request.cwd, additional, self.flavour)
@@ -355,7 +341,7 @@ class ClientWorkspace:
         self._sessions[session_id] = roots
         self._established.add(session_id)
 
-    def learn(self, info: SessionListing) -> RootSet:
+    def learn(self, info: SessionRequest) -> RootSet:
         """Take the roots of a session from `session/list`, and return those that are in force.
 
         They hold until a lifecycle request sets others; roots that this client set itself stay. A list cannot widen what the user has

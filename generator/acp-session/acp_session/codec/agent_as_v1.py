@@ -8,14 +8,12 @@ Sources: the pages of both versions on initialization, session setup, prompts, c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
 from acp_bindings import ConnectionClosed, PeerError, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
-from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import Background
 from acp_session.diffs import as_object
@@ -29,24 +27,48 @@ from .handshakes import answer_to_v1, request_to_v2
 from .interfaces import AgentInterface
 from .losses import Losses, OnLoss, Place
 from .messages import into_v1, into_v2, relay_errors, with_supported_roots
-from .to_v1 import CARRIED, ToV1
+from .to_v1 import ToV1
 from .to_v2 import ON, ToV2
-from .user_requests import RequestIds, elicitation_to_v1, permission_to_v1
+from .v2_client import ClientForV2
 from .walker import Json, without
 
-P = TypeVar("P")
-R = TypeVar("R")
-
 REASONS: Final = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
-BUSY: Final = frozenset({"running", "requires_action"})
 
 
 @dataclass(slots=True, eq=False)
-class _Session:
+class Session:
+    """A session: what it was sent, its prompts whose work has not ended, and what these say."""
+
     id: str
     to_v1: ToV1
     open: OpenPrompts[Json] = field(default_factory=OpenPrompts[Json])
     prompts: list[list[Any]] = field(default_factory=list[Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How a request of v1 is passed on: the coroutine of the agent of v2, its params with `more`, and the type of the answer of v1."""
+
+    name: str
+    request: type[Any]
+    answer: type[Any]
+    more: Json = field(default_factory=dict[str, Any])
+
+
+REPLAY: Final = {"replayFrom": {"type": "start"}}
+ROUTES: Final = {
+    "authenticate": Route("auth_login", v2.LoginAuthRequest, v1.AuthenticateResponse),
+    "logout": Route("auth_logout", v2.LogoutAuthRequest, v1.LogoutResponse),
+    "session/new": Route("session_new", v2.NewSessionRequest, v1.NewSessionResponse),
+    "session/fork": Route("session_fork", v2.ForkSessionRequest, v1.ForkSessionResponse),
+    "session/load": Route("session_resume", v2.ResumeSessionRequest, v1.LoadSessionResponse, REPLAY),
+    "session/resume": Route("session_resume", v2.ResumeSessionRequest, v1.ResumeSessionResponse),
+    "session/list": Route("session_list", v2.ListSessionsRequest, v1.ListSessionsResponse),
+    "session/close": Route("session_close", v2.CloseSessionRequest, v1.CloseSessionResponse),
+    "session/delete": Route("session_delete", v2.DeleteSessionRequest, v1.DeleteSessionResponse),
+}
+OPENS: Final = ("session/new", "session/fork", "session/load", "session/resume")
+ENDS: Final = ("session/close", "session/delete")
 
 
 class AgentAsV1(peers1.Agent):
@@ -65,7 +87,7 @@ class AgentAsV1(peers1.Agent):
         self.losses = Losses(on_loss)
         self.v2_client = ClientForV2(self)
         self.client_services = ClientServices(lambda: self.client, lambda: self.client_capabilities)
-        self.sessions: dict[str, _Session] = {}
+        self.sessions: dict[str, Session] = {}
         self.client_capabilities = v1.ClientCapabilities()
         self._can = v1.AgentCapabilities()
         self._to_v2 = ToV2()
@@ -87,15 +109,7 @@ class AgentAsV1(peers1.Agent):
         if self._connection is not None:
             await self._connection.close()
 
-    async def serve(self, method: str, params: Any) -> Any:
-        """See `Side`: errors of the agent are passed on as they are."""
-        return await relay_errors(super().serve(method, params))
-
-    def request_ids(self) -> RequestIds:
-        """The ids of requests that the agent knows."""
-        return RequestIds(self.agent.connection if isinstance(self.agent, peers2.RemoteAgent) else None)
-
-    def session(self, session_id: str) -> _Session:
+    def session(self, session_id: str) -> Session:
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
         if found is None:
@@ -107,7 +121,7 @@ class AgentAsV1(peers1.Agent):
                 has_compaction=takes is not None and takes.compaction is not None,
                 terminals=lambda: self.client_services.terminals(session_id),
             )
-            found = self.sessions[session_id] = _Session(session_id, to_v1)
+            found = self.sessions[session_id] = Session(session_id, to_v1)
         return found
 
     # --- the beginning
@@ -123,96 +137,40 @@ class AgentAsV1(peers1.Agent):
         self._can = made.agent_capabilities
         return made
 
-    async def authenticate(self, params: v1.AuthenticateRequest, /) -> v1.AuthenticateResponse:
-        return await self._pass(
-            "authenticate", self.agent.auth_login, v2.LoginAuthRequest, v1.AuthenticateResponse, params
-        )
+    async def serve(self, method: str, params: Any) -> Any:
+        """See `Side`: by `ROUTES`, or by the methods below. Errors of the agent are passed on as they are."""
+        route = ROUTES.get(method)
+        return await relay_errors(super().serve(method, params) if route is None else self._pass(method, route, params))
 
-    async def logout(self, params: v1.LogoutRequest, /) -> v1.LogoutResponse:
-        return await self._pass("logout", self.agent.auth_logout, v2.LogoutAuthRequest, v1.LogoutResponse, params)
-
-    async def _pass(
-        self, method: str, call: Callable[[P], Awaitable[Any]], request: type[P], answer: type[R], params: Any
-    ) -> R:
-        """The answer to a request that both versions have."""
+    async def _pass(self, method: str, route: Route, params: Any) -> Any:
         place = self.losses.place(method, session_id=getattr(params, "session_id", None))
-        source = params if isinstance(params, dict) else to_builtins(params)
-        body = self._to_v2.convert(request.__name__, source, place)
-        return into_v1(answer, to_builtins(await call(into_v2(request, body, place))), place)
+        if method == "session/load":
+            self.sessions.pop(params.session_id, None)
+        body = self._to_v2.convert(route.request.__name__, with_supported_roots(to_builtins(params), self._can), place)
+        request = into_v2(route.request, {**body, **route.more}, place)
+        answer = to_builtins(await getattr(self.agent, route.name)(request))
+        if method in ENDS:
+            session = self.sessions.pop(params.session_id, None)
+            for prompt in () if session is None else session.open.open:
+                prompt.complete({"stopReason": "cancelled"})
+        elif method in OPENS:
+            answer = self._opened(str(answer.get("sessionId", body.get("sessionId"))), answer, place)
+        return into_v1(route.answer, answer, place)
 
-    # --- the life of a session
-
-    async def session_new(self, params: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
-        return await self._open(
-            "session/new", self.agent.session_new, v2.NewSessionRequest, v1.NewSessionResponse, params
-        )
-
-    async def session_fork(self, params: v1.ForkSessionRequest, /) -> v1.ForkSessionResponse:
-        return await self._open(
-            "session/fork", self.agent.session_fork, v2.ForkSessionRequest, v1.ForkSessionResponse, params
-        )
-
-    async def session_load(self, params: v1.LoadSessionRequest, /) -> v1.LoadSessionResponse:
-        """The agent resumes the session, and plays it back from the start."""
-        self.sessions.pop(params.session_id, None)
-        more = {"replayFrom": {"type": "start"}}
-        return await self._open(
-            "session/load", self.agent.session_resume, v2.ResumeSessionRequest, v1.LoadSessionResponse, params, more
-        )
-
-    async def session_resume(self, params: v1.ResumeSessionRequest, /) -> v1.ResumeSessionResponse:
-        return await self._open(
-            "session/resume", self.agent.session_resume, v2.ResumeSessionRequest, v1.ResumeSessionResponse, params
-        )
-
-    async def _open(
-        self,
-        method: str,
-        call: Callable[[P], Awaitable[Any]],
-        request: type[P],
-        answer: type[R],
-        params: Any,
-        more: Json | None = None,
-    ) -> R:
-        place = self.losses.place(method, session_id=getattr(params, "session_id", None))
-        body = self._to_v2.convert(request.__name__, with_supported_roots(to_builtins(params), self._can), place)
-        found = to_builtins(await call(into_v2(request, {**body, **(more or {})}, place)))
-        session = self.session(str(found.get("sessionId", body.get("sessionId"))))
-        made = without(found, "configOptions", "availableCommands", "modes")
-        if found.get("configOptions") is not None:
-            made["configOptions"] = session.to_v1.replace_options(found["configOptions"], place.at("configOptions"))
+    def _opened(self, session_id: str, answer: Json, place: Place) -> Json:
+        """The answer in the terms of v1, which has modes in it, and an update for commands."""
+        session = self.session(session_id)
+        made = without(answer, "configOptions", "availableCommands", "modes")
+        if answer.get("configOptions") is not None:
+            made["configOptions"] = session.to_v1.replace_options(answer["configOptions"], place.at("configOptions"))
         modes = session.to_v1.modes()
         if modes is not None:
             made["modes"] = modes
-        if found.get("availableCommands") is not None:  # v1 has an update for them
-            commands = {
-                "sessionUpdate": "available_commands_update",
-                "availableCommands": found["availableCommands"],
-            }
-            self._background.start(self._update(session, commands, {}))
-        return into_v1(answer, made, place)
-
-    async def session_list(self, params: v1.ListSessionsRequest, /) -> v1.ListSessionsResponse:
-        body = with_supported_roots(to_builtins(params), self._can)
-        return await self._pass(
-            "session/list", self.agent.session_list, v2.ListSessionsRequest, v1.ListSessionsResponse, body
-        )
-
-    async def session_close(self, params: v1.CloseSessionRequest, /) -> v1.CloseSessionResponse:
-        answer = await self._pass(
-            "session/close", self.agent.session_close, v2.CloseSessionRequest, v1.CloseSessionResponse, params
-        )
-        session = self.sessions.pop(params.session_id, None)
-        for prompt in () if session is None else session.open.open:
-            prompt.complete({"stopReason": "cancelled"})
-        return answer
-
-    async def session_delete(self, params: v1.DeleteSessionRequest, /) -> v1.DeleteSessionResponse:
-        answer = await self._pass(
-            "session/delete", self.agent.session_delete, v2.DeleteSessionRequest, v1.DeleteSessionResponse, params
-        )
-        self.sessions.pop(params.session_id, None)
-        return answer
+        commands = answer.get("availableCommands")
+        if commands is not None:
+            update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+            self._background.start(self.v2_client.update(session, update, {}))
+        return made
 
     async def session_set_mode(self, params: v1.SetSessionModeRequest, /) -> v1.SetSessionModeResponse:
         """The option of category `mode` is set."""
@@ -238,7 +196,7 @@ class AgentAsV1(peers1.Agent):
         answer = await self._set({"type": "id", **body}, session, place)
         return into_v1(v1.SetSessionConfigOptionResponse, answer, place)
 
-    async def _set(self, body: Json, session: _Session, place: Place) -> Json:
+    async def _set(self, body: Json, session: Session, place: Place) -> Json:
         request: Any = into_v2(cast("Any", v2.SetSessionConfigOptionRequest), body, place)
         answer = to_builtins(await self.agent.session_set_config_option(request))
         options = session.to_v1.replace_options(answer.get("configOptions") or (), place.at("configOptions"))
@@ -270,9 +228,9 @@ class AgentAsV1(peers1.Agent):
             session.prompts.remove(said)
         reason = end.get("stopReason")
         if reason == "error":
-            error = as_object(end.get("error"))
-            code, message = error.get("code", INTERNAL_ERROR), error.get("message", "the work has failed")
-            raise RequestError(code, message, error.get("data"))
+            why = as_object(end.get("error"))
+            message = why.get("message", "the work has failed")
+            raise RequestError(why.get("code", INTERNAL_ERROR), message, why.get("data"))
         if reason not in REASONS:
             place.at("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
             reason = "end_turn"
@@ -290,96 +248,3 @@ class AgentAsV1(peers1.Agent):
     async def extension_notification(self, method: str, params: Any) -> None:
         """Pass on a notification that both versions leave to the peers."""
         await self.agent.extension_notification(method, params)
-
-    # --- what the agent sends
-
-    async def handle_update(self, params: v2.UpdateSessionNotification) -> None:
-        """Pass on an update of the agent."""
-        session = self.session(params.session_id)
-        body = to_builtins(params)
-        update, more = body["update"], without(body, "update")
-        kind = update.get("sessionUpdate")
-        if kind == "state_update":
-            await self._handle_state(session, update, more)
-            return
-        if kind == "user_message":
-            session.open.record_user_message(str(update.get("messageId")))
-            if update.get("content") in session.prompts:
-                return  # what the client has said itself is not told again in v1
-        await self._update(session, update, more)
-
-    async def _handle_state(self, session: _Session, update: Json, more: Json) -> None:
-        place = self._update_place(session)
-        state = update.get("state")
-        if update.get("background"):
-            place.at("background").lose("v1 does not report background work", update["background"], "carried")
-            await self._carry(session, update, more)
-        if state in BUSY:
-            session.open.record_running()
-            if not session.open.open:
-                place.at("state").lose("v1 has no work without a prompt; its updates are still sent", state)
-        elif state == "idle":
-            if session.open.completing():
-                await self._send(session, session.to_v1.flush(place), {})
-            session.open.record_idle(without(update, "sessionUpdate", "state"))
-        elif not update.get("background"):
-            place.at("state").lose("v1 has no such state", update, "carried")
-            await self._carry(session, update, more)
-
-    async def _update(self, session: _Session, update: Json, more: Json) -> None:
-        found = session.to_v1.update(update, self._update_place(session))
-        if found is None:
-            await self._carry(session, update, more)
-        else:
-            await self._send(session, found, more)
-
-    async def _carry(self, session: _Session, update: Json, more: Json) -> None:
-        with suppress(ConnectionClosed):
-            await self.client.extension_notification(CARRIED, {**more, "sessionId": session.id, "update": update})
-
-    async def _send(self, session: _Session, updates: list[Json], more: Json) -> None:
-        place = self.losses.place("session/update", session_id=session.id)
-        for one in updates:
-            body = {**more, "sessionId": session.id, "update": one}
-            with suppress(ConnectionClosed, RequestError):  # what is refused is told as a loss
-                await self.client.session_update(into_v1(v1.SessionNotification, body, place))
-
-    def _update_place(self, session: _Session) -> Place:
-        return self.losses.place("session/update", "update", session_id=session.id)
-
-
-class ClientForV2(peers2.Client):
-    """What the agent of v2 sees: the client of v1."""
-
-    def __init__(self, codec: AgentAsV1) -> None:
-        self._codec = codec
-
-    async def serve(self, method: str, params: Any) -> Any:
-        return await relay_errors(super().serve(method, params))
-
-    async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
-        await self._codec.handle_update(params)
-
-    async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
-        place = self._codec.losses.place("session/request_permission", session_id=params.session_id)
-        request = permission_to_v1(params, self._codec.session(params.session_id).to_v1, place)
-        answer = await self._codec.client.session_request_permission(request)
-        return into_v2(v2.RequestPermissionResponse, to_builtins(answer), place)
-
-    async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
-        place = self._codec.losses.place("elicitation/create", session_id=getattr(params, "session_id", None))
-        request = elicitation_to_v1(params, place, self._codec.request_ids())
-        answer: Any = await self._codec.client.elicitation_create(request)
-        return into_v2(v2.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
-
-    async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
-        place = self._codec.losses.place("elicitation/complete")
-        await self._codec.client.elicitation_complete(
-            into_v1(v1.CompleteElicitationNotification, to_builtins(params), place)
-        )
-
-    async def extension_request(self, method: str, params: Any) -> Any:
-        return await self._codec.client.extension_request(method, params)
-
-    async def extension_notification(self, method: str, params: Any) -> None:
-        await self._codec.client.extension_notification(method, params)

@@ -125,7 +125,7 @@ class AgentAsV2(TurnsOfV1):
                 raise RequestError(INVALID_PARAMS, "the agent cannot replay a session", {"pointer": "/replayFrom"})
             establish(session.id)
         made = self._opened(session.id, params, found, place)
-        await self._report_state(session, "idle" if session.turn is None else "running")
+        await self.report_state(session, "idle" if session.turn is None else "running")
         return made
 
     def _opened(self, session_id: str, params: Any, answer: Json, place: Place) -> Json:

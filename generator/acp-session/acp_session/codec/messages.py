@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
@@ -17,25 +17,23 @@ T = TypeVar("T")
 
 def into_v1(type_: type[T], body: Json, place: Place) -> T:
     """A typed value of v1. What v1's types do not take is left out where they permit it, and told. Raises `RequestError` -32602."""
-    try:
-        return v1.decode_as(type_, body, on_drop=place.lose_dropped)
-    except DecodeError as error:
-        raise _refusal(error, place) from None
+    return _into(v1.decode_as, type_, body, place)
 
 
 def into_v2(type_: type[T], body: Json, place: Place) -> T:
     """A typed value of v2, as `into_v1`."""
+    return _into(v2.decode_as, type_, body, place)
+
+
+def _into(decode_as: Callable[..., T], type_: type[T], body: Json, place: Place) -> T:
     try:
-        return v2.decode_as(type_, body, on_drop=place.lose_dropped)
+        return decode_as(type_, body, on_drop=place.lose_dropped)
     except DecodeError as error:
-        raise _refusal(error, place) from None
-
-
-def _refusal(error: DecodeError, place: Place) -> RequestError:
-    for problem in error.problems:
-        place.lose(problem.sentence, pointer=problem.pointer)
-    problems = [{"pointer": one.pointer, "reason": one.sentence} for one in error.problems]
-    return invalid_params("the other version of the protocol cannot hold this message", problems=problems)
+        for problem in error.problems:
+            place.lose(problem.sentence, pointer=problem.pointer)
+        problems = [{"pointer": one.pointer, "reason": one.sentence} for one in error.problems]
+        message = "the other version of the protocol cannot hold this message"
+        raise invalid_params(message, problems=problems) from None
 
 
 async def relay_errors(work: Awaitable[T]) -> T:

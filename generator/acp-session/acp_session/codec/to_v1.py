@@ -13,7 +13,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from acp_session.diffs import as_object, diff_to_v1
 
@@ -28,7 +28,20 @@ CARRIED: Final = f"_{CARRIER}/session/update"
 """The notification that carries an update of v2 to those who know it."""
 UNTITLED: Final = "Tool call"
 MOST: Final = 10_000
-"""Messages and tool calls of a session whose state is kept; the oldest go first."""
+"""Messages, tool calls and plans of a session that are kept; the oldest go first."""
+MOST_TERMINALS: Final = 64
+"""Terminals whose output is kept."""
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+@dataclass(slots=True)
+class _Message:
+    """What was sent of a message, and how often it was sent anew because it had changed."""
+
+    digests: list[bytes] = field(default_factory=list[bytes])
+    versions: int = 0
 
 
 @dataclass(slots=True)
@@ -70,8 +83,7 @@ class ToV1(Walker):
         }
         self._terminals = terminals
         self._options: list[Json] = []
-        self._messages: dict[tuple[str, str], list[bytes]] = {}
-        self._again: dict[tuple[str, str], int] = {}
+        self._messages: dict[tuple[str, str], _Message] = {}
         self._calls: dict[str, _Call] = {}
         self._plans: dict[str, list[Json]] = {}
         self._texts: dict[str, TerminalText] = {}
@@ -81,7 +93,8 @@ class ToV1(Walker):
         kind = str(update.get("sessionUpdate"))
         match kind:
             case "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk":
-                self._kept((kind, str(update.get("messageId")))).append(_digest(update.get("content")))
+                message = _kept(self._messages, (kind, str(update.get("messageId"))), _Message)
+                message.digests.append(_digest(update.get("content")))
                 return [self._renamed(kind, self.convert("SessionUpdate", update, place))]
             case "user_message" | "agent_message" | "agent_thought":
                 return self._message(f"{kind}_chunk", update, place)
@@ -91,7 +104,7 @@ class ToV1(Walker):
                 return [self._grown(update, place)]
             case "terminal_update" | "terminal_output_chunk":
                 name = str(update.get("terminalId"))
-                text = self._texts.setdefault(name, TerminalText())
+                text = _kept(self._texts, name, TerminalText, MOST_TERMINALS)
                 text.take(update)
                 return self._shown_again(name, text, place) if text.is_worth_telling else []
             case "plan_update":
@@ -115,23 +128,22 @@ class ToV1(Walker):
 
     def _message(self, kind: str, update: Json, place: Place) -> list[Json]:
         """A message as a whole: what is new in it, piece by piece. One that says something else now is told as another message."""
-        key = kind, str(update.get("messageId"))
-        kept = self._kept(key)
+        message = _kept(self._messages, (kind, str(update.get("messageId"))), _Message)
         if "content" not in update:
             if update.get("_meta"):
                 place.at("_meta").lose("v1 does not change a message", update["_meta"])
             return []
         content: Sequence[Any] = update["content"] or ()
         digests = [_digest(one) for one in content]
-        start = len(kept)
-        if digests[:start] != kept:
+        start = len(message.digests)
+        if digests[:start] != message.digests:
             if not content:
                 place.at("content").lose("v1 cannot retract a message", update["content"])
                 return []
             place.at("content").lose("v1 cannot change a message; it is sent again as a new message", kind="changed")
-            self._again[key] = self._again.get(key, 0) + 1
+            message.versions += 1
             start = 0
-        kept[:] = digests
+        message.digests = digests
         rest = {**without(update, "content"), "sessionUpdate": kind}
         at = place.at("content")
         blocks = [
@@ -139,21 +151,15 @@ class ToV1(Walker):
         ]
         return [self._renamed(kind, {**rest, "content": block}) for block in blocks]
 
-    def _kept(self, key: tuple[str, str]) -> list[bytes]:
-        while len(self._messages) > MOST:
-            self._again.pop(oldest := next(iter(self._messages)), None)
-            del self._messages[oldest]
-        return self._messages.setdefault(key, [])
-
     def _renamed(self, kind: str, chunk: Json) -> Json:
-        again = self._again.get((kind, str(chunk.get("messageId"))))
-        return chunk if again is None else {**chunk, "messageId": f"{chunk['messageId']}~{again}"}
+        again = _kept(self._messages, (kind, str(chunk.get("messageId"))), _Message).versions
+        return chunk if not again else {**chunk, "messageId": f"{chunk['messageId']}~{again}"}
 
     # --- tool calls
 
     def tool_call(self, update: Json, place: Place) -> Json:
         """A tool call as an update or a request for permission tells it; it is kept, so that later updates are whole."""
-        call = self._call(str(update.get("toolCallId")))
+        call = _kept(self._calls, str(update.get("toolCallId")), _Call)
         said = {key: [] if value is None and key in LISTS else value for key, value in update.items()}
         for key in CLEARABLE:
             if key in said and said[key] is None:
@@ -175,7 +181,7 @@ class ToV1(Walker):
         """A tool call whose content grows: v1 is told all of it."""
         call_id = str(update.get("toolCallId"))
         is_new = call_id not in self._calls
-        call = self._call(call_id)
+        call = _kept(self._calls, call_id, _Call)
         call.content.append(update.get("content"))
         if update.get("_meta"):
             place.at("_meta").lose("v1 has no content chunks", update["_meta"])
@@ -188,11 +194,6 @@ class ToV1(Walker):
             place.lose("a tool call of v1 has a title", kind="added")
             made["title"] = made.get("name") or UNTITLED
         return {**made, "sessionUpdate": "tool_call"}
-
-    def _call(self, call_id: str) -> _Call:
-        while len(self._calls) > MOST:
-            del self._calls[next(iter(self._calls))]
-        return self._calls.setdefault(call_id, _Call())
 
     def _shown_again(self, name: str, text: TerminalText, place: Place) -> list[Json]:
         """The tool calls in which a terminal of the agent stands, with what it shows now."""
@@ -216,7 +217,9 @@ class ToV1(Walker):
             at.lose("v1 has no plan of this type", plan, "carried")
             return None
         name = str(plan.get("planId"))
-        self._plans[name] = self.convert("PlanEntry", list(plan.get("entries") or ()), at.at("entries"))
+        _kept(self._plans, name, list[Json])[:] = self.convert(
+            "PlanEntry", list(plan.get("entries") or ()), at.at("entries")
+        )
         if len(self._plans) > 1:
             at.at("planId").lose("a session of v1 has one plan; it holds the steps of all plans", name, "changed")
         whole = [one for steps in self._plans.values() for one in steps]
@@ -301,6 +304,13 @@ class ToV1(Walker):
             if any(one.keys() - {"name", "value"} for one in variables):
                 place.at("env").lose("v1 has only names and values", method["env"], "changed")
         return made
+
+
+def _kept(found: dict[K, V], key: K, make: Callable[[], V], most: int = MOST) -> V:
+    """The value of a key, made where there is none; where there are more than `most`, the oldest goes."""
+    if key not in found and len(found) >= most:
+        del found[next(iter(found))]
+    return found.setdefault(key, make())
 
 
 def _as_text(text: str, source: Json) -> Json:

@@ -112,47 +112,37 @@ def outcome_to_v1(answer: v2.RequestPermissionResponse, place: Place) -> v1.Requ
     return v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
 
 
-def elicitation_to_v2(params: v1.CreateElicitationRequest, place: Place, request_ids: RequestIds) -> Any:
-    """A request for input. Raises `RequestError` -32602."""
-    body = request_ids.of_client(to_builtins(params), place)
+def elicitation_to_v2(params: v1.CreateElicitationRequest, place: Place, sent_by: Connection | None) -> Any:
+    """A request for input, with the client's id in place of the agent's (`with_id_of_client`). Raises `RequestError` -32602."""
+    body = with_id_of_client(to_builtins(params), place, sent_by)
     if body.get("mode") == "form":
         body["requestedSchema"] = {"type": "object", "properties": {}, **as_object(body.get("requestedSchema"))}
     return into_v2(v2.CreateElicitationRequest, body, place)  # type: ignore[arg-type]
 
 
-def elicitation_to_v1(params: v2.CreateElicitationRequest, place: Place, request_ids: RequestIds) -> Any:
-    """A request for input. Raises `RequestError` -32602."""
-    return into_v1(v1.CreateElicitationRequest, request_ids.of_client(to_builtins(params), place), place)  # type: ignore[arg-type]
+def elicitation_to_v1(params: v2.CreateElicitationRequest, place: Place, sent_by: Connection | None) -> Any:
+    """A request for input, as `elicitation_to_v2`."""
+    return into_v1(v1.CreateElicitationRequest, with_id_of_client(to_builtins(params), place, sent_by), place)  # type: ignore[arg-type]
 
 
-class RequestIds:
-    """The ids of requests that a request for input names: the agent knows the codec's, the client its own. `connection` is the one to the
-    agent; `None`, and `is_local`: agent or client are objects of this process, and the id is the right one already.
+def with_id_of_client(body: Json, place: Place, sent_by: Connection | None) -> Json:
+    """A request for input that names a request of the codec's on `sent_by`: with the client's id, of the request in whose handler that was
+    sent. Without `sent_by` agent and client know the same ids.
+
+    Where the client has its answer already, as to a prompt of v2, the request for input belongs to the session. Raises `RequestError`
+    -32602 for a request that does not wait for its answer, or that belongs to no session then.
     """
-
-    def __init__(self, connection: Connection | None, *, is_local: bool = False) -> None:
-        self._connection = connection
-        self._is_local = is_local
-
-    def of_client(self, body: Json, place: Place) -> Json:
-        """A request for input with the client's id: that of the request in whose handler the named one was sent.
-
-        Where the client has its answer already, as to a prompt of v2, the request for input belongs to the session. Raises `RequestError`
-        -32602 for a request that does not wait for its answer, or that belongs to no session then.
-        """
-        if "requestId" not in body or self._connection is None:
-            return body
-        sent = self._connection.sent(body["requestId"])
-        if sent is None:
-            raise invalid_params("no request with this id is pending", pointer="/requestId")
-        if self._is_local:
-            return body
-        if sent.within is not None and not sent.within.is_done:
-            return {**body, "requestId": sent.within.id}
-        session_id = getattr(sent.params, "session_id", None)
-        if session_id is None:
-            place.at("requestId").lose("the client no longer waits for this request", body["requestId"])
-            raise invalid_params("the client no longer waits for this request", pointer="/requestId")
-        sentence = "the client already has its answer; the elicitation belongs to the session"
-        place.at("requestId").lose(sentence, kind="changed")
-        return {**without(body, "requestId"), "sessionId": session_id}
+    if "requestId" not in body or sent_by is None:
+        return body
+    sent = sent_by.sent(body["requestId"])
+    if sent is None:
+        raise invalid_params("no request with this id is pending", pointer="/requestId")
+    if sent.within is not None and not sent.within.is_done:
+        return {**body, "requestId": sent.within.id}
+    session_id = getattr(sent.params, "session_id", None)
+    if session_id is None:
+        place.at("requestId").lose("the client no longer waits for this request", body["requestId"])
+        raise invalid_params("the client no longer waits for this request", pointer="/requestId")
+    sentence = "the client already has its answer; the elicitation belongs to the session"
+    place.at("requestId").lose(sentence, kind="changed")
+    return {**without(body, "requestId"), "sessionId": session_id}

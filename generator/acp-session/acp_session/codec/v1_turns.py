@@ -20,17 +20,14 @@ from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import Background
-from acp_session.diffs import as_object
 from acp_session.services import Services
-from acp_workspace.errors import refused
 
 from .interfaces import ClientInterface
 from .losses import Losses, OnLoss
 from .messages import into_v1, into_v2, relay_errors
-from .to_v1 import CARRIED, ToV1
+from .to_v1 import ToV1
 from .to_v2 import ToV2
-from .user_requests import RequestIds, elicitation_to_v2, outcome_to_v1, permission_to_v2
-from .walker import Json, without
+from .walker import Json
 
 T = TypeVar("T")
 
@@ -88,6 +85,11 @@ class TurnsOfV1(peers2.Agent):
         self._can = v1.AgentCapabilities()
         self._to_v1 = ToV1(has_switches=True, has_notices=True, has_compaction=True)
         self._background = Background()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the client is an object of this process."""
+        return self._client is not None
 
     @property
     def client(self) -> Any:
@@ -148,7 +150,7 @@ class TurnsOfV1(peers2.Agent):
             turn.answered.set()
         if turn.failure is not None:
             raise turn.failure
-        self._background.start(self._report_start(session))
+        self._background.start(self.report_start(session))
         return v2.PromptResponse(message_id=turn.message_id)
 
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
@@ -170,14 +172,14 @@ class TurnsOfV1(peers2.Agent):
             end = {"stopReason": "cancelled"} if turn.is_cancelled else failed
         try:
             if turn.failure is None:
-                await self._report_start(session)
-                await self._report_state(session, "idle", end)
+                await self.report_start(session)
+                await self.report_state(session, "idle", end)
         finally:
             session.turn = session.work = None
             session.to_v2.pause()
             session.free.release()
 
-    async def _report_start(self, session: Session) -> None:
+    async def report_start(self, session: Session) -> None:
         """Report once that the message has its place and that work goes on; what the agent sends comes after that."""
         turn = session.turn
         if turn is None:
@@ -189,9 +191,9 @@ class TurnsOfV1(peers2.Agent):
         turn.is_reported = True
         message = {"sessionUpdate": "user_message", "messageId": turn.message_id, "content": turn.content}
         await self.send(session.id, message)
-        await self._report_state(session, "running")
+        await self.report_state(session, "running")
 
-    async def _report_state(self, session: Session, state: str, end: Json | None = None) -> None:
+    async def report_state(self, session: Session, state: str, end: Json | None = None) -> None:
         await self.send(session.id, {"sessionUpdate": "state_update", "state": state, **(end or {})})
 
     async def send(self, session_id: str, update: Json, more: Json | None = None) -> None:
@@ -217,7 +219,7 @@ class TurnsOfV1(peers2.Agent):
         if session is not None:
             await self.services.stop(session.id)
 
-    async def _decide(self, session: Session, work: Awaitable[T]) -> T | None:
+    async def decide(self, session: Session, work: Awaitable[T]) -> T | None:
         """The result of something that the user decides, `None` where the turn is cancelled first."""
         question = asyncio.ensure_future(work)
         session.questions.add(question)
@@ -229,70 +231,3 @@ class TurnsOfV1(peers2.Agent):
         finally:
             session.questions.discard(question)
         return None if question.cancelled() else question.result()
-
-    # --- what the agent sends
-
-    async def handle_update(self, params: v1.SessionNotification) -> None:
-        """Pass on an update of the agent."""
-        session = self.session(params.session_id)
-        body = to_builtins(params)
-        place = self.losses.place("session/update", "update", session_id=session.id)
-        found = session.to_v2.update(body["update"], place)
-        if session.is_muted:
-            return
-        await self._report_start(session)
-        for one in found:
-            with suppress(RequestError):  # told as a loss
-                await self.send(session.id, one, without(body, "sessionId", "update"))
-
-    async def handle_carried(self, params: Any) -> None:
-        """Pass on an update of v2 that another codec has carried through v1."""
-        body = as_object(params)
-        notification = into_v2(v2.UpdateSessionNotification, body, self.losses.place(CARRIED))
-        await self._report_start(self.session(notification.session_id))
-        with suppress(ConnectionClosed):
-            await self.client.session_update(notification)
-
-    async def ask_permission(self, params: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
-        """Ask the client for permission. Where the turn is cancelled meanwhile, that is the answer, and the client is asked no more."""
-        session = self.session(params.session_id)
-        place = self.losses.place("session/request_permission", session_id=session.id)
-        request = permission_to_v2(params, session.to_v2, place)
-        await self._report_start(session)
-        cancelled = v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
-        if session.turn is not None and session.turn.is_cancelled:
-            return cancelled
-        if session.turn is not None:
-            await self._report_state(session, "requires_action")
-        try:
-            answer = await self._decide(session, self.client.session_request_permission(request))
-        finally:
-            if session.turn is not None and not session.questions and not session.turn.is_cancelled:
-                await self._report_state(session, "running")
-        return cancelled if answer is None else outcome_to_v1(answer, place)
-
-    async def ask_for_input(self, params: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
-        """Ask the user for input. Where the turn is cancelled meanwhile, the client is asked no more."""
-        place = self.losses.place("elicitation/create", session_id=getattr(params, "session_id", None))
-        connection = self.agent.connection
-        sent = connection.sent(getattr(params, "request_id", None))
-        session = self.sessions.get(str(getattr(params if sent is None else sent.params, "session_id", None)))
-        if session is not None:
-            await self._report_start(session)
-        request_ids = RequestIds(connection, is_local=self._client is not None)
-        asking = self.client.elicitation_create(elicitation_to_v2(params, place, request_ids))
-        answer = await (asking if session is None else self._decide(session, asking))
-        if answer is None:
-            return v1.ElicitationCancelAction()
-        return into_v1(v1.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
-
-    async def note_activity(self, session_id: str, command: str | None = None) -> None:
-        """Note that the agent asks for files or terminals, which shows that it works. Raises `RequestError` for a command that it wants
-        to start after its turn was cancelled.
-        """
-        session = self.sessions.get(session_id)
-        if session is None:
-            return
-        await self._report_start(session)
-        if command is not None and session.turn is not None and session.turn.is_cancelled:
-            raise refused(command, "the turn was cancelled")
