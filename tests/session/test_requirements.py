@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +13,6 @@ from typing import Any, Final
 import pytest
 from acp_bindings import v1, v2
 
-from acp_session.baseline import BASELINE, missing_methods
 from acp_session.codec import Losses
 from acp_session.codec.to_v1 import ToV1
 from acp_session.codec.to_v2 import ToV2
@@ -28,6 +28,9 @@ from acp_session.permission import (
 from acp_workspace.containment import guarantees
 from requirement_checks import Checks
 from requirements_file import label
+
+from .raw_client import talking
+from .test_agent import Working, echo
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -46,14 +49,22 @@ def test_every_requirement_of_running_programs_is_in_the_table() -> None:
 
 @requirement(65)
 def an_agent_with_sessions_supports_the_eight_methods(base: Path) -> None:
-    capabilities = v2.AgentCapabilities(session=v2.SessionCapabilities())
-    assert len(BASELINE) == 8
-    assert set(BASELINE) == {
-        name for name, row in v2.METHODS.items() if row.capability == "agent:capabilities.session"
-    } - {"session/set_config_option"}
-    for method in BASELINE:
-        assert missing_methods(capabilities, set(BASELINE) - {method}) == (method,)
-    assert missing_methods(v2.AgentCapabilities(), ()) == ()
+    async def converse() -> None:
+        async with talking(Working(echo), 2) as client:
+            id_, where = await client.new(base), {"cwd": str(base), "mcpServers": []}
+            await client.prompt(id_)
+            client.cancel(id_)
+            await client.request("session/list")
+            for method in ("session/load", "session/resume"):
+                await client.request(method, sessionId=id_, **where)
+            await client.request("session/close", sessionId=id_)
+            assert client.text()
+
+    asyncio.run(converse())
+    named = {name for name, row in v2.METHODS.items() if row.capability == "agent:capabilities.session"}
+    assert named - {"session/set_config_option"} == {
+        f"session/{one}" for one in ("new", "load", "resume", "list", "close", "prompt", "cancel", "update")
+    }
 
 
 YES: Final = v2.PermissionOption(option_id="yes", name="Yes", kind="allow_once")

@@ -420,20 +420,17 @@ class AgentCore(peers.Agent):
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
         """Close a session: all work is cancelled, and its end sent. The session can be opened again."""
         async with self.agent.lock(params.session_id):
-            session = self.sessions.get(params.session_id)
-            if session is None:
-                await self._stored(params.session_id)
+            if params.session_id in self.sessions:
+                await self.give_up(params.session_id)
             else:
-                await self._close(session)
+                await self._stored(params.session_id)
         return v2.CloseSessionResponse()
 
     async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
         """Close a session and forget it. One that is not there is deleted already."""
         async with self.agent.lock(params.session_id):
             await self._close_elsewhere(params.session_id)
-            session = self.sessions.get(params.session_id)
-            if session is not None:
-                await self._close(session)
+            await self.give_up(params.session_id)
             if await self._call("the store", self.agent.store.load(params.session_id)) is not None:
                 await self._call("'on_delete_session'", self.agent.on_delete_session(params.session_id))
                 await self._call("the store", self.agent.store.delete(params.session_id))
@@ -558,13 +555,17 @@ class AgentCore(peers.Agent):
         self.agent.holders[session.id] = self
         self._workspace.activate(session.id, session.scope_roots)
 
+    async def give_up(self, session_id: str) -> None:
+        """See `SessionHolder`."""
+        session = self.sessions.get(session_id)
+        if session is not None:
+            await self._close(session)
+
     async def _close_elsewhere(self, session_id: str) -> None:
         """Close a session that another connection of the agent holds."""
         holder = self.agent.holders.get(session_id)
         if holder is not None and holder is not self:
-            session = holder.sessions.get(session_id)
-            if session is not None:
-                await holder._close(session)
+            await holder.give_up(session_id)
 
     async def _close(self, session: OpenSession) -> None:
         """Close a session; once, whoever asks for it."""

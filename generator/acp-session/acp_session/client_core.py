@@ -13,7 +13,7 @@ import dataclasses
 import logging
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from acp_bindings import UNSET, DecodeError, v2
 from acp_bindings.v2 import peers as peers2
@@ -51,14 +51,6 @@ _ID_TIMEOUT: Final = 1.0
 _NOT_FOUND: Final = -32002
 
 
-class FollowsRoots(Protocol):
-    """What is told of the roots of a session whenever they change, such as `RootsProvider` for MCP servers; `None` at its end."""
-
-    async def follow(self, roots: RootSet | None) -> object:
-        """Take the roots as they are now; `None`: the session has ended."""
-        ...
-
-
 class ClientCore(peers2.Client):
     """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `services` for
     files and terminals.
@@ -77,7 +69,7 @@ class ClientCore(peers2.Client):
         self._remote: AgentInterface | None = None
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self._can_resume = True
-        self.services = CoreServices(self)
+        self.services = CoreServices(client, self)
 
     # --- what both sides can do
 
@@ -111,6 +103,11 @@ class ClientCore(peers2.Client):
         """Wait until the agent has ended; whoever waits for it gets `ConnectionClosed` then."""
         await self.connection.ended()
         await self.fail(self.connection.closed_error())
+
+    @property
+    def machine(self) -> CoreServices:
+        """The files and commands of this machine."""
+        return self.services
 
     @property
     def session_capabilities(self) -> v2.SessionCapabilities:
@@ -299,7 +296,10 @@ class ClientCore(peers2.Client):
                 if self._loading.pop(session_id, None) is roots:
                     roots.close()
                     if kept is None:
-                        await self._end(session_id, error if isinstance(error, Exception) else ConnectionClosed("the session was not loaded"))
+                        await self._end(
+                            session_id,
+                            error if isinstance(error, Exception) else ConnectionClosed("the session was not loaded"),
+                        )
                     else:
                         session.transcript = kept
                 raise
