@@ -52,7 +52,7 @@ _NOT_FOUND: Final = -32002
 
 
 class ClientCore(peers2.Client):
-    """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `services` for
+    """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `machine` for
     files and terminals.
 
     `remote` are the calls to the agent, from `open` on, `answer` is what it answered to `initialize`.
@@ -69,7 +69,7 @@ class ClientCore(peers2.Client):
         self._remote: AgentInterface | None = None
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self._can_resume = True
-        self.services = CoreServices(client, self)
+        self.machine = CoreServices(client, self)
 
     # --- what both sides can do
 
@@ -103,11 +103,6 @@ class ClientCore(peers2.Client):
         """Wait until the agent has ended; whoever waits for it gets `ConnectionClosed` then."""
         await self.connection.ended()
         await self.fail(self.connection.closed_error())
-
-    @property
-    def machine(self) -> CoreServices:
-        """The files and commands of this machine."""
-        return self.services
 
     @property
     def session_capabilities(self) -> v2.SessionCapabilities:
@@ -324,7 +319,7 @@ class ClientCore(peers2.Client):
         self.workspace.forget(session_id)
         if session is not None:
             session.end(error)
-        await self.services.end(session_id)
+        await self.machine.end(session_id)
         for follower in () if session is None else session.followers:
             await follower.follow(None)
 
@@ -336,7 +331,7 @@ class ClientCore(peers2.Client):
     async def aclose(self) -> None:
         """End everything, as when the connection has ended."""
         await self.fail(ConnectionClosed("the connection is closed"))
-        await self.services.close()
+        await self.machine.close()
         self.workspace.close()
 
     async def disconnected(self) -> None:
@@ -357,7 +352,7 @@ class ClientCore(peers2.Client):
 
     async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         session.record(update)
-        self.services.keep_terminals(session.id, update)
+        self.machine.keep_terminals(session.id, update)
         try:
             await self.client.on_update(session, update)
         except Exception:
