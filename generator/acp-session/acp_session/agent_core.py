@@ -82,8 +82,7 @@ class OpenSession(Session):
     async def replace_options(self, options: list[v2.SessionConfigOption]) -> None:
         """Have these options, and tell nobody: the answer does."""
         self._stored.config_options = options
-        if self._state == "idle":
-            await self._save()
+        await self._save_between_turns()
 
     def bind(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> Callable[[], None]:
         """Use these roots and MCP servers; what is returned takes that back."""
@@ -210,6 +209,8 @@ class OpenSession(Session):
         with suppress(ConnectionError):
             for update in updates:
                 await self._send(update)
+            if self.work is not None and self.work.is_stopped:  # before anybody was told of the end
+                reason = {"stopReason": "cancelled"}
             await self._send_state("idle", **reason)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -41,6 +42,14 @@ class Loss:
 
 OnLoss: TypeAlias = "Callable[[Loss], object]"
 """Is told of each loss when it happens."""
+
+
+def log_loss(loss: Loss) -> None:
+    """Write a loss to the logger `acp_session`, with the id of its session."""
+    level = logging.WARNING if loss.kind == "dropped" else logging.INFO
+    logging.getLogger("acp_session").log(
+        level, "session %s: %s", loss.session_id, loss, extra={"session_id": loss.session_id}
+    )
 
 
 class Losses:
