@@ -250,7 +250,7 @@ class Agent(peers.Agent):
 
 def test_sides_may_be_called_like_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, sides in enumerate(
-        [["kind", "peers"], ["Any", "class"], ["self", "wire"], ["a-b", "a_b"], ["remote", "side"]]
+        [["kind", "peers"], ["Any", "class"], ["self", "wire"], ["a-b", "a_b"], ["remote", "side"], ["stderr", "cwd"]]
     ):
         schema = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -4,7 +4,7 @@ overrides it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from acp_bindings import v1, v2
 
@@ -15,7 +15,11 @@ from .services import Services
 from .terminal_display import Displays
 
 if TYPE_CHECKING:
-    from .client_core import ClientCore
+    from acp_workspace.approval import ApprovalRequest
+    from acp_workspace.workspace import RootSet
+
+    from .client import Client
+    from .client_session import ClientSession
 
 _TERMINAL: Final = (
     *("create_terminal", "terminal_output", "wait_for_terminal_exit", "kill_terminal"),
@@ -23,21 +27,41 @@ _TERMINAL: Final = (
 )
 
 
+class Sessions(Protocol):
+    """What the services ask about the sessions of a connection."""
+
+    def roots(self, session_id: str) -> RootSet:
+        """The roots of a session. Raises `RequestError` -32602."""
+        ...
+
+    async def known_session(self, session_id: str) -> ClientSession:
+        """The session of this id. Raises `RequestError` -32602."""
+        ...
+
+    async def approve(self, request: ApprovalRequest) -> bool:
+        """Ask the user before a write or a command."""
+        ...
+
+    async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
+        """Take an update in."""
+        ...
+
+
 class CoreServices(Services):
     """Each request goes to the method of `Client`. The core knows the roots of the sessions; commands that run here are shown as terminals
     of v2.
     """
 
-    def __init__(self, core: ClientCore) -> None:
-        self._core = core
-        self._client = client = core.client
-        approve = core.approve if client.overrides("approve") else None
+    def __init__(self, client: Client, sessions: Sessions) -> None:
+        self._client = client
+        self._sessions = sessions
+        approve = sessions.approve if client.overrides("approve") else None
         self.files: FileSystem | None = None
         self.commands: Terminals | None = None
         self._displays: Displays | None = None
         if client.files is not None:
             self.files = FileSystem(
-                core,
+                sessions,
                 client.files,
                 backend=client.backend,
                 approve=approve,
@@ -47,7 +71,7 @@ class CoreServices(Services):
             )
         if client.terminals is not None:
             self.commands = Terminals(
-                core, client.terminals, approve=approve, on_event=client.on_terminal_event, on_output=self._show
+                sessions, client.terminals, approve=approve, on_event=client.on_terminal_event, on_output=self._show
             )
             self._displays = Displays(self.commands, self._send)
 
@@ -109,21 +133,21 @@ class CoreServices(Services):
 
     async def _send(self, session_id: str, update: dict[str, Any]) -> None:
         body = {"sessionId": session_id, "update": update}
-        await self._core.session_update(v2.decode_as(v2.UpdateSessionNotification, body))
+        await self._sessions.session_update(v2.decode_as(v2.UpdateSessionNotification, body))
 
     # --- the requests of the agent
 
     async def read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
         """See `Client`."""
-        return await self._client.read_text_file(await self._core.known_session(params.session_id), params)
+        return await self._client.read_text_file(await self._sessions.known_session(params.session_id), params)
 
     async def write_text_file(self, params: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
         """See `Client`."""
-        return await self._client.write_text_file(await self._core.known_session(params.session_id), params)
+        return await self._client.write_text_file(await self._sessions.known_session(params.session_id), params)
 
     async def create_terminal(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
         """See `Client`."""
-        session = await self._core.known_session(params.session_id)
+        session = await self._sessions.known_session(params.session_id)
         answer = await self._client.create_terminal(session, params)
         if (
             self._displays is not None
@@ -135,19 +159,19 @@ class CoreServices(Services):
 
     async def terminal_output(self, params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
         """See `Client`."""
-        return await self._client.terminal_output(await self._core.known_session(params.session_id), params)
+        return await self._client.terminal_output(await self._sessions.known_session(params.session_id), params)
 
     async def wait_for_terminal_exit(self, params: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
         """See `Client`."""
-        return await self._client.wait_for_terminal_exit(await self._core.known_session(params.session_id), params)
+        return await self._client.wait_for_terminal_exit(await self._sessions.known_session(params.session_id), params)
 
     async def kill_terminal(self, params: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse:
         """See `Client`."""
-        return await self._client.kill_terminal(await self._core.known_session(params.session_id), params)
+        return await self._client.kill_terminal(await self._sessions.known_session(params.session_id), params)
 
     async def release_terminal(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
         """See `Client`."""
-        answer = await self._client.release_terminal(await self._core.known_session(params.session_id), params)
+        answer = await self._client.release_terminal(await self._sessions.known_session(params.session_id), params)
         if self._displays is not None:
             await self._displays.leave(params.session_id, params.terminal_id)
         return answer

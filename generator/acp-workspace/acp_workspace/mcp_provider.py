@@ -215,7 +215,7 @@ class RootsProvider:
     async def follow(self, workspace: RootSet | None) -> None:
         """Expose the roots of an ACP session and no longer those that it had before; `None`: none any more. One announcement tells it.
 
-        What the user does not grant is left out. A `ClientHost` calls this whenever the roots of a session change.
+        What the user does not grant is left out. A client session calls this whenever its roots change.
         """
         wanted = {} if workspace is None else {root.real: root.path for root in workspace.roots}
         async with self.batch():
