@@ -299,7 +299,10 @@ class ClientCore(peers2.Client):
                 if self._loading.pop(session_id, None) is roots:
                     roots.close()
                     if kept is None:
-                        await self._end(session_id, error if isinstance(error, Exception) else ConnectionClosed("the session was not loaded"))
+                        await self._end(
+                            session_id,
+                            error if isinstance(error, Exception) else ConnectionClosed("the session was not loaded"),
+                        )
                     else:
                         session.transcript = kept
                 raise
@@ -357,7 +360,6 @@ class ClientCore(peers2.Client):
 
     async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         session.record(update)
-        self.services.keep_terminals(session.id, update)
         try:
             await self.client.on_update(session, update)
         except Exception:

@@ -48,7 +48,7 @@ class ClientForV1(peers1.Client):
             await self._codec.report_start(session)
             if method == "terminal/create" and session.turn is not None and session.turn.is_cancelled:
                 raise refused(params.command, "the turn was cancelled")
-        return await relay_errors(getattr(self._codec.services, name)(params))
+        return await relay_errors(self._codec.services.answer(name, params))
 
     async def session_update(self, params: v1.SessionNotification, /) -> None:
         session = self._codec.session(params.session_id)
