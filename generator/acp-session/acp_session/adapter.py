@@ -4,7 +4,7 @@
         await calls.initialize(v2.InitializeRequest(protocol_version=2, info=me))
 
 An adapter stands between two connections: as the client of one version to the agent, as the agent of the other to the client. What the
-other version has no place for is a `Loss`: counted in `losses`, and told to `on_loss`. When the agent ends, its turns end with an error,
+other version has no place for is a `Loss`: counted in `losses`, and passed to `on_loss`. When the agent ends, its turns end with an error,
 and the connection to the client is closed.
 """
 

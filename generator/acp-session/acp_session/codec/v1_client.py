@@ -59,7 +59,7 @@ class ClientForV1(peers1.Client):
             return
         await self._codec.report_start(session)
         for one in found:
-            with suppress(RequestError):  # told as a loss
+            with suppress(RequestError):  # reported as a loss
                 await self._codec.send(session.id, one, without(body, "sessionId", "update"))
 
     async def session_request_permission(self, params: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
