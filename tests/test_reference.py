@@ -157,7 +157,7 @@ def test_every_public_name_of_this_project_has_a_docstring() -> None:
     """What another package defines, and what a base of another package declares, is told there."""
     found = read(modules.read(ROOT, config.find(ROOT).site.python))
     made = pages(found)
-    assert {"api/acp_session.hosted.md", "api/acp_bindings.md", "api/jsonrpc_bindings.connection.md"} <= set(made)
+    assert {"api/acp_session.client.md", "api/acp_bindings.md", "api/jsonrpc_bindings.connection.md"} <= set(made)
     missing: list[str] = []
     for module in found.modules.values():
         if reference.is_public(module) and module.public:

@@ -13,7 +13,7 @@ import dataclasses
 import logging
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from acp_bindings import UNSET, DecodeError, v2
 from acp_bindings.v2 import peers as peers2
@@ -51,16 +51,8 @@ _ID_TIMEOUT: Final = 1.0
 _NOT_FOUND: Final = -32002
 
 
-class FollowsRoots(Protocol):
-    """What is told of the roots of a session whenever they change, such as `RootsProvider` for MCP servers; `None` at its end."""
-
-    async def follow(self, roots: RootSet | None) -> object:
-        """Take the roots as they are now; `None`: the session has ended."""
-        ...
-
-
 class ClientCore(peers2.Client):
-    """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `services` for
+    """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `machine` for
     files and terminals.
 
     `remote` are the calls to the agent, from `open` on, `answer` is what it answered to `initialize`.
@@ -77,7 +69,7 @@ class ClientCore(peers2.Client):
         self._remote: AgentInterface | None = None
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self._can_resume = True
-        self.services = CoreServices(self)
+        self.machine = CoreServices(client, self)
 
     # --- what both sides can do
 
@@ -327,7 +319,7 @@ class ClientCore(peers2.Client):
         self.workspace.forget(session_id)
         if session is not None:
             session.end(error)
-        await self.services.end(session_id)
+        await self.machine.end(session_id)
         for follower in () if session is None else session.followers:
             await follower.follow(None)
 
@@ -339,7 +331,7 @@ class ClientCore(peers2.Client):
     async def aclose(self) -> None:
         """End everything, as when the connection has ended."""
         await self.fail(ConnectionClosed("the connection is closed"))
-        await self.services.close()
+        await self.machine.close()
         self.workspace.close()
 
     async def disconnected(self) -> None:

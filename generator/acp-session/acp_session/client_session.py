@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import v2
 
@@ -21,8 +21,9 @@ from .transcript import Transcript
 
 if TYPE_CHECKING:
     from acp_workspace.workspace import RootSet
+    from jsonrpc_bindings.connection import Connection
 
-    from .client_core import ClientCore, FollowsRoots
+    from .codec import AgentInterface
 
 T = TypeVar("T")
 
@@ -30,6 +31,60 @@ PromptContent: TypeAlias = "str | Sequence[str | v2.ContentBlock]"
 """What a user says: a text, or texts and content blocks."""
 
 _CANCELLED = -32800
+
+
+class FollowsRoots(Protocol):
+    """What is told of the roots of a session whenever they change, such as `RootsProvider` for MCP servers; `None` at its end."""
+
+    async def follow(self, roots: RootSet | None) -> object:
+        """Take the roots as they are now; `None`: the session has ended."""
+        ...
+
+
+class LocalMachine(Protocol):
+    """The files and commands of this machine, `None` where they are not offered."""
+
+    files: FileSystem | None
+    commands: Terminals | None
+
+
+class SessionOwner(Protocol):
+    """What a session asks of the connection that has opened it."""
+
+    @property
+    def remote(self) -> AgentInterface:
+        """The calls to the agent."""
+        ...
+
+    @property
+    def machine(self) -> LocalMachine:
+        """The files and commands of this machine."""
+        ...
+
+    @property
+    def connection(self) -> Connection:
+        """The connection to the agent."""
+        ...
+
+    def roots(self, session_id: str) -> RootSet:
+        """The roots of a session. Raises `RequestError` -32602."""
+        ...
+
+    async def request(self, method: str, work: Awaitable[T]) -> T:
+        """What the agent answers. Raises `Error`."""
+        ...
+
+    async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do something that the end of the connection may prevent."""
+        ...
+
+    async def close_session(self, session_id: str) -> None:
+        """Close a session."""
+        ...
+
+    async def delete_session(self, session_id: str) -> None:
+        """Delete a session."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +97,8 @@ class PromptResult:
 class ClientSession:
     """An open session, made by `AgentConnection`. `transcript` is what the agent has reported; `id` is the agent's name for it."""
 
-    def __init__(self, core: ClientCore, session_id: str, transcript: Transcript) -> None:
-        self._core = core
+    def __init__(self, owner: SessionOwner, session_id: str, transcript: Transcript) -> None:
+        self._owner = owner
         self.id = session_id
         self.transcript = transcript
         self.followers: list[FollowsRoots] = []
@@ -65,7 +120,7 @@ class ClientSession:
     @property
     def root_set(self) -> RootSet:
         """The directories that the session may use, bound. Raises `RequestError` -32602 once it is closed."""
-        return self._core.roots(self.id)
+        return self._owner.roots(self.id)
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -95,16 +150,16 @@ class ClientSession:
     @property
     def files(self) -> FileSystem:
         """The files of this machine in the roots of the session. Raises `RequestError` -32601 where none are offered."""
-        if self._core.services.files is None:
+        if self._owner.machine.files is None:
             raise unserved("fs")
-        return self._core.services.files
+        return self._owner.machine.files
 
     @property
     def terminals(self) -> Terminals:
         """The commands that run here for the session. Raises `RequestError` -32601 where none are offered."""
-        if self._core.services.commands is None:
+        if self._owner.machine.commands is None:
             raise unserved("terminal")
-        return self._core.services.commands
+        return self._owner.machine.commands
 
     # --- what the user does
 
@@ -128,7 +183,7 @@ class ClientSession:
         request = v2.PromptRequest(session_id=self.id, prompt=blocks)
 
         async def send() -> str:
-            return (await self._core.request("session/prompt", self._core.remote.session_prompt(request))).message_id
+            return (await self._owner.request("session/prompt", self._owner.remote.session_prompt(request))).message_id
 
         try:
             return await self.prompts.wait_for_end(send())
@@ -137,7 +192,7 @@ class ClientSession:
             if isinstance(error, asyncio.CancelledError) and task is not None and not task.cancelling():
                 return PromptResult("cancelled")  # the prompt was withdrawn before the agent began
             if self._is_open:
-                await self._core.attempt(self.cancel())
+                await self._owner.attempt(self.cancel())
             raise
         except PeerError as error:
             if error.code == _CANCELLED:
@@ -151,7 +206,7 @@ class ClientSession:
         self._require_open()
         self._cancellations += 1
         try:
-            await self._core.remote.session_cancel(v2.CancelSessionNotification(session_id=self.id))
+            await self._owner.remote.session_cancel(v2.CancelSessionNotification(session_id=self.id))
         finally:
             self._cancelled.set()
             self.transcript.mark_cancelled()
@@ -172,8 +227,8 @@ class ClientSession:
             request = v2.BooleanSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
         else:
             request = v2.IdSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
-        answer = await self._core.request(
-            "session/set_config_option", self._core.remote.session_set_config_option(request)
+        answer = await self._owner.request(
+            "session/set_config_option", self._owner.remote.session_set_config_option(request)
         )
         self.transcript.set_initial_state(answer)
 
@@ -183,7 +238,7 @@ class ClientSession:
         if call is None or not call.can_cancel:
             raise ValueError(f"the tool call {tool_call_id!r} cannot be cancelled on its own")
         request = v2.CancelToolCallRequest(session_id=self.id, tool_call_id=tool_call_id)
-        await self._core.request("tool_call/cancel", self._core.remote.tool_call_cancel(request))
+        await self._owner.request("tool_call/cancel", self._owner.remote.tool_call_cancel(request))
 
     async def cancel_terminal(self, terminal_id: str) -> None:
         """Stop the command of one terminal. Raises `ValueError` for one that does not offer it."""
@@ -191,16 +246,16 @@ class ClientSession:
         if terminal is None or not terminal.can_cancel:
             raise ValueError(f"the terminal {terminal_id!r} cannot be stopped")
         request = v2.CancelTerminalRequest(session_id=self.id, terminal_id=terminal_id)
-        await self._core.request("terminal/cancel", self._core.remote.terminal_cancel(request))
+        await self._owner.request("terminal/cancel", self._owner.remote.terminal_cancel(request))
 
     async def close(self) -> None:
         """End the session; it stays in the list and can be opened again. Whatever the agent answers, nothing is served for it any more."""
         self._require_open()
-        await self._core.close_session(self.id)
+        await self._owner.close_session(self.id)
 
     async def delete(self) -> None:
         """Have the session removed, as `AgentConnection.delete_session`."""
-        await self._core.delete_session(self.id)
+        await self._owner.delete_session(self.id)
 
     async def follow_roots(self, follower: FollowsRoots) -> None:
         """Tell something of the roots of the session, now and whenever they change; `None` at its end."""
@@ -235,7 +290,7 @@ class ClientSession:
                 self.prompts.record_idle(PromptResult(transcript.stop_reason))
 
     def _fail(self, error: v2.Error | None) -> None:
-        if self._core.connection.is_ended:  # whoever waits gets `ConnectionClosed`
+        if self._owner.connection.is_ended:  # whoever waits gets `ConnectionClosed`
             return
         code, message, data = (
             (-32603, "the work has failed", None) if error is None else (error.code, error.message, error.data)

@@ -126,7 +126,7 @@ async def _connected(
                 core.answer = await core.request("initialize", agent.initialize(request))
                 yield AgentConnection(core, version)
         return
-    codec = AgentAsV2(core, core.services, on_loss=_log_loss)
+    codec = AgentAsV2(core, core.machine, on_loss=_log_loss)
     try:
         async with peers1.connect_agent(codec.v1_client, begun, **options) as older:
             codec.agent = older
@@ -154,7 +154,7 @@ async def _following(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
 def _attempts(request: v2.InitializeRequest, core: ClientCore, known: frozenset[int]) -> list[dict[str, Any]]:
     """The params of `initialize` to try, in order."""
     newer: dict[str, Any] = json.loads(v2.encode(request))
-    older = request_to_v1(newer, Losses().place("initialize"), core.services.capabilities())
+    older = request_to_v1(newer, Losses().place("initialize"), core.machine.capabilities())
     if 2 not in known:
         return [older]
     if 1 not in known:
