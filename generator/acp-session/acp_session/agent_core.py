@@ -270,12 +270,8 @@ class Machine(LocalServices):
     """Files and commands on this machine, inside the roots of the sessions of a connection."""
 
     def __init__(self, core: AgentCore) -> None:
-        super().__init__(Local(), self._send_update)
+        super().__init__(core, Local(), self._send_update)
         self._core = core
-
-    def roots(self, session_id: str) -> RootSet:
-        """See `LocalServices`."""
-        return self._core.roots(session_id)
 
     async def _send_update(self, session_id: str, update: Any) -> None:
         session = self._core.sessions.get(session_id)

@@ -77,7 +77,7 @@ class AgentAsV1(peers1.Agent):
 
     `agent` is the agent of v2: an object of this process, or the calls to a peer, whose connection `v2_client` serves; set it before
     anything is asked. It calls `v2_client`, and uses the client's files and terminals by `client_services`. `losses` counts what could not
-    be carried over; `on_loss` is told of each.
+    be carried over; `on_loss` gets each.
     """
 
     agent: AgentInterface
