@@ -287,7 +287,8 @@ class ClientSession:
             elif transcript.stop_reason == "error":
                 self._fail(transcript.error)
             else:
-                self.prompts.record_idle(PromptResult(transcript.stop_reason))
+                end = PromptResult(transcript.stop_reason)
+                self.prompts.record_idle(end, is_cancelled=end.stop_reason == "cancelled")
 
     def _fail(self, error: v2.Error | None) -> None:
         if self._owner.connection.is_ended:  # whoever waits gets `ConnectionClosed`
@@ -295,10 +296,7 @@ class ClientSession:
         code, message, data = (
             (-32603, "the work has failed", None) if error is None else (error.code, error.message, error.data)
         )
-        for prompt in self.prompts.completing():
-            if not prompt.completion.done():
-                prompt.completion.set_exception(PeerError("session/prompt", code, message, data, error))
-                prompt.completion.exception()
+        self.prompts.record_idle(PeerError("session/prompt", code, message, data, error))
 
     def end(self, error: Exception) -> None:
         """Note that the session has ended: whoever waits for its work gets this error."""

@@ -1,8 +1,9 @@
 """Which state `idle` of a session ends which prompt.
 
-An agent may repeat `idle` for the work before while a new prompt is on its way: an `idle` ends a prompt that was accepted, or since which
-work was reported. The answer to a prompt may be read after the updates that followed it. A prompt that nobody waits for any more is
-followed to its end, so that what is reported of it counts for no other.
+An `idle` ends the prompts whose messages were reported before it. An agent that reports no messages of the user ends those that were
+accepted, or since which work was reported: it may repeat `idle` for the work before while a new prompt is on its way. The answer to a
+prompt may be read after the updates that followed it. A prompt that nobody waits for any more is followed to its end, so that what is
+reported of it counts for no other.
 
 Source: the page of v2 on prompts; the schema of v2 (`IdleStateUpdate`).
 """
@@ -19,16 +20,24 @@ E = TypeVar("E")
 
 @dataclass(slots=True, eq=False)
 class OpenPrompt(Generic[E]):
-    """A prompt whose work has not ended. `message_id` is that of its message, once it is accepted; `is_abandoned`: nobody waits for it."""
+    """A prompt whose work has not ended. `message_id` is that of its message, once it is accepted; `is_inserted`: its message was reported;
+    `has_run`: work was reported since it was sent; `is_abandoned`: nobody waits for it.
+    """
 
     completion: asyncio.Future[E]
     message_id: str | None = None
+    is_inserted: bool = False
     has_run: bool = False
     is_abandoned: bool = False
 
-    def complete(self, end: E) -> None:
-        """Note how the work has ended."""
-        if not self.completion.done():
+    def complete(self, end: E | Exception) -> None:
+        """Note how the work has ended, or that it has failed."""
+        if self.completion.done():
+            return
+        if isinstance(end, Exception):
+            self.completion.set_exception(end)
+            self.completion.exception()  # looked at, so that nobody complains
+        else:
             self.completion.set_result(end)
 
 
@@ -37,8 +46,10 @@ class OpenPrompts(Generic[E]):
 
     def __init__(self) -> None:
         self.open: list[OpenPrompt[E]] = []
-        self._messages: list[str] = []
-        self._idle: E | None = None
+        self._early: dict[
+            str, E | Exception | None
+        ] = {}  # messages of prompts that are not accepted yet, and how their work ended
+        self._has_messages = False
 
     @property
     def is_busy(self) -> bool:
@@ -75,21 +86,25 @@ class OpenPrompts(Generic[E]):
         """A prompt is sent."""
         prompt: OpenPrompt[E] = OpenPrompt(asyncio.get_running_loop().create_future())
         self.open.append(prompt)
-        self._messages.clear()
-        self._idle = None
         return prompt
 
     def accept(self, prompt: OpenPrompt[E], message_id: str) -> None:
         """A prompt is accepted."""
         prompt.message_id = message_id
-        if self._idle is not None and message_id in self._messages:
-            prompt.complete(self._idle)
+        if message_id in self._early:
+            prompt.is_inserted = self._has_messages = True
+            end = self._early.pop(message_id)
+            if end is not None:
+                prompt.complete(end)
 
     def record_user_message(self, message_id: str) -> None:
         """A message of the user is reported."""
-        if self.open:
-            self._messages.append(message_id)
-            self._idle = None
+        for prompt in self.open:
+            if prompt.message_id == message_id:
+                prompt.is_inserted = self._has_messages = True
+                return
+        if any(prompt.message_id is None for prompt in self.open):
+            self._early[message_id] = None
 
     def record_running(self) -> None:
         """Work is reported. It may be that of a prompt that nobody waits for."""
@@ -97,27 +112,34 @@ class OpenPrompts(Generic[E]):
             for prompt in self.open:
                 prompt.has_run = True
 
-    def completing(self) -> list[OpenPrompt[E]]:
-        """The prompts whose work an `idle` ends that comes now."""
-        return [prompt for prompt in self.open if prompt.has_run or prompt.message_id is not None]
+    def completing(self, *, is_cancelled: bool = False) -> list[OpenPrompt[E]]:
+        """The prompts whose work an `idle` ends that comes now. Where work was cancelled, it ends those too that wait for their place."""
+        is_exact = not is_cancelled and (self._has_messages or None in self._early.values())
+        return [
+            prompt
+            for prompt in self.open
+            if prompt.is_inserted or (not is_exact and (prompt.has_run or prompt.message_id is not None))
+        ]
 
-    def record_idle(self, end: E) -> None:
-        """The state is `idle`."""
-        self._idle = end
-        for prompt in self.completing():
+    def record_idle(self, end: E | Exception, *, is_cancelled: bool = False) -> None:
+        """The state is `idle`: work has ended so."""
+        for prompt in self.completing(is_cancelled=is_cancelled):
             prompt.complete(end)
+        for message_id, known in self._early.items():
+            if known is None:
+                self._early[message_id] = end
 
     def fail(self, error: Exception) -> None:
         """Nothing more will come."""
         for prompt in self.open:
-            if not prompt.completion.done():
-                prompt.completion.set_exception(error)
-                prompt.completion.exception()  # looked at, so that nobody complains
+            prompt.complete(error)
 
     def close(self, prompt: OpenPrompt[E]) -> None:
         """Nobody waits for this prompt any more."""
         if prompt in self.open:
             self.open.remove(prompt)
+        if not self.open:
+            self._early.clear()
         prompt.completion.cancel()
 
 

@@ -10,6 +10,7 @@ Sources: the pages of both versions on prompts, cancellation, tool calls; the mi
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -164,7 +165,8 @@ class TurnsOfV1(peers2.Agent):
         """One turn: from the prompt to the answer of v1, which becomes the state `idle`."""
         end: Json
         try:
-            end = to_builtins(await relay_errors(self.agent.session_prompt(request)))
+            asking = self.agent.connection.request("session/prompt", request, timeout=math.inf)  # a turn has no limit
+            end = to_builtins(await relay_errors(asking))
         except RequestError as error:
             if not turn.begun.is_set() and not turn.answered.is_set():
                 turn.failure = error

@@ -60,9 +60,10 @@ class ClientForV2(peers2.Client):
             if not session.open.open:
                 place.at("state").lose("v1 has no work without a prompt; its updates are still sent", state)
         elif state == "idle":
-            if session.open.completing():
+            is_cancelled = update.get("stopReason") == "cancelled"
+            if session.open.completing(is_cancelled=is_cancelled):
                 await self._send(session, session.to_v1.flush(place), {})
-            session.open.record_idle(without(update, "sessionUpdate", "state"))
+            session.open.record_idle(without(update, "sessionUpdate", "state"), is_cancelled=is_cancelled)
         elif not update.get("background"):
             place.at("state").lose("v1 has no such state", update, "carried")
             await self._carry(session, update, more)
