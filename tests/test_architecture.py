@@ -205,9 +205,11 @@ ARROWS: dict[str, frozenset[str]] = {
             *("embedded", "built_in", "interchange", "schema.load", "files"),
         }
     ),
+    "protocols": frozenset({"config", "errors", "material", "resources"}),
     "compat": frozenset(
         {
             "diagnostics",
+            "protocols",
             "validator",
             "kept",
             "provenance",
@@ -297,6 +299,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.found",
                 "meaning.unenforced",
                 "errors",
+                "memory",
                 "pipeline",
                 "ir",
                 "schema.load",
@@ -314,9 +317,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "judge": frozenset(
         {
             "schema.ways",
-            *("embedded", "config", "meaning.contract", "errors", "pipeline", "schema.load", "schema.profile"),
-            "schema.expressions",
-            *("material", "resources"),
+            *("embedded", "config", "meaning.contract", "errors", "pipeline", "protocols", "schema.load"),
+            *("schema.expressions", "schema.profile"),
         }
     ),
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
@@ -568,7 +570,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     f"diff.{name}"
                     for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
                 ),
-                *(f"protocol.{name}" for name in ("covered", "declared", "envelopes", "formats", "frames", "revision")),
+                *(f"protocol.{name}" for name in ("covered", "declared", "formats", "frames", "revision")),
                 "changes",
             }
         ),

@@ -61,7 +61,7 @@ def foreign(path: Path) -> set[str]:
     return found - sys.stdlib_module_names
 
 
-@pytest.mark.parametrize("folder", [SESSION, WORKSPACE], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [SESSION, WORKSPACE, MONITOR], ids=lambda folder: folder.name)
 def test_no_modules_of_a_package_import_one_another_in_a_circle(folder: Path) -> None:
     graph: dict[str, set[str]] = {}
     for path in folder.rglob("*.py"):

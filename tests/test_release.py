@@ -12,6 +12,7 @@ import tarfile
 import tomllib
 import uuid
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -197,6 +198,26 @@ def test_the_wheels_of_the_bindings_work_where_they_are_unpacked(released: Path,
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.stdout == "True True\n", ran.stderr
+
+
+def test_the_wheels_are_a_wheelhouse_from_which_pip_installs_by_name(released: Path, tmp_path: Path) -> None:
+    call = partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True, text=True)
+    call([sys.executable, "-m", "venv", "--without-pip", "empty"])
+    (place,) = (tmp_path / "empty").rglob("site-packages")
+    (place / "beside.pth").write_text("\n".join(path for path in sys.path if "site-packages" in path), "utf-8")
+    wanted = ("acpgen", "acp-session", "acp-workspace", "acp-bindings", "jsonrpc-bindings")
+    options = (
+        "--ignore-installed",
+        "--no-deps",
+        "--no-index",
+        "--find-links",
+        str(released),
+        "--disable-pip-version-check",
+    )
+    call([sys.executable, "-m", "pip", "--python", "empty", "install", *options, *wanted])
+    (program,) = (tmp_path / "empty").glob("*/acpgen*")
+    assert "IDENTICAL" in call([str(program), "diff", "acp/v2", "acp/v2"]).stdout
+    call([str(program.with_name("python")), "-c", "import acp_session, acp_bindings.v1.peers"])
 
 
 def test_the_workflow_runs_the_same_script() -> None:

@@ -181,9 +181,8 @@ def test_what_a_schema_lacks_is_something_that_could_be_there() -> None:
 
 
 def test_the_rules_of_the_monitor_and_the_table_name_one_another() -> None:
-    claimed = {(name, rule.id) for rule in TABLE.rules if isinstance(rule.id, int) for name in rule.monitor}
-    assert claimed == {(name, number) for name, rule in rules().items() for number in rule.requirements}
-    assert {entry.partition(":")[0] for rule in TABLE.rules for entry in rule.monitor} <= set(rules())
+    named = {(entry.partition(":")[0], rule.id) for rule in TABLE.rules for entry in rule.monitor}
+    assert named == {(name, found) for name, rule in rules().items() for found in rule.requirements}
 
 
 def test_every_rule_of_lint_is_there() -> None:

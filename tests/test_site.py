@@ -583,7 +583,7 @@ def test_only_a_site_that_is_built_describes_its_pages_by_what_they_say() -> Non
 
 def test_the_address_of_a_rule_on_the_page_of_all_leads_to_the_page_with_the_rule(built: Path, window: Window) -> None:
     """They stood there once, and others link to them."""
-    for name, path in (("not-json", "monitor/frame.html"), ("roots-kept", "monitor/roots.html")):
+    for name, path in (("not-json", "monitor/json_rpc.html"), ("roots-kept", "monitor/roots.html")):
         window.page.goto(f"{window.home}monitor.html#{name}")
         window.page.wait_for_url(f"{window.home}{path}#{name}")
         assert window.page.locator(f"[id='{name}']").count() == 1

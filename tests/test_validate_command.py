@@ -593,7 +593,7 @@ def test_verdicts_that_cannot_be_written_are_a_fault_of_one_line() -> None:
         )
     assert ran.returncode == 2
     first, *rest = ran.stderr.decode().splitlines()
-    assert first.startswith("standard output: ")
+    assert first.startswith("error: standard output: ")
     assert "Traceback" not in "".join(rest)
 
 

@@ -12,7 +12,7 @@ from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.codec import AgentAsV1, AgentAsV2, AgentInterface, ClientInterface
-from acp_session.local_services import Local, LocalServices
+from acp_session.local_services import Local, ProxyServices
 from adapter.programs import ME1, ME2, Agent1, Agent2, Client1, Client2, run, words
 from jsonrpc_bindings.transport import pair
 
@@ -131,7 +131,7 @@ def test_an_object_that_is_a_client_of_v2_uses_an_agent_of_v1(tmp_path: Path) ->
         client, agent = Client2(), Agent1(script)
         near, far = pair()
         codec = AgentAsV2(client)
-        codec.services = LocalServices(Local(), codec.send)
+        codec.services = ProxyServices(Local(), codec.send)
         async with peers1.connect_client(agent, far), peers1.connect_agent(codec.v1_client, near) as calls:
             codec.agent = calls
             me: AgentInterface = codec

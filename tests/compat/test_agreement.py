@@ -38,10 +38,10 @@ def disagreements(old: Path, new: Path) -> Iterator[tuple[str | None, str, Revis
     refuses = about(told, lambda each: each.refuses)
     doubtful = about(told, lambda each: each.doubtful)
     on = Context(sides[0].meaning, sides[1].meaning)
-    for joined, pair in on.routes:
-        kind = joined.method, joined.new[0].part
+    for messages in on.routes:
+        kind = messages.method, messages.new[0].part
         for sender, receiver in DIRECTIONS:
-            answer = on.acceptance.included(pair, sender)
+            answer = on.acceptance.included(messages.pair, sender)
             said: Answer = "no" if receiver in refuses[kind] else "undecided" if receiver in doubtful[kind] else "yes"
             if answer != said:
                 yield *kind, sender, answer, said

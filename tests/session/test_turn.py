@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from acp_bindings import ConnectionClosed, NotAdvertised, PeerError, v2
 
-from acp_session.store import MemoryStore
+from acp_session.errors import InvalidMessage
+from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import CommandResult, Diff, Turn
 from acp_workspace.containment import guarantees
 
@@ -159,6 +160,32 @@ def test_the_user_fills_in_a_form_or_visits_a_page(tmp_path: Path, version: int)
     assert first["toolCallId"] in client.calls()
     assert second["requestedSchema"]["required"] == ["port", "name"]
     assert (third["mode"], third["url"]) == ("url", "https://tides.example")
+
+
+@both
+@pytest.mark.parametrize(
+    "content", [{}, {"port": "x"}, {"port": True}, {"port": 1.5}, {"port": 0}, {"port": 1, "color": "green"}]
+)
+def test_a_form_that_is_not_filled_in_as_asked_is_an_error(tmp_path: Path, version: int, content: Any) -> None:
+    async def work(turn: Turn) -> None:
+        color = v2.StringPropertySchema(enum=["red", "blue"])
+        with pytest.raises(InvalidMessage) as wrong:
+            await turn.ask("?", {"port": v2.IntegerPropertySchema(minimum=1), "color": color}, required=["port"])
+        assert wrong.value.method == "elicitation/create"
+        assert wrong.value.place == ("/content/color" if "color" in content else "/content/port")
+
+    answer = {"action": "accept", "content": content}
+    talk(tmp_path, version, work, capabilities=FORMS, answers={"elicitation/create": lambda params: answer})
+
+
+@both
+def test_an_answer_that_is_not_valid_is_an_error_of_the_package(tmp_path: Path, version: int) -> None:
+    async def work(turn: Turn) -> None:
+        with pytest.raises(InvalidMessage) as wrong:
+            await turn.request_permission("Go on?")
+        assert wrong.value.method == "session/request_permission"
+
+    talk(tmp_path, version, work, answers={"session/request_permission": lambda params: {"outcome": 3}})
 
 
 @both
@@ -541,6 +568,50 @@ def test_a_turn_can_be_cancelled_at_every_message_and_the_next_one_runs(tmp_path
                 assert ends[-1] == "cancelled"
                 assert await client.prompt(id_) == "end_turn"
         assert ends.count("cancelled") > 10
+
+    play(whole)
+
+
+@both
+def test_a_turn_is_cancelled_however_soon_after_its_prompt(tmp_path: Path, version: int) -> None:
+    async def whole() -> None:
+        async with talking(Working(everything), version, capabilities=FORMS, answers=ANSWERS) as client:
+            id_ = await client.new(tmp_path)
+            prompt = {"sessionId": id_, "prompt": [{"type": "text", "text": "Go"}]}
+            waiting = client.begin("session/prompt", **prompt)
+            client.cancel(id_)
+            (found,) = await asyncio.gather(waiting, return_exceptions=True)
+            if version == 1:
+                assert found["stopReason"] == "cancelled"
+            elif not isinstance(found, Refused):
+                await client.until(lambda: any(one.get("stopReason") == "cancelled" for one in client.updates(id_)))
+            assert client.text(id_) == ""
+            assert await client.prompt(id_) == "end_turn"
+
+    play(whole)
+
+
+@both
+def test_a_turn_that_is_cancelled_once_its_work_has_ended_is_cancelled_all_the_same(
+    tmp_path: Path, version: int
+) -> None:
+    class Slow(MemoryStore):
+        client: RawClient | None = None
+
+        async def save(self, session: StoredSession) -> None:
+            await super().save(session)
+            if self.client is not None and session.title == "done":
+                self.client.cancel(session.id)
+                await asyncio.sleep(0.02)
+
+    async def work(turn: Turn) -> None:
+        await turn.session.set_title("done")
+
+    async def whole() -> None:
+        store = Slow()
+        async with talking(Working(work, store=store), version) as client:
+            store.client = client
+            assert await client.prompt(await client.new(tmp_path)) == "cancelled"
 
     play(whole)
 

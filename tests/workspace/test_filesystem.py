@@ -30,7 +30,7 @@ from acp_workspace.atomic import TEMPORARY, abandon, prepare, read_at_most, reco
 from acp_workspace.containment import AccessDenied, bind, guarantees
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import DEFAULT_LIMIT, FileEvent, FilePolicy, FileSystem
-from acp_workspace.sensitive import SECRETS, is_denied
+from acp_workspace.policy import SECRETS, is_denied
 from acp_workspace.text import lines, lines_of, terminal_text
 from acp_workspace.versioning import GitStage
 from acp_workspace.workers import Workers

@@ -12,10 +12,9 @@ is bounded on endless connections. The parsed values of the densest JSON take up
 ten times. A message of over 500,000 values is not read, and is said to be missed: so one takes at most ten times its bytes and 256 MiB.
 """
 
-from .folding import Folding
-from .observe import Breach, Monitor, cited
-from .requirements import BEHIND
-from .rule import REMARKS
-from .rules import RULES, Rule
+from .breach import Breach, Folding, cited
+from .monitor import Monitor
+from .rule import REMARKS, Rule
+from .rules import RULES
 
-__all__ = ["BEHIND", "REMARKS", "RULES", "Breach", "Folding", "Monitor", "Rule", "cited"]
+__all__ = ["REMARKS", "RULES", "Breach", "Folding", "Monitor", "Rule", "cited"]

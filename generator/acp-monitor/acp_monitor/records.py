@@ -1,28 +1,34 @@
-"""What is kept of one request, one session, one terminal."""
+"""What is kept of one request, one session, one terminal, and of what a side offers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from sys import getsizeof
-from typing import Any
+from typing import Any, Final, TypeAlias
 
-from .kept import MOST_PARTS, Recent, size_of
-from .offers import Options, size_of_options
-from .rootpaths import Misfit
+from .bounded import MAX_OPTION_VALUES, MAX_PARTS, BoundedTable, key, size_of
+from .json_values import is_object, items, text
+from .paths import RootFault
+
+Options: TypeAlias = "dict[str, bytes | None]"
+"""Configuration options: by id the digests of their values, `None` where any value goes."""
+
+_DIGEST: Final = 8
 
 
 @dataclass(slots=True)
 class Pending:
     """A request that waits for its answer, with what is needed to judge that.
 
-    `roots` are its additional directories, `None` where they were malformed. `has_roots`: the field was there. `options` are the
+    `roots` are its additional directories, `None` where they were malformed; `has_roots`: the field was there. `options` are the
     ids that a permission request offers. `withdrawn` is the `$/cancel_request` for it, `stopped` the message that cancelled its turn,
     `closing` the request that closes its session and `closed` the answer to that.
-    `source_roots` are those that were in force for the source of a fork, `None` where they are not known. `refused` is an error
+    `source_roots` are those in force for the source of a fork, `None` where they are not known. `refused` is an error
     without an id that may have refused it; `is_refused`, that it can have refused nothing else.
-    `is_strange`: it asks permission for a kind of subject that is not known. `version` is what `initialize` asks for. `limit`: how many
-    lines of a file it asks for, or how many bytes of output its terminal keeps.
+    `has_unknown_subject`: it asks permission for a kind of subject that is not known. `version` is what `initialize` asks for.
+    `limit`: how many lines of a file it asks for, or how many bytes of output its terminal keeps.
     """
 
     sender: str
@@ -40,11 +46,11 @@ class Pending:
     closed: int | None = None
     replays: bool = False
     well_formed: bool = True
-    malformed_roots: frozenset[Misfit] = frozenset()
+    root_faults: frozenset[RootFault] = frozenset()
     source_roots: tuple[str, ...] | None = ()
     refused: int | None = None
     is_refused: bool = False
-    is_strange: bool = False
+    has_unknown_subject: bool = False
     version: int | None = None
     limit: int | None = None
 
@@ -56,12 +62,8 @@ class Pending:
     def size(self) -> int:
         """About how many bytes it takes."""
         texts = (*(self.roots or ()), *(self.source_roots or ()), *(self.options or ()))
-        return (
-            600
-            + getsizeof(self.version)
-            + getsizeof(self.limit)
-            + size_of(self.method, self.session, self.cwd, self.path, *texts)
-        )
+        numbers = getsizeof(self.version) + getsizeof(self.limit)
+        return 600 + numbers + size_of(self.method, self.session, self.cwd, self.path, *texts)
 
 
 @dataclass(slots=True)
@@ -78,19 +80,20 @@ class Session:
     """A session of this connection. Indices are those of messages; `None` where there was none yet.
 
     `opening` is a load or resume that waits for its answer, `settled` the answer that opened the session. `roots` is `None` where they
-    are not known; `inherited` are those that a fork may have taken over besides. `withdrawn` are the options before the agent last
+    are not known; `inherited` are those that a fork may have taken over besides. `previous_options` are those before the agent last
     changed them of its own accord: a client may not have read of it.
-    `replays`: the request that is opening it, or opened it, asked for its history; `known`: it was open here before that request.
-    `prompted` is the last prompt. `state` is what the agent last said that the session does, at `told`; `work` holds the messages and
+    `replays`: the request that is opening it, or opened it, asked for its history; `was_open`: it was open here before that request.
+    `prompted` is the last prompt. `state` is what the agent last reported, in the message `reported`; `work` holds the messages and
     tool calls of the work in the foreground. `stopped` is the message that cancelled that work, `over` the one that said so.
-    `echoed` are the user messages that the agent has told, `unheard` the accepted prompts whose message it has not told yet.
+    `echoed` are the user messages that the agent has sent, `unreported` the accepted prompts whose message it has not sent yet.
     `known_work` holds the terminals and tool calls that updates have named, and whether their end was reported; `background` those
-    that the last state listed, with their names in words, or `None` while no state has told of such.
-    `stoppable` says what ever offered to be cancelled. `crowded`: it has more modes or options than are kept.
+    that the last state listed, with their names in words, or `None` while no state has listed such.
+    `stoppable` says what ever offered to be cancelled. `is_crowded`: it has more modes or options than are kept.
     """
 
     opened: int
     origin: str
+    on_evict: Callable[[], None] = lambda: None
     roots: tuple[str, ...] | None = None
     inherited: tuple[str, ...] = ()
     cwd: str | None = None
@@ -100,34 +103,39 @@ class Session:
     closed: int | None = None
     modes: frozenset[str] | None = None
     options: Options | None = None
-    withdrawn: Options | None = None
-    crowded: bool = False
+    previous_options: Options | None = None
+    is_crowded: bool = False
     replays: bool = False
-    known: bool = False
+    was_open: bool = False
     prompted: int | None = None
     state: str | None = None
-    told: int | None = None
+    reported: int | None = None
     stopped: int | None = None
     over: int | None = None
-    work: Recent[str, bool] = field(default_factory=lambda: Recent[str, bool](MOST_PARTS))
-    echoed: Recent[str, int] = field(default_factory=lambda: Recent[str, int](MOST_PARTS))
-    unheard: Recent[str, int] = field(default_factory=lambda: Recent[str, int](MOST_PARTS))
-    terminals: Recent[str, Terminal] = field(default_factory=lambda: Recent[str, Terminal](MOST_PARTS))
-    stoppable: Recent[str, bool] = field(default_factory=lambda: Recent[str, bool](MOST_PARTS))
-    known_work: Recent[str, bool] = field(default_factory=lambda: Recent[str, bool](MOST_PARTS))
     background: Mapping[str, str] | None = None
+    work: BoundedTable[str, bool] = field(init=False)
+    echoed: BoundedTable[str, int] = field(init=False)
+    unreported: BoundedTable[str, int] = field(init=False)
+    terminals: BoundedTable[str, Terminal] = field(init=False)
+    stoppable: BoundedTable[str, bool] = field(init=False)
+    known_work: BoundedTable[str, bool] = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name in ("work", "echoed", "unreported", "terminals", "stoppable"):
+            setattr(self, name, BoundedTable[str, Any](MAX_PARTS, on_evict=self.on_evict))
+        self.known_work = BoundedTable[str, bool](MAX_PARTS)  # the rules that read it say nothing once it has evicted
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is open, and nothing about it is in question: not played back, not being opened or closed, not cancelled."""
+        """Whether it is open, and nothing about it is in question: not replayed, not being opened or closed, not cancelled."""
         is_open = self.opening is None and self.closing is None and self.closed is None
         return is_open and self.over is None and not self.replays
 
     def size(self) -> int:
         """About how many bytes it takes."""
-        tables = (self.terminals, self.stoppable, self.work, self.echoed, self.unheard, self.known_work)
-        parts = sum(table.taken for table in tables)
-        options = size_of_options(self.options or {}) + size_of_options(self.withdrawn or {})
+        tables = (self.terminals, self.stoppable, self.work, self.echoed, self.unreported, self.known_work)
+        parts = sum(table.used for table in tables)
+        options = size_of_options(self.options or {}) + size_of_options(self.previous_options or {})
         listed = (*(self.background or {}), *(self.background or {}).values())
         texts = (*listed, self.cwd, self.state, *(self.roots or ()), *self.inherited, *(self.modes or ()))
         return 2000 + parts + options + size_of(*texts)
@@ -135,7 +143,7 @@ class Session:
 
 @dataclass(slots=True)
 class Listed:
-    """A session as a list last showed it. `has_roots`: the list told its roots, none included."""
+    """A session as a list last showed it. `has_roots`: the list showed its roots, none included."""
 
     index: int
     roots: tuple[str, ...] | None
@@ -149,7 +157,7 @@ class Listed:
 
 @dataclass(slots=True)
 class Question:
-    """A question of the agent to the user that waits for its answer.
+    """An elicitation that waits for its answer.
 
     `visit` is the id of a web page, `form` the schema of a form, `length` that of its text; `None` for questions of another mode.
     """
@@ -163,3 +171,41 @@ class Question:
     def size(self) -> int:
         """About how many bytes it takes."""
         return 300 + 10 * self.length
+
+
+def is_offer(value: object) -> bool:
+    """Whether a value advertises: an object or true."""
+    return value is True or is_object(value)
+
+
+def offered_options(value: Any) -> Options | None:
+    """The configuration options in a message; `None` where they are more than are kept."""
+    found: Options = {}
+    offered, count = items(value, "configOptions"), 0
+    for option in offered:
+        name = text(option, "configId") or text(option, "id")
+        if name is None:
+            continue
+        choices = [one for choice in items(option, "options") for one in items(choice, "options") or [choice]]
+        values = {_digest(text(one, "value") or "") for one in choices}
+        count += len(values)
+        if count > MAX_OPTION_VALUES or len(offered) > MAX_PARTS:
+            return None
+        found[key(name) or ""] = b"".join(sorted(values)) if text(option, "type") == "select" else None
+    return found
+
+
+def is_offered(value: str, digests: bytes) -> bool:
+    """Whether a value is among those of an option."""
+    wanted = _digest(value)
+    return any(digests.startswith(wanted, place) for place in range(0, len(digests), _DIGEST))
+
+
+def size_of_options(options: Options) -> int:
+    """About how many bytes they take."""
+    return sum(150 + len(values or b"") + size_of(name) for name, values in options.items())
+
+
+def _digest(value: str) -> bytes:
+    """What is kept of the value of an option."""
+    return hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()

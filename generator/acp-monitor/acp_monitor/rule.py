@@ -7,44 +7,57 @@ from dataclasses import dataclass, field
 from inspect import cleandoc
 from typing import Final, Literal, TypeAlias
 
-from .events import Event, Found, Kind, Level, Requirement
-from .state import Connection
+from .connection import Connection
+from .events import Event, Finding, Kind, Level
+from .requirements import Requirement, requirements_of
 
-Sees: TypeAlias = Literal[
-    "all", "problems", "unknown", "uses", "repeated", "contents", "batch", "gate", "handshake", "session"
+Aspect: TypeAlias = Literal[
+    "all", "problems", "undeclared", "uses", "duplicates", "content", "batch", "capability", "handshake", "session"
 ]
-"""`problems`: what the schema says against a message; `unknown`: fields that it does not know; `uses`: places that depend on
-capabilities; `repeated`: keys that are given twice; `contents`: objects that hold data, links or patches; `batch`: that the message stands
-in one; `gate`: a capability on which its method depends; `handshake`: that this was not answered yet; `session`: that none is known by
-the name in the message, or that the one is being opened or closed, was closed, played back or cancelled.
+"""What of a message a rule looks at. `problems`: what the schema says against it; `undeclared`: fields and values that it does not name;
+`uses`: places that depend on capabilities; `duplicates`: keys that are given twice; `content`: objects that hold data, links or patches;
+`batch`: that the message stands in one; `capability`: one on which its method depends; `handshake`: that this was not answered yet;
+`session`: that none is known by the name in the message, or that the one is being opened or closed, was closed, replayed or cancelled.
 """
 
-Check: TypeAlias = Callable[[Event, Connection], Iterator[Found]]
+Check: TypeAlias = Callable[[Event, Connection], Iterator[Finding]]
+
+V1: Final = ("acp/v1",)
+V2: Final = ("acp/v2",)
+ACP: Final = (*V1, *V2)
+MCP: Final = ("mcp/2025-06-18",)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule of a conversation.
 
-    `requirements` are those of the project's table that `BEHIND` does not list, `level` is what the documents make of it. `kinds` and
-    `methods` are the messages that it looks at; no methods means all; of updates of a session only those of the kinds `updates`, if
-    it names some. `protocols` are those that it is about; none means all that have such messages. `sees` is what of a message it looks
-    at: where there is none of that, it is not asked.
+    `level` is what the documents make of it. `kinds` and `methods` are the messages that it looks at; no methods means all; of updates
+    of a session only those of the kinds `updates`, if it names some. `protocols` are those that it is about; none means all that have
+    such messages. A rule is asked about messages that have the aspect `needs`.
     """
 
     id: str
-    requirements: tuple[Requirement, ...]
     level: Level
     kinds: tuple[Kind, ...]
     methods: tuple[str, ...]
     updates: tuple[str, ...]
     protocols: tuple[str, ...]
-    sees: Sees
+    needs: Aspect
     doc: str
     check: Check = field(repr=False, compare=False)
 
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """The requirements of the project's table that it enforces."""
+        return requirements_of(self.id)
 
-ACP: Final = ("acp/v1", "acp/v2")
+    def applies(self, version: object) -> bool:
+        """Whether it is about a version. A version of another protocol than ACP meets all rules but those of one version of ACP."""
+        if version in (1, 2):
+            return not self.protocols or f"acp/v{version}" in self.protocols
+        return self.protocols not in (V1, V2)
+
 
 RULES: Final[dict[str, Rule]] = {}
 """Every rule by its id, in the order in which they look at a message."""
@@ -62,10 +75,9 @@ def rule(
     *kinds: Kind,
     methods: tuple[str, ...] = (),
     updates: Iterable[str] = (),
-    requirements: tuple[Requirement, ...] = (),
-    level: Level = "must",
     protocols: tuple[str, ...] = (),
-    sees: Sees = "all",
+    level: Level = "must",
+    needs: Aspect = "all",
 ) -> Callable[[Check], Check]:
     """Enter a function into the table."""
 
@@ -73,8 +85,9 @@ def rule(
         name = check.__name__.replace("_", "-")
         assert name not in RULES, name
         assert check.__doc__, name
-        doc = cleandoc(check.__doc__)
-        RULES[name] = Rule(name, requirements, level, kinds, methods, tuple(updates), protocols, sees, doc, check)
+        RULES[name] = Rule(
+            name, level, kinds, methods, tuple(updates), protocols, needs, cleandoc(check.__doc__), check
+        )
         return check
 
     return enter

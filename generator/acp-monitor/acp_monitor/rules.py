@@ -1,38 +1,35 @@
 """All rules by id: importing the modules of rules enters them into the table."""
 
 from . import (
-    background,
     capabilities,
-    contents,
+    content,
+    elicitation,
     fields,
     files,
-    frame,
     handshake,
     history,
-    listing,
+    json_rpc,
     mcp,
-    questions,
     roots,
     sessions,
     turns,
 )
-from .rule import RULES, Rule
+from .rule import RULES
 
-__all__ = [
-    "RULES",
-    "Rule",
-    "background",
-    "capabilities",
-    "contents",
-    "fields",
-    "files",
-    "frame",
-    "handshake",
-    "history",
-    "listing",
-    "mcp",
-    "questions",
-    "roots",
-    "sessions",
-    "turns",
-]
+SUBJECTS = (
+    capabilities,
+    content,
+    elicitation,
+    fields,
+    files,
+    handshake,
+    history,
+    json_rpc,
+    mcp,
+    roots,
+    sessions,
+    turns,
+)
+"""The modules of rules, one for each subject."""
+
+__all__ = ["RULES", "SUBJECTS"]

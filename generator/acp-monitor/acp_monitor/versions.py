@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from .json_types import is_array, is_object
+from .json_values import is_array, is_object
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict

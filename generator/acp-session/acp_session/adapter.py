@@ -4,7 +4,7 @@
         await calls.initialize(v2.InitializeRequest(protocol_version=2, info=me))
 
 An adapter stands between two connections: as the client of one version to the agent, as the agent of the other to the client. What the
-other version has no place for is a `Loss`: counted in `losses`, and told to `on_loss`. When the agent ends, its turns end with an error,
+other version has no place for is a `Loss`: counted in `losses`, and passed to `on_loss`. When the agent ends, its turns end with an error,
 and the connection to the client is closed.
 """
 
@@ -21,7 +21,7 @@ from acp_bindings.v2 import peers as peers2
 from jsonrpc_bindings.peers import Options, Transport
 
 from .codec import CARRIER, AgentAsV1, AgentAsV2, Kind, Loss, Losses, OnLoss
-from .local_services import Local, LocalServices
+from .local_services import Local, ProxyServices
 
 __all__ = ["CARRIER", "AgentAsV1", "AgentAsV2", "Kind", "Local", "Loss", "Losses", "OnLoss", "as_v1", "as_v2"]
 
@@ -59,7 +59,7 @@ async def as_v2(
     """
     codec = AgentAsV2(on_loss=on_loss, patience=patience)
     if local is not None:
-        codec.services = LocalServices(local, codec.send)
+        codec.services = ProxyServices(local, codec.send)
     async with peers1.connect_agent(codec.v1_client, link, **options) as agent:
         codec.agent = agent
         async with _closing(codec.follow_agent(), codec):

@@ -82,8 +82,7 @@ class OpenSession(Session):
     async def replace_options(self, options: list[v2.SessionConfigOption]) -> None:
         """Have these options, and tell nobody: the answer does."""
         self._stored.config_options = options
-        if self._state == "idle":
-            await self._save()
+        await self._save_between_turns()
 
     def bind(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> Callable[[], None]:
         """Use these roots and MCP servers; what is returned takes that back."""
@@ -210,6 +209,8 @@ class OpenSession(Session):
         with suppress(ConnectionError):
             for update in updates:
                 await self._send(update)
+            if self.work is not None and self.work.is_stopped:  # before anybody was told of the end
+                reason = {"stopReason": "cancelled"}
             await self._send_state("idle", **reason)
 
 
@@ -269,12 +270,8 @@ class Machine(LocalServices):
     """Files and commands on this machine, inside the roots of the sessions of a connection."""
 
     def __init__(self, core: AgentCore) -> None:
-        super().__init__(Local(), self._send_update)
+        super().__init__(core, Local(), self._send_update)
         self._core = core
-
-    def roots(self, session_id: str) -> RootSet:
-        """See `LocalServices`."""
-        return self._core.roots(session_id)
 
     async def _send_update(self, session_id: str, update: Any) -> None:
         session = self._core.sessions.get(session_id)

@@ -352,7 +352,6 @@ class ClientCore(peers2.Client):
 
     async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         session.record(update)
-        self.machine.keep_terminals(session.id, update)
         try:
             await self.client.on_update(session, update)
         except Exception:

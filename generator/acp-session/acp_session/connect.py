@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from collections.abc import AsyncGenerator, Collection, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, Unpack
@@ -28,9 +27,10 @@ from jsonrpc_bindings.peers import Folder, Options, Stream, Transport
 from jsonrpc_bindings.transport import pair
 
 from .agent_connection import AgentConnection
-from .client_core import LOG, ClientCore
-from .codec import AgentAsV2, Loss, Losses
+from .client_core import ClientCore
+from .codec import AgentAsV2, Losses
 from .codec.handshakes import request_to_v1
+from .codec.losses import log_loss
 from .handshake import Begun, handshake
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ async def _connected(
                 core.answer = await core.request("initialize", agent.initialize(request))
                 yield AgentConnection(core, version)
         return
-    codec = AgentAsV2(core, core.machine, on_loss=_log_loss)
+    codec = AgentAsV2(core, core.machine, on_loss=log_loss)
     try:
         async with peers1.connect_agent(codec.v1_client, begun, **options) as older:
             codec.agent = older
@@ -160,8 +160,3 @@ def _attempts(request: v2.InitializeRequest, core: ClientCore, known: frozenset[
     if 1 not in known:
         return [newer]
     return [{**older, **newer}, older]
-
-
-def _log_loss(loss: Loss) -> None:
-    level = logging.WARNING if loss.kind == "dropped" else logging.INFO
-    LOG.log(level, "%s", loss)

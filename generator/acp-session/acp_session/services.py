@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
+from typing import Any
 
 from acp_bindings import v1
 from acp_bindings.v1 import peers as peers1
@@ -25,6 +26,10 @@ class Services:
     def capabilities(self) -> v1.ClientCapabilities:
         """What is offered: `fs` and `terminal`."""
         return v1.ClientCapabilities()
+
+    async def answer(self, name: str, params: Any) -> Any:
+        """Answer a request of an agent by the method of this name."""
+        return await getattr(self, name)(params)
 
     async def read_text_file(self, _params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
         """Read a text file, or some of its lines."""

@@ -17,9 +17,9 @@ from jsonrpc_bindings.stdio import Own
 
 from .agent import Agent
 from .agent_core import AgentCore
-from .codec import AgentAsV1, Loss
+from .codec import AgentAsV1
+from .codec.losses import log_loss
 from .handshake import Opening, Stage
-from .session import LOG
 
 VERSIONS: Final = (1, 2)
 """The versions of the protocol that an agent speaks."""
@@ -29,7 +29,10 @@ def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: 
     """Be the agent on standard input and output until the input ends: the whole `main` of a program. What the program prints goes to
     standard error. Raises `RuntimeError` inside an event loop, where `serve_agent` belongs.
     """
-    asyncio.run(_run(agent, versions, options))
+    try:
+        asyncio.run(_run(agent, versions, options))
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
 
 
 async def _run(agent: Agent, versions: Collection[int], options: Options) -> None:
@@ -69,14 +72,10 @@ async def _side(agent: Agent, version: int) -> AsyncGenerator[Side]:
         yield AgentCore(agent)
         return
     core = AgentCore(agent)
-    codec = AgentAsV1(core, on_loss=_log_loss)
+    codec = AgentAsV1(core, on_loss=log_loss)
     core.connect(codec.v2_client, codec.client_services)
     try:
         yield codec
     finally:
         await core.disconnected()
         await codec.close()
-
-
-def _log_loss(loss: Loss) -> None:
-    LOG.info("%s", loss)

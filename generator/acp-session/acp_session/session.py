@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from acp_bindings import ConnectionClosed, to_builtins, v2
+from acp_bindings import UNSET, ConnectionClosed, to_builtins, v2
 
 from acp_workspace.scope import parse_scope
 
@@ -129,8 +129,8 @@ class Session:
 
     async def set_title(self, title: str | None) -> None:
         """Give the session a title."""
-        self._stored.title = title
-        await self._set(v2.SessionInfoUpdate(title=title))
+        await self.send_update(v2.SessionInfoUpdate(title=title))
+        await self._save_between_turns()
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -203,6 +203,8 @@ class Session:
 
     async def send_update(self, update: v2.SessionUpdate) -> None:
         """Send any update of the protocol, and keep it in the history."""
+        if isinstance(update, v2.SessionInfoUpdate) and update.title is not UNSET:
+            self._stored.title = update.title
         self._keep(update)
         await self._send(update)
 
@@ -255,8 +257,12 @@ class Session:
 
     async def _set(self, update: v2.SessionUpdate) -> None:
         """Send what is new of the session; while it is being opened, the answer says it."""
-        if not self._is_opening or isinstance(update, v2.SessionInfoUpdate):
+        if not self._is_opening:
             await self._send(update)
+            await self._save_between_turns()
+
+    async def _save_between_turns(self) -> None:
+        """Have the store keep what a turn does not keep at its end."""
         if not self._is_opening and self._state == "idle":
             await self._save()
 

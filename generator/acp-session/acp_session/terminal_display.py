@@ -29,12 +29,12 @@ MOST: Final = 1024 * 1024
 
 
 class Display:
-    """Tells the client of one terminal, in order, by `tell`. `run` does it, and returns when the terminal was left and all is told."""
+    """Reports one terminal to the client, in order, by `send`. `run` does it, and returns when the terminal was left and all is sent."""
 
-    def __init__(self, terminal_id: str, tell: Callable[[Json], Awaitable[None]]) -> None:
+    def __init__(self, terminal_id: str, send: Callable[[Json], Awaitable[None]]) -> None:
         self.id = terminal_id
         self.is_running = True
-        self._tell = tell
+        self._send = send
         self._waiting = Tail(MOST)
         self._ending: Json | None = None
         self._is_left = False
@@ -57,7 +57,7 @@ class Display:
         self._news.set()
 
     async def run(self, command: str, cwd: str) -> None:
-        """Tell that the terminal is there, then what comes."""
+        """Report that the terminal is there, then what comes."""
         await self._update(command=command, cwd=cwd, capabilities={"cancel": {}})
         while True:
             await self._news.wait()
@@ -75,10 +75,10 @@ class Display:
         if found.is_cut:
             await self._update(output={"data": data})
         elif data:
-            await self._tell({"sessionUpdate": "terminal_output_chunk", "terminalId": self.id, "data": data})
+            await self._send({"sessionUpdate": "terminal_output_chunk", "terminalId": self.id, "data": data})
 
     async def _update(self, **fields: Any) -> None:
-        await self._tell({"sessionUpdate": "terminal_update", "terminalId": self.id, **fields})
+        await self._send({"sessionUpdate": "terminal_update", "terminalId": self.id, **fields})
 
 
 class Displays:
@@ -135,10 +135,10 @@ class Displays:
             await self._terminals.kill(params)
 
     def _display(self, session_id: str, terminal_id: str) -> Display:
-        async def tell(update: Json) -> None:
+        async def send(update: Json) -> None:
             await self._send(session_id, update)
 
-        return self.of(session_id).setdefault(terminal_id, Display(terminal_id, tell))
+        return self.of(session_id).setdefault(terminal_id, Display(terminal_id, send))
 
     async def _watch(self, session_id: str, display: Display) -> None:
         terminal, found = self._terminals.find(session_id, display.id), None

@@ -7,7 +7,7 @@
         return "end_turn"
 
 Relative paths count from the working directory of the session. What the client did not advertise raises `NotAdvertised` before anything is
-sent; what it refuses raises `PeerError`.
+sent; what it refuses raises `PeerError`, and an answer that is not valid `InvalidMessage`.
 
 Sources: the pages of v1 and v2 on prompts, content, tool calls, plans, elicitation; the pages of v1 on the file system and on terminals.
 """
@@ -23,9 +23,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from acp_bindings import UNSET, ConnectionClosed, NotAdvertised, PeerError, RequestError, v1, v2
+from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
 from .diffs import diff_to_v2
+from .errors import InvalidMessage
 from .permission import Decision, ask, decide
 from .session import ENDED, Session
 
@@ -237,7 +238,9 @@ class Turn:
         """Ask the user for permission, and say what was decided and why. Raises `ValueError` for a request without title or options."""
         request = ask(self.session.id, title, options, description=description, subject=subject)
         async with self.blocked():
-            return decide(request, await self.session.client.session_request_permission(request))
+            with _errors_of("session/request_permission"):
+                answer = await self.session.client.session_request_permission(request)
+        return decide(request, answer)
 
     async def ask(
         self,
@@ -249,7 +252,7 @@ class Turn:
         tool_call: ToolCall | None = None,
     ) -> dict[str, Any] | None:
         """Ask the user to fill in a form, and return the values by the names of the fields; `None` where the user declines. All fields are
-        `required` where nothing else is said.
+        `required` where nothing else is said. Raises `InvalidMessage` for values that do not fit the fields.
         """
         if not self.session.client_capabilities.ask:
             raise NotAdvertised("elicitation/create", "client:capabilities.elicitation.form")
@@ -257,11 +260,12 @@ class Turn:
         needed = list(fields if required is None else required)
         schema = v2.ElicitationSchema(type="object", properties=dict(fields), required=needed, **named)
         request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._scope(tool_call))
-        async with self.blocked():
-            answer = await self.session.client.elicitation_create(request)
+        answer = await self._elicit(request)
         if not isinstance(answer, v2.ElicitationAcceptAction):
             return None
-        return dict(answer.content or {})
+        content = dict(answer.content or {})
+        _require_answers(fields, needed, content)
+        return content
 
     async def ask_url(self, message: str, url: str, *, tool_call: ToolCall | None = None) -> bool:
         """Ask the user to visit a web page; whether the user agrees. What happens there is not known yet."""
@@ -269,9 +273,12 @@ class Turn:
             raise NotAdvertised("elicitation/create", "client:capabilities.elicitation.url")
         id_ = f"elicitation_{secrets.token_hex(8)}"
         request = v2.SessionElicitationUrlMode(elicitation_id=id_, message=message, url=url, **self._scope(tool_call))
+        return isinstance(await self._elicit(request), v2.ElicitationAcceptAction)
+
+    async def _elicit(self, request: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
         async with self.blocked():
-            answer = await self.session.client.elicitation_create(request)
-        return isinstance(answer, v2.ElicitationAcceptAction)
+            with _errors_of("elicitation/create"):
+                return await self.session.client.elicitation_create(request)
 
     def _scope(self, tool_call: ToolCall | None) -> dict[str, Any]:
         return {"session_id": self.session.id} | ({} if tool_call is None else {"tool_call_id": tool_call.id})
@@ -297,13 +304,13 @@ class Turn:
         given = {"line": line, "limit": limit}
         window: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         request = v1.ReadTextFileRequest(session_id=self.session.id, path=self.path(path), **window)
-        with _as_peer_error("fs/read_text_file"):
+        with _errors_of("fs/read_text_file"):
             return (await self.session.services.read_text_file(request)).content
 
     async def write_text_file(self, path: Path, content: str) -> None:
         """Write a text file, whole."""
         request = v1.WriteTextFileRequest(session_id=self.session.id, path=self.path(path), content=content)
-        with _as_peer_error("fs/write_text_file"):
+        with _errors_of("fs/write_text_file"):
             await self.session.services.write_text_file(request)
 
     async def run_command(
@@ -350,7 +357,7 @@ class Turn:
             **named,
         )
         services, timed_out = self.session.services, False
-        with _as_peer_error("terminal/create"):
+        with _errors_of("terminal/create"):
             terminal_id = (await services.create_terminal(request)).terminal_id
         at: dict[str, Any] = {"session_id": self.session.id, "terminal_id": terminal_id}
         try:
@@ -358,7 +365,7 @@ class Turn:
                 status="in_progress" if call.status == "pending" else None,
                 content=(*call.content, v2.Terminal(terminal_id=terminal_id)),
             )
-            with _as_peer_error("terminal/wait_for_exit"):
+            with _errors_of("terminal/wait_for_exit"):
                 waiting = v1.WaitForTerminalExitRequest(**at)
                 try:
                     async with asyncio.timeout(timeout) as limit:
@@ -414,9 +421,41 @@ def _given(value: Any) -> Any:
 
 
 @contextmanager
-def _as_peer_error(method: str) -> Generator[None]:
-    """Raise what this machine refuses in version 2 as `PeerError`, as where a client of version 1 refuses."""
+def _errors_of(method: str) -> Generator[None]:
+    """Raise what a request to the client raises as errors of the package. What this machine refuses in version 2 is a `PeerError`, as
+    where a client of version 1 refuses.
+    """
     try:
         yield
     except RequestError as error:
         raise PeerError(method, error.code, error.message, error.data) from error
+    except DecodeError as error:
+        raise InvalidMessage.of(method, error) from error
+
+
+def _require_answers(fields: Mapping[str, object], required: Sequence[str], answers: Mapping[str, object]) -> None:
+    """Raise `InvalidMessage` for a form that is not filled in as it was asked for."""
+    for name in required:
+        if name not in answers:
+            raise InvalidMessage("elicitation/create", f"/content/{name}", "the field is required")
+    for name, value in answers.items():
+        if name in fields and not _fits(fields[name], value):
+            raise InvalidMessage("elicitation/create", f"/content/{name}", f"{value!r} is no value of the field")
+
+
+def _fits(field: object, value: object) -> bool:
+    match field:
+        case v2.StringPropertySchema():
+            choices = field.enum or [one.const for one in field.one_of or ()]
+            return isinstance(value, str) and (not choices or value in choices)
+        case v2.BooleanPropertySchema():
+            return isinstance(value, bool)
+        case v2.IntegerPropertySchema() | v2.NumberPropertySchema():
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            is_whole = isinstance(field, v2.NumberPropertySchema) or (is_number and float(value).is_integer())  # type: ignore[arg-type]
+            low, high = field.minimum, field.maximum
+            return is_number and is_whole and (low is None or value >= low) and (high is None or value <= high)  # type: ignore[operator]
+        case v2.MultiSelectPropertySchema():
+            return isinstance(value, list) and all(isinstance(one, str) for one in value)
+        case _:
+            return True

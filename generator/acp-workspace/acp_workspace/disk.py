@@ -19,8 +19,7 @@ from .atomic import Old, Target, abandon, overwrite, prepare, read_at_most, reco
 from .backend import Access, Lines
 from .containment import AccessDenied, Place, Root, bind, guarantees, open_folder, open_regular, reach
 from .errors import failed, os_failure, refused
-from .policy import FilePolicy
-from .sensitive import belongs_to_repository, is_denied, may_belong_to_repository
+from .policy import FilePolicy, belongs_to_repository, is_denied, may_belong_to_repository
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet
 

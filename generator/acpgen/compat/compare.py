@@ -136,16 +136,13 @@ def checked(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False
     return _checked(old, new, *_revisions(old, new), budget, formats)
 
 
-def reported(
-    old: Side, new: Side, found: Checked | None = None, *, budget: int = BUDGET, formats: bool = False
-) -> Report:
-    """The report of two sides, from what was `checked` if that is at hand. Raises `Faults` where they cannot be compared."""
+def reported(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> Report:
+    """The report of two sides. Raises `Faults` where they cannot be compared."""
     from acpgen.compat.protocol.bindings import bindings
     from acpgen.compat.protocol.check.check import restructured
 
     before, after = _revisions(old, new)
-    if found is None:
-        found = _checked(old, new, before, after, budget, formats)
+    found = _checked(old, new, before, after, budget, formats)
     made = bindings(before, after)
     reaches = found.reaches
     if made == "breaking" and not _explained(reaches, before, after):
@@ -529,7 +526,7 @@ class _Files:
             witness=witness,
             fingerprint=known,
         )
-        return Finding((reach,), known, *spots)
+        return Finding((reach,), known, old=spots[0], new=spots[1])
 
 
 _UNDECIDED: Final = "language-undecided"

@@ -18,7 +18,7 @@ VERSION: Final = 2
 `acpgen generate` then makes the verdicts beside them anew (`releases/*/verdicts.json`). An exhaustive test fails until it is raised.
 """
 
-Weight: TypeAlias = Literal[
+RuleEffect: TypeAlias = Literal[
     "refused", "unknown", "taken", "otherwise", "lost", "claimed", "added", "renamed", "reworded", "undetermined"
 ]
 """What a change does to messages, finer than the effect that is reported:
@@ -40,7 +40,7 @@ Gate: TypeAlias = Literal["none", "fresh", "known"]
 Flow: TypeAlias = Literal["to-handler", "to-caller", "both", "nobody"]
 """Who is sent it: the side that handles the method (params), the one that calls it (results), either, or nobody: no method leads there."""
 
-EFFECTS: Final[Mapping[Weight, tuple[Effect, Severity, Severity]]] = {
+EFFECTS: Final[Mapping[RuleEffect, tuple[Effect, Severity, Severity]]] = {
     "refused": ("refused", "breaking", "breaking"),  # what is refused without being new cannot be held back by a gate
     "unknown": ("refused", "risky", "additive"),
     "taken": ("refused", "risky", "risky"),  # who has not heard of the name does not ask for its gate
@@ -55,11 +55,11 @@ EFFECTS: Final[Mapping[Weight, tuple[Effect, Severity, Severity]]] = {
 """The effect that is reported, the severity on the wire, and the severity behind a fresh gate."""
 
 
-def severity_of(weight: Weight, flow: Flow, gate: Gate) -> Severity:
+def severity_of(effect: RuleEffect, flow: Flow, gate: Gate) -> Severity:
     """How bad a change is. Both exchanges are always asked, an old sender with a new receiver and a new sender with an old one, so the
     flow decides only who breaks; what nobody is sent breaks nobody.
     """
-    _, plain, fresh = EFFECTS[weight]
+    _, plain, fresh = EFFECTS[effect]
     return "editorial" if flow == "nobody" else fresh if gate == "fresh" else plain
 
 
@@ -79,7 +79,7 @@ class Judgement:
     revision's messages are refused or lost: words with `{sender}` and `{receiver}`.
     """
 
-    weight: Weight
+    effect: RuleEffect
     message: str
     advice: str
     within: str = ""
@@ -102,7 +102,7 @@ class Rule:
 
     id: str
     on: str = ""
-    effect: Weight | Callable[[Any], Weight] = "reworded"
+    effect: RuleEffect | Callable[[Any], RuleEffect] = "reworded"
     _: KW_ONLY
     sender: Revision | Callable[[Any], Revision] | None = None
     or_lost: bool = False
@@ -128,15 +128,15 @@ class Rule:
                 return cell(change)
             return cell.format_map(_Words(change)) if isinstance(cell, str) else cell
 
-        weight, sender = of(self.effect), of(self.sender)
+        effect, sender = of(self.effect), of(self.sender)
         return Judgement(
-            weight=weight,
+            effect=effect,
             message=of(self.message),
             advice=of(self.advice),
             within=of(_WITHIN.get(change.kind, "")),
             subject=of(_SUBJECT.get(change.what, _SUBJECT.get(change.kind, ""))),
-            accepted_by=sender if self.or_lost or weight in _REFUSING else None,
-            carried_by=sender if self.or_lost or weight in _LOSING else None,
+            accepted_by=sender if self.or_lost or effect in _REFUSING else None,
+            carried_by=sender if self.or_lost or effect in _LOSING else None,
             gate=self.gate(change),
             ungated=of(self.ungated),
             between=self.between,

@@ -26,6 +26,7 @@ class Clause:
 
 RPC: Final = "JSON-RPC 2.0"
 ACP: Final = "Agent Client Protocol"
+REGISTRY: Final = "ACP Registry"
 
 ANSWERED: Final = Clause(RPC, "5 Response object", "must", "Every request gets a response; notifications get none.")
 SAME_ID: Final = Clause(
@@ -237,6 +238,19 @@ ADVERTISED_BY_CLIENT: Final = Clause(
     "Initialization: client capabilities",
     "must",
     "A client implements each method whose capability it advertises.",
+)
+LISTED_LOGIN: Final = Clause(
+    REGISTRY,
+    "Authentication",
+    "must",
+    "A listed agent offers an authentication method of the type `agent` or `terminal`.",
+)
+LISTED_NAME: Final = Clause(REGISTRY, "Listing", "should", "An agent answers `initialize` with its name and version.")
+LOGIN_OR_SESSION: Final = Clause(
+    ACP,
+    "Authentication",
+    "should",
+    "An agent that needs a login refuses `session/new` with the error -32000, and offers authentication methods.",
 )
 ENDS: Final = Clause(
     ACP,

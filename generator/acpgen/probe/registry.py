@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.probe.cases import MODULES
 from acpgen.probe.clauses import Clause
-from acpgen.probe.tried import TRIED
+from acpgen.probe.requirements import tested
 
 if TYPE_CHECKING:
     from acpgen.probe.trial import Trial
@@ -35,15 +35,26 @@ class ProbeCase:
     run: Callable[[Trial], None] = field(repr=False, compare=False)
 
     def requirements(self, version: int) -> tuple[int | str, ...]:
-        """The rows of the table of requirements that it tries in a version; none where only JSON-RPC says so."""
+        """The rows of the table of requirements that it tests in a version; none where only JSON-RPC says so."""
         other = f"acp/v{2 if version == 1 else 1}/"
-        return tuple(one for one in TRIED.get(self.id, ()) if not str(one).startswith(other))
+        return tuple(one for one in tested().get(self.id, ()) if not str(one).startswith(other))
+
+    @property
+    def is_extra(self) -> bool:
+        """Whether it runs only when it is asked for: no document of the protocol demands it."""
+        return self.id.startswith("registry/")
 
     @property
     def is_strict(self) -> bool:
         """Whether breaking it is no breach of a MUST."""
         return self.clause.strength != "must"
 
+
+OF_REGISTRIES: Final = (
+    *("registry", "initialization/answer", "initialization/supported-version"),
+    "json-rpc/unknown-method",
+)
+"""What `--registry` asks for: what registries of agents check before they list one, and a little more."""
 
 BOTH: Final = ("agent", "client")
 

@@ -37,12 +37,13 @@ REASONS: Final = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refu
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """A session: what it was sent, its prompts whose work has not ended, and what these say."""
+    """A session: what it was sent, its prompts whose work has not ended, what these say, and how often the client has cancelled."""
 
     id: str
     to_v1: ToV1
     open: OpenPrompts[Json] = field(default_factory=OpenPrompts[Json])
     prompts: list[list[Any]] = field(default_factory=list[Any])
+    cancellations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class AgentAsV1(peers1.Agent):
 
     `agent` is the agent of v2: an object of this process, or the calls to a peer, whose connection `v2_client` serves; set it before
     anything is asked. It calls `v2_client`, and uses the client's files and terminals by `client_services`. `losses` counts what could not
-    be carried over; `on_loss` is told of each.
+    be carried over; `on_loss` gets each.
     """
 
     agent: AgentInterface
@@ -214,6 +215,7 @@ class AgentAsV1(peers1.Agent):
             return (await self.agent.session_prompt(request)).message_id
 
         session.prompts.append(said)
+        cancellations = session.cancellations
         try:
             end = await session.open.wait_for_end(send())
         except asyncio.CancelledError:
@@ -226,6 +228,8 @@ class AgentAsV1(peers1.Agent):
             return v1.PromptResponse(stop_reason="cancelled")
         finally:
             session.prompts.remove(said)
+        if session.cancellations != cancellations:  # before anybody was told of the end
+            return v1.PromptResponse(stop_reason="cancelled")
         reason = end.get("stopReason")
         if reason == "error":
             why = as_object(end.get("error"))
@@ -239,6 +243,9 @@ class AgentAsV1(peers1.Agent):
 
     async def session_cancel(self, params: v1.CancelNotification, /) -> None:
         place = self.losses.place("session/cancel", session_id=params.session_id)
+        if params.session_id in self.sessions:
+            self.sessions[params.session_id].cancellations += 1
+        await asyncio.sleep(0)  # a prompt that came just before reaches the agent first
         await self.agent.session_cancel(into_v2(v2.CancelSessionNotification, to_builtins(params), place))
 
     async def extension_request(self, method: str, params: Any) -> Any:

@@ -32,7 +32,7 @@ class AgentAsV2(TurnsOfV1):
 
     `client` is the client of v2, where it is an object of this process; else serve a connection with this. `services` are the files and
     terminals for the agent. Connect `v1_client` to the agent of v1, and set `agent` to the calls to it, before anything is asked. `losses`
-    counts what could not be carried over; `on_loss` is told of each.
+    counts what could not be carried over; `on_loss` gets each.
     """
 
     @cached_property
@@ -100,7 +100,7 @@ class AgentAsV2(TurnsOfV1):
         return into_v2(v2.LoadSessionResponse, found, place)
 
     async def session_resume(self, params: v2.ResumeSessionRequest, /) -> v2.ResumeSessionResponse:
-        """An agent that can only load does so, and what it tells again is not passed on."""
+        """An agent that can only load does so, and what it replays is not passed on."""
         place = self.losses.place("session/resume", session_id=params.session_id)
         body = to_builtins(params)
         replay = as_object(body.pop("replayFrom", None))

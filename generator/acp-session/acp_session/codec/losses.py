@@ -1,7 +1,8 @@
-"""What an adapter could not carry over as it was: each place once, typed, counted and told."""
+"""What could not be carried over to the other version as it was: each place once, typed, counted and reported."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,11 +41,19 @@ class Loss:
 
 
 OnLoss: TypeAlias = "Callable[[Loss], object]"
-"""Is told of each loss when it happens."""
+"""Is called with each loss when it happens."""
+
+
+def log_loss(loss: Loss) -> None:
+    """Write a loss to the logger `acp_session`, with the id of its session."""
+    level = logging.WARNING if loss.kind == "dropped" else logging.INFO
+    logging.getLogger("acp_session").log(
+        level, "session %s: %s", loss.session_id, loss, extra={"session_id": loss.session_id}
+    )
 
 
 class Losses:
-    """Counts losses by method and kind, and tells of each."""
+    """Counts losses by method and kind, and reports each."""
 
     def __init__(self, on_loss: OnLoss = lambda loss: None) -> None:
         self.counts: Counter[tuple[str, Kind]] = Counter()
@@ -60,7 +69,7 @@ class Losses:
         return Place(self, method, path, session_id)
 
     def add(self, loss: Loss) -> None:
-        """Count and tell one."""
+        """Count and report one."""
         self.counts[loss.method, loss.kind] += 1
         self._on_loss(loss)
 

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def into_v1(type_: type[T], body: Json, place: Place) -> T:
-    """A typed value of v1. What v1's types do not take is left out where they permit it, and told. Raises `RequestError` -32602."""
+    """A typed value of v1. What v1's types do not take is left out where they permit it, and reported. Raises `RequestError` -32602."""
     return _into(v1.decode_as, type_, body, place)
 
 

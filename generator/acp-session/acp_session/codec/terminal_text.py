@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from acp_session.diffs import as_object
+from jsonrpc_bindings.tail import Tail
 
 MOST: Final = 1024 * 1024
 """Bytes of output that are kept; the oldest go first."""
@@ -22,10 +23,11 @@ class TerminalText:
 
     def __init__(self) -> None:
         self._command = ""
-        self._output = bytearray()
+        self._output = Tail(MOST)
+        self._size = 0
         self._exit: dict[str, Any] | None = None
         self._new = 0
-        self._told = 0
+        self._sent = 0
         self._is_changed = False
 
     def take(self, update: Mapping[str, Any]) -> None:
@@ -33,7 +35,7 @@ class TerminalText:
         if "data" in update:
             self._grow(update["data"])
         if "output" in update:
-            self._output.clear()
+            self._output, self._size = Tail(MOST), 0
             self._is_changed = True
             self._grow(as_object(update["output"]).get("data", ""))
         if "command" in update:
@@ -48,29 +50,29 @@ class TerminalText:
             piece = base64.b64decode(str(data), validate=True)
         except (binascii.Error, ValueError):
             piece = b"[output that is not base64]"
-        self._output += piece
+        self._output.add(piece)
         self._new += len(piece)
-        del self._output[: max(0, len(self._output) - MOST)]
+        self._size = min(self._size + len(piece), MOST)
 
     @property
     def has_more(self) -> bool:
-        """Whether anything has changed since it was told."""
+        """Whether anything has changed since it was sent."""
         return self._is_changed or self._new > 0
 
     @property
-    def is_worth_telling(self) -> bool:
-        """Whether enough has changed: output that grows is told again when there is half as much more."""
-        return self._is_changed or self._new >= max(_LEAST, self._told // 2)
+    def is_worth_sending(self) -> bool:
+        """Whether enough has changed: output that grows is sent again when there is half as much more."""
+        return self._is_changed or self._new >= max(_LEAST, self._sent // 2)
 
-    def tell(self) -> None:
-        """Note that the text is told."""
-        self._told, self._new, self._is_changed = len(self._output), 0, False
+    def mark_sent(self) -> None:
+        """Note that the text is sent."""
+        self._sent, self._new, self._is_changed = self._size, 0, False
 
     @property
     def text(self) -> str:
         """Command, output and end, a line each; bytes that are no UTF-8 are replaced."""
         lines = [f"$ {self._command}"] if self._command else []
-        shown = self._output.decode("utf-8", "replace")
+        shown = self._output.text
         if shown:
             lines.append(shown.removesuffix("\n"))
         if self._exit is not None:

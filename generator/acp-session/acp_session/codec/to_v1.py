@@ -1,7 +1,7 @@
 """What a peer of v2 says, in the terms of v1.
 
 v1 cannot take back what was said, has one plan, no display of terminals, and fewer states. What v2 patches is kept here, so that v1 is
-told the whole. What v1 cannot hold goes on as text that people can read, with the original in `_meta`, from where the way back takes it;
+sent the whole. What v1 cannot hold goes on as text that people can read, with the original in `_meta`, from where the way back takes it;
 what has no form in v1 at all goes on as an extension notification (`CARRIED`), with its params as they were.
 
 Sources: the pages of both versions on prompts, tool calls, plans, commands, configuration; the migration page; the RFD on terminal output.
@@ -106,7 +106,7 @@ class ToV1(Walker):
                 name = str(update.get("terminalId"))
                 text = _kept(self._texts, name, TerminalText, MOST_TERMINALS)
                 text.take(update)
-                return self._shown_again(name, text, place) if text.is_worth_telling else []
+                return self._shown_again(name, text, place) if text.is_worth_sending else []
             case "plan_update":
                 return self._plan(update, place)
             case "config_option_update":
@@ -120,14 +120,14 @@ class ToV1(Walker):
         return [self.convert("SessionUpdate", update, place)]
 
     def flush(self, place: Place) -> list[Json]:
-        """What terminals have shown and v1 was not told yet, as when the work has ended."""
+        """What terminals have shown and v1 was not sent yet, as when the work has ended."""
         more = [(name, text) for name, text in self._texts.items() if text.has_more]
         return [update for name, text in more for update in self._shown_again(name, text, place)]
 
     # --- messages
 
     def _message(self, kind: str, update: Json, place: Place) -> list[Json]:
-        """A message as a whole: what is new in it, piece by piece. One that says something else now is told as another message."""
+        """A message as a whole: what is new in it, piece by piece. One that says something else now is sent as another message."""
         message = _kept(self._messages, (kind, str(update.get("messageId"))), _Message)
         if "content" not in update:
             if update.get("_meta"):
@@ -158,7 +158,7 @@ class ToV1(Walker):
     # --- tool calls
 
     def tool_call(self, update: Json, place: Place) -> Json:
-        """A tool call as an update or a request for permission tells it; it is kept, so that later updates are whole."""
+        """A tool call as it stands in an update or a request for permission; it is kept, so that later updates are whole."""
         call = _kept(self._calls, str(update.get("toolCallId")), _Call)
         said = {key: [] if value is None and key in LISTS else value for key, value in update.items()}
         for key in CLEARABLE:
@@ -178,7 +178,7 @@ class ToV1(Walker):
         return self._announced(made, place.at("title")) if is_new else made
 
     def _grown(self, update: Json, place: Place) -> Json:
-        """A tool call whose content grows: v1 is told all of it."""
+        """A tool call whose content grows: v1 is sent all of it."""
         call_id = str(update.get("toolCallId"))
         is_new = call_id not in self._calls
         call = _kept(self._calls, call_id, _Call)
@@ -197,7 +197,7 @@ class ToV1(Walker):
 
     def _shown_again(self, name: str, text: TerminalText, place: Place) -> list[Json]:
         """The tool calls in which a terminal of the agent stands, with what it shows now."""
-        text.tell()
+        text.mark_sent()
         return [
             {
                 "sessionUpdate": "tool_call_update",
@@ -246,7 +246,7 @@ class ToV1(Walker):
 
     @property
     def mode(self) -> Json | None:
-        """The option that says the mode: for clients of v1 that know modes only, it is told as modes as well."""
+        """The option that says the mode: for clients of v1 that know modes only, it is sent as modes as well."""
         return next((one for one in self._options if one.get("category") == MODE and one.get("type") == "select"), None)
 
     def modes(self) -> Json | None:

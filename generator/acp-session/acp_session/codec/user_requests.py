@@ -1,6 +1,6 @@
 """What an agent asks of the user, from one version to the other: permission, and input by a form or a page.
 
-v1 has no words of the prompt beside the tool call: they go into the tool call's title, so that the user reads all, and that is told as a
+v1 has no words of the prompt beside the tool call: they go into the tool call's title, so that the user reads all, which is reported as a
 loss. A request that nobody could answer rightly is refused: that is no consent.
 
 Sources: the pages on tool calls and elicitation of both versions; the RFD on permission requests in v2 (2026-07-02).

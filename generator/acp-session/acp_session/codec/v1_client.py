@@ -48,7 +48,7 @@ class ClientForV1(peers1.Client):
             await self._codec.report_start(session)
             if method == "terminal/create" and session.turn is not None and session.turn.is_cancelled:
                 raise refused(params.command, "the turn was cancelled")
-        return await relay_errors(getattr(self._codec.services, name)(params))
+        return await relay_errors(self._codec.services.answer(name, params))
 
     async def session_update(self, params: v1.SessionNotification, /) -> None:
         session = self._codec.session(params.session_id)
@@ -59,7 +59,7 @@ class ClientForV1(peers1.Client):
             return
         await self._codec.report_start(session)
         for one in found:
-            with suppress(RequestError):  # told as a loss
+            with suppress(RequestError):  # reported as a loss
                 await self._codec.send(session.id, one, without(body, "sessionId", "update"))
 
     async def session_request_permission(self, params: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:

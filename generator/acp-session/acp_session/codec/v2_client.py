@@ -46,7 +46,7 @@ class ClientForV2(peers2.Client):
         if kind == "user_message":
             session.open.record_user_message(str(update.get("messageId")))
             if update.get("content") in session.prompts:
-                return  # what the client has said itself is not told again in v1
+                return  # v1 does not repeat what the client has said itself
         await self.update(session, update, more)
 
     async def _handle_state(self, session: Session, update: Json, more: Json) -> None:
@@ -85,7 +85,7 @@ class ClientForV2(peers2.Client):
         place = self._codec.losses.place("session/update", session_id=session.id)
         for one in updates:
             body = {**more, "sessionId": session.id, "update": one}
-            with suppress(ConnectionClosed, RequestError):  # what is refused is told as a loss
+            with suppress(ConnectionClosed, RequestError):  # what is refused is reported as a loss
                 await self._codec.client.session_update(into_v1(v1.SessionNotification, body, place))
 
     def _place(self, session: Session) -> Place:

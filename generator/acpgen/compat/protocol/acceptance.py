@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Revision, opposite
-from acpgen.compat.protocol.declared import DECLARED, SENT, as_sent, schema_of
+from acpgen.compat.protocol.declared import DECLARED, SENT, schema_of
 from acpgen.compat.protocol.formats import unjudged, unknown
 from acpgen.compat.protocol.revision import Revised
-from acpgen.schema.walk import references
+from acpgen.schema.walk import is_object, references
 
 if TYPE_CHECKING:
     from acpgen.schema.walk import Schema
@@ -100,7 +100,36 @@ class Acceptance:
     def between(
         self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None = None
     ) -> Relation:
-        """The relation of two schemas whose references are those of the bundles."""
+        """The relation of two schemas whose references are those of the bundles. The old revision keeps what was decided: another new
+        one that says the same has the same answer.
+        """
+        question = self._named(old, new, sender, culprit)
+        known: dict[str, tuple[Relation, int]] = self._sides[0].answers
+        if question in known:
+            relation, steps = known[question]
+            self._allowance.spend(steps)
+            return relation
+        left = self._allowance.left
+        relation = self._related(old, new, sender, culprit)
+        if relation.verdict.value != "undecided":
+            known[question] = relation, left - self._allowance.left
+        return relation
+
+    def _named(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> str:
+        """A question as a text: the same one has the same answer."""
+        asked: list[tuple[object, int]] = [(old, 0), (new, 1)]
+        if culprit is not None:
+            own = 0 if sender == "old" else 1
+            asked += [(each, own) for each in (*culprit.at, culprit.accepted) if is_object(each)]
+            asked.append((culprit.refused, 1 - own))
+        said = [
+            self._sides[number].digest(name.removesuffix(SENT).removesuffix(DECLARED))
+            for schema, number in asked
+            for name in references(schema)
+        ]
+        return repr((old, new, sender, self._formats, self._steps, culprit, said))
+
+    def _related(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> Relation:
         comparer = self._opened()
         relation = (
             comparer.include(old, new, culprit=culprit)
@@ -129,17 +158,7 @@ class Acceptance:
         from schema_inclusion import FORMATS, Comparer
 
         if self._comparer is None:
-            documents: list[Any] = [
-                {
-                    **side.bundle.schema,
-                    "$defs": {
-                        **side.demands,
-                        **as_sent(side.meant, side.written),
-                        **as_sent(side.meant, side.written, DECLARED),
-                    },
-                }
-                for side in self._sides
-            ]
+            documents: list[Any] = [{**side.bundle.schema, "$defs": side.asked} for side in self._sides]
             asserted = tuple(FORMATS) if self._formats else ()
             self._comparer = Comparer(*documents, steps=self._steps, allowance=self._allowance, formats=asserted)
         return self._comparer

@@ -69,7 +69,8 @@ def repair(
     sides = Sides(old, new)
     limit = max(20, min(BUDGET, SCALE // max(len(sides.before) + len(sides.after), 1))) if budget is None else budget
     wanted = [each for each in report.findings if _needs_repair(each)]
-    search = _Search(_Outcome(report), sides, wanted, lambda each: Proposals(each, sides, meaning), compare, limit)
+    offered = {id(each): [*Proposals(each, sides, meaning)] for each in wanted}
+    search = _Search(_Outcome(report), sides, wanted, offered, compare, limit)
     search.run()
     findings = tuple(search.with_repair(each) if _needs_repair(each) else each for each in report.findings)
     edits = search.edits(search.accepted) or {}
@@ -87,7 +88,7 @@ class _Search:
     before: _Outcome
     sides: Sides
     wanted: Sequence[Finding]
-    proposals: Callable[[Finding], Iterable[Proposal]]
+    offered: Mapping[int, Sequence[Proposal]]
     compare: Callable[[Input], Report]
     limit: int
     spent: int = 0
@@ -106,7 +107,7 @@ class _Search:
             self._together(list(fresh.values()))
 
     def _alone(self, finding: Finding, effort: Effort) -> None:
-        for proposal in self.proposals(finding) if id(finding) not in self.chosen else ():
+        for proposal in self.offered[id(finding)] if id(finding) not in self.chosen else ():
             if proposal.effort != effort:
                 continue
             outcome = self._judge([proposal], self.limit - _SPARED)

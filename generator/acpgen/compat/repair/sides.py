@@ -61,32 +61,13 @@ class Sides:
 
     def around(self, at: At, side: Input) -> str:
         """The name of the innermost definition around a place; without any, the path of the file."""
-        holding = [(len(each.keys), name) for name, each in self._known(side).items() if each.holds(at)]
-        return max(holding, default=(0, at.path))[1]
+        keys, known = tuple(map(str, at.keys)), self._names[side is self.old]
+        around = (known.get((at.path, keys[:size])) for size in range(len(keys), 0, -1))
+        return next((name for name in around if name is not None), at.path)
 
     def edited(self, part: Reversal) -> str:
         """The definition that an edit is about, or the file."""
         return self.around(part.at, self.new) if part.old is None else self.around(part.old, self.old)
-
-    def _known(self, side: Input) -> Mapping[str, At]:
-        return self.before if side is self.old else self.after
-
-    @cached_property
-    def _links(self) -> frozenset[tuple[str, str]]:
-        """The definitions and files of either side, each with those that it refers to."""
-        found: set[tuple[str, str]] = set()
-        for side in (self.old, self.new):
-            for document in side.documents.documents:
-                root = document.value if is_object(document.value) else {}
-                beside = {key: value for key, value in root.items() if key not in DEFINITIONS}
-                found |= {(document.path, name) for name in self._references(beside, document.path, side)}
-            for holder, at in self._known(side).items():
-                found |= {(holder, name) for name in self._references(self.value(at, side), at.path, side)}
-        return frozenset(found)
-
-    def near(self, names: frozenset[str]) -> frozenset[str]:
-        """The definitions with those that they refer to and those that refer to them."""
-        return names.union(*(link for link in self._links if names.intersection(link)))
 
     @cached_property
     def reversals(self) -> tuple[Reversal, ...]:
@@ -102,11 +83,25 @@ class Sides:
             found |= {each.identity: each for each in between(before, after, old, new)}
         return (*found.values(), *(self.restore(name) for name in self.before if name not in self.after))
 
-    @cached_property
-    def removals(self) -> tuple[Reversal, ...]:
-        """What takes away the definitions that only the new side has: some count by their name, whatever refers to them."""
-        fresh = (at for name, at in self.after.items() if name not in self.before)
-        return tuple(removal(at, self.value(at, self.new)) for at in fresh)
+    def taken_away(self, name: str) -> tuple[Reversal, ...]:
+        """What takes away a definition that only the new side has, with those that refer to it, and brings back what stood in their place:
+        some definitions count by their name, whatever refers to them.
+        """
+        fresh = {name: at for name, at in self.after.items() if name not in self.before}
+        referring = {
+            each: {*self._references(self.value(at, self.new), at.path, self.new)} for each, at in fresh.items()
+        }
+        gone = {name} & fresh.keys()
+        while more := {each for each, names in referring.items() if each not in gone and names & gone}:
+            gone |= more
+        parts = [removal(fresh[each], self.value(fresh[each], self.new)) for each in sorted(gone)]
+        for each in self.reversals if gone else ():
+            key, value = each.at.keys[-1], self.value(each.at, self.new)
+            if gone.intersection(self._references({key: value}, each.path, self.new)):
+                parts.append(each)
+                around = each.at.keys[:-1] if key == "$ref" else None
+                parts += [one for one in self.reversals if one.path == each.path and one.at.keys[:-1] == around]
+        return tuple(parts)
 
     def restore(self, name: str) -> Reversal:
         """The definition that the old side alone has, behind the one that it follows there."""

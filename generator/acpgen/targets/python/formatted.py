@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from ruff import find_ruff_bin  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+try:
+    from ruff import find_ruff_bin  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+except ImportError:  # ruff before 0.14
+    from ruff.__main__ import find_ruff_bin  # type: ignore[import-untyped,no-redef]  # pyright: ignore[reportMissingTypeStubs]
 
 from acpgen.errors import Faults, TargetFailed, printable
 from acpgen.targets.python.dials import LINE, PYTHONS

@@ -36,9 +36,9 @@ def check(old: Revised, new: Revised, budget: int = BUDGET, formats: bool = Fals
 def _changes(context: Context) -> Iterator[Reach]:
     """The findings of all changes."""
     pairs, walk = context.pairs, context.walk
-    elsewhere = frozenset(pair for pair in walk.nodes if pair.is_named) | {pair for _, pair in pairs}
-    for _, pair in pairs:
-        walk.visit(pair)
+    elsewhere = frozenset(pair for pair in walk.nodes if pair.is_named) | {each.pair for each in pairs}
+    for each in pairs:
+        walk.visit(each.pair)
     yield from of_methods(context)
     yield from message_frames.of_envelopes(context)
     yield from outside_messages.without_counterpart(context)
@@ -46,11 +46,11 @@ def _changes(context: Context) -> Iterator[Reach]:
     yield from message_frames.of_roots(context)
     known = frozenset(Pair(ir.Ref(name), ir.Ref(name)) for root in context.roots for name in context.kinds(root))
     content = Content(context)
-    for number, (messages, pair) in enumerate(pairs):
-        yield from content.compared(messages, pair, known if number < len(context.routes) else elsewhere)
+    for each in pairs:
+        yield from content.compared(each, elsewhere if each.alone else known)
     yield from content.unexplained()
     files = of_files(context.old, context.new)
-    for change in walk.paper_changes():
+    for change in walk.documentation_changes():
         if change.kind != "definition" or files.get(change.old) != change.new:
             yield context.editorial(change)
 

@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FieldChange, FormatChange, LimitChange, joined, unexplained
-from acpgen.compat.diff.pairs import Home, Pair, PlacedChange
+from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Reach, Revision, opposite
 from acpgen.compat.protocol.check.context import Cause, Context, breaks_of
@@ -16,7 +16,6 @@ from acpgen.compat.protocol.check.message_pairs import (
     DIRECTIONS,
     MessagePair,
     location_of,
-    pair_of,
     path_of,
     within_of,
 )
@@ -37,16 +36,16 @@ class Content:
     def __init__(self, context: Context) -> None:
         self.context = context
         self._answered: dict[Pair, set[Revision]] = {}
-        self._whole: list[tuple[MessagePair, Pair]] = []
+        self._whole: list[MessagePair] = []
 
-    def compared(self, messages: MessagePair, pair: Pair, elsewhere: frozenset[Pair]) -> Iterator[Reach]:
+    def compared(self, messages: MessagePair, elsewhere: frozenset[Pair]) -> Iterator[Reach]:
         """The findings of the changes in one kind of message or document; what changed in the pairs `elsewhere` is told there."""
-        if not self.context.is_changed(messages, pair):
+        if not self.context.is_changed(messages):
             return
-        self._whole.append((messages, pair))
+        self._whole.append(messages)
         explained: list[tuple[PlacedChange, Reach]] = []
         doubts: list[PlacedChange] = []
-        for found in self.context.walk.wire_changes(pair, elsewhere):
+        for found in self.context.walk.wire_changes(messages.pair, elsewhere):
             if found.change.kind == "undecided":
                 doubts.append(found)  # both ways of one comparison may leave the same doubt
                 continue
@@ -82,7 +81,8 @@ class Content:
     def unexplained(self) -> Iterator[Reach]:
         """What one revision refuses of the other's messages, and no change inside explains."""
         old, new = self.context.old, self.context.new
-        for messages, pair in self._whole:
+        for messages in self._whole:
+            pair = messages.pair
             answered: set[Revision] = set()
             answered.update(*(self._answered.get(inner, ()) for inner in (pair, *self._inside(pair))))
             names = (old, messages.old[1]), (new, messages.new[1])
@@ -123,7 +123,7 @@ class Content:
         doubtful: list[Revision] = []
         limits: list[LimitChange] = []
         for sender, receiver in DIRECTIONS:
-            if receiver in answered or self.context.acceptance.included(pair_of(messages), sender) == "yes":
+            if receiver in answered or self.context.acceptance.included(messages.pair, sender) == "yes":
                 continue
             limit = unexplained(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
             shown = self._reach(replace(found, change=limit), messages)
@@ -164,7 +164,7 @@ class Content:
         if found.free and (reception.witness is None or reception.witness.refused_by is None):
             judgement = of_anything(judgement, found.change)
             reception = receiver.reception(judgement)
-        if judgement.weight == "taken" and reception.witness is None:
+        if judgement.effect == "taken" and reception.witness is None:
             assert isinstance(found.change, FieldChange)
             return self._reach(replace(given, change=replace(found.change, harmless=True)), messages)
         if reception.kind == "kept":
@@ -252,7 +252,7 @@ def _is_empty(objects: Objects, written: Mapping[str, Schema], messages: Message
 
 def places_of(context: Context, found: PlacedChange) -> ChangePlaces:
     """Where a change stands on both sides: where nothing nearer has a place, in the declaration around it."""
-    old, new = (found.home or Home(found.pair)).names
+    old, new = (found.home or Declaration(found.pair)).names
     one, other = _declaring(context, found)
     return {
         "old_at": one or context.old.bundle.origins.get(old or "", ""),
@@ -266,7 +266,7 @@ def _declaring(context: Context, found: PlacedChange) -> tuple[str, str]:
     """
     at = [found.old_at, found.new_at]
     sides = context.old, context.new
-    for number, holder in enumerate((found.home or Home(found.pair)).names):
+    for number, holder in enumerate((found.home or Declaration(found.pair)).names):
         base, _ = sides[1 - number].owner(at[1 - number], declared=True)
         side = sides[number]
         is_whole = holder is not None and at[number] == side.bundle.origins.get(holder)
@@ -279,7 +279,7 @@ def cause_of(
     context: Context, found: PlacedChange, messages: MessagePair, location: str, within: str, said: str
 ) -> Cause:
     """What a change is about, told by the nearest declarations around it: those are the same in whatever message they stand."""
-    home, named = found.home or Home(found.pair), found.named or Home(found.pair)
+    home, named = found.home or Declaration(found.pair), found.named or Declaration(found.pair)
     one, other = _declaring(context, found)
     places = (context.old, one), (context.new, other)
     is_placed = bool(found.change.old_at or found.change.new_at)

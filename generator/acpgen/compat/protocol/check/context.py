@@ -20,14 +20,12 @@ from acpgen.compat.protocol.check.message_pairs import (
     document,
     kinds_of_both,
     names_of,
-    pair_of,
     roots_of_both,
     routes_of,
     within_of,
 )
 from acpgen.compat.protocol.covered import Cover, cover, groups, messages
-from acpgen.compat.protocol.envelopes import carries, envelopes
-from acpgen.compat.protocol.frames import Framed, framed
+from acpgen.compat.protocol.frames import Framed, carries, envelopes, framed
 from acpgen.compat.protocol.messages import Route, WitnessValidator
 from acpgen.compat.protocol.revision import Revised, fields_on
 from acpgen.compat.protocol.revision import rewritten as rewritten_names
@@ -66,7 +64,7 @@ class Context:
         self.walk = Walk(old, new, self.groups)
         self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
         self.acceptance = Acceptance(old, new, self.allowance, formats=formats)
-        self.routes = [(each, pair_of(each)) for each in routes_of(old, new)]
+        self.routes = [*routes_of(old, new)]
 
     @cached_property
     def methods(self) -> Sequence[tuple[ir.Method, ir.Method]]:
@@ -107,21 +105,21 @@ class Context:
     @cached_property
     def cover(self) -> Cover:
         """The definitions that no message holds."""
-        for _, pair in self.routes:
-            self.walk.visit(pair)
+        for each in self.routes:
+            self.walk.visit(each.pair)
         return cover(self.old, self.new, [names for pair in self.walk.nodes if (names := names_of(pair)) is not None])
 
     @cached_property
-    def pairs(self) -> list[tuple[MessagePair, Pair]]:
+    def pairs(self) -> list[MessagePair]:
         """All that is compared: what messages hold, and the definitions that stand on their own."""
-        alone = [replace(document(one, other, other), alone=True) for one, other in self.cover.alone]
-        return [*self.routes, *((each, pair_of(each)) for each in alone)]
+        alone = (document(one, other, other) for one, other in self.cover.alone)
+        return [*self.routes, *(replace(each, alone=True) for each in alone)]
 
-    def is_changed(self, messages: MessagePair, pair: Pair) -> bool:
+    def is_changed(self, messages: MessagePair) -> bool:
         """Whether messages have changed, or are written differently though no change tells why."""
         (_, old), (_, new) = messages.old, messages.new
         is_rewritten = old is not None and new is not None and (old != new or old in self.rewritten)
-        return self.walk.is_changed(pair) or is_rewritten
+        return self.walk.is_changed(messages.pair) or is_rewritten
 
     # --- the prover ---
 
@@ -156,13 +154,13 @@ class Context:
     ) -> Reach:
         """What a judgement says of one kind of message: undecided where no witness shows it, and it is not `proven` otherwise."""
         gate = self._gate(judgement.gate, messages)
-        severity = severity_of(judgement.weight, messages.flow, gate)
+        severity = severity_of(judgement.effect, messages.flow, gate)
         text = f"{judgement.message}{self._ungated(judgement)}"
         if gate == "known" and judgement.gate is not None:
             text = f"{text} Its gate {judgement.gate} may already be advertised by old peers."
         wants = judgement.accepted_by is not None or judgement.carried_by is not None
         refuses: tuple[Revision, ...] = ()
-        doubtful: tuple[Revision, ...] = ("old", "new") if judgement.weight == "undetermined" else ()
+        doubtful: tuple[Revision, ...] = ("old", "new") if judgement.effect == "undetermined" else ()
         if severity in ("breaking", "risky") and wants and witness is None and not proven:
             doubtful = (opposite(judgement.accepted_by),) if judgement.accepted_by is not None else ()
             if self.allowance.is_spent:  # with more steps, a message might show it
@@ -239,7 +237,7 @@ class Context:
 def _effect(judgement: Judgement, witness: Witness | None) -> Effect:
     """What a finding does to messages, as far as its witness shows it."""
     if witness is None:
-        return EFFECTS[judgement.weight][0]
+        return EFFECTS[judgement.effect][0]
     return "refused" if witness.refused_by is not None else "lost"
 
 

@@ -9,7 +9,8 @@ from acpgen.compat.findings import Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Cause, Context
 from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, root_of, sides_of
 from acpgen.compat.protocol.covered import framing
-from acpgen.compat.protocol.envelopes import (
+from acpgen.compat.protocol.frames import (
+    Framed,
     as_declared,
     carried,
     carries,
@@ -18,7 +19,6 @@ from acpgen.compat.protocol.envelopes import (
     plain_messages,
     with_identifiers,
 )
-from acpgen.compat.protocol.frames import Framed
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.rules import judge
 from acpgen.schema.numbers import loads

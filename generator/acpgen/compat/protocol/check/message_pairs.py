@@ -38,6 +38,12 @@ class MessagePair:
         return self.new[0].method.name if self.new[0].method is not None else None
 
     @property
+    def pair(self) -> Pair:
+        """The types that judge it."""
+        types: list[ir.Type] = [ir.Anything() if name is None else ir.Ref(name) for _, name in (self.old, self.new)]
+        return Pair(types[0], types[1])
+
+    @property
     def advertises(self) -> bool:
         """Whether peers say here what they can do: a bare object marks a capability, and is no map for members of any name."""
         return self.method == "initialize"
@@ -133,12 +139,6 @@ def alike(old: ir.Method, new: ir.Method, part: Part, sides: Sequence[str]) -> M
 def names_of(pair: Pair) -> tuple[str, str] | None:
     """The definitions of a pair of definitions."""
     return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
-
-
-def pair_of(joined: MessagePair) -> Pair:
-    """The types that judge one kind of message."""
-    types: list[ir.Type] = [ir.Anything() if name is None else ir.Ref(name) for _, name in (joined.old, joined.new)]
-    return Pair(types[0], types[1])
 
 
 def _route(part: str, method: ir.Method) -> Route:

@@ -11,7 +11,7 @@ from acpgen.compat.changes import Change
 from acpgen.compat.diff.methods import compare
 from acpgen.compat.findings import Reach, Revision, opposite
 from acpgen.compat.protocol.check.context import UNPROVEN, Context
-from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, alike, pair_of, root_of
+from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, alike, root_of
 from acpgen.compat.protocol.declared import schema_of
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.rules import judge
@@ -35,7 +35,7 @@ def _of_method(context: Context, change: Change) -> Reach:
     rule, judgement = judge(change)
     witness = None
     if judgement.carried_by == "old":
-        value = context.acceptance.carried(pair_of(pair), "old")
+        value = context.acceptance.carried(pair.pair, "old")
         witness = None if value is None else context.validator.loss(pair.sides, "old", *value)
     return context.reach(rule, judgement, pair, change, part, witness, method=new.name)
 
@@ -49,7 +49,7 @@ def _of_batches(context: Context) -> Reach:
     validator = context.validator
     for one, other in context.methods:
         pair = MessagePair((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
-        value = context.acceptance.carried(pair_of(pair), accepted_by)
+        value = context.acceptance.carried(pair.pair, accepted_by)
         shown = None if value is None else validator.loss(pair.sides, accepted_by, *value)
         if shown is not None and validator.accepts(pair.sides, refused_by, shown.value):
             witness = validator.proof(pair.sides, [shown.value], accepted_by)
@@ -86,7 +86,7 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
         if all(context.validator.accepts(pair.sides, revision, whole) for revision, _ in DIRECTIONS):
             witness = context.validator.carried(pair.sides, whole, "old")
     if witness is None:
-        judgement = replace(judgement, weight="undetermined", message=f"{judgement.message} {UNPROVEN}")
+        judgement = replace(judgement, effect="undetermined", message=f"{judgement.message} {UNPROVEN}")
     yield context.reach(rule, judgement, pair, change, "params", witness, method=new.name)
 
 

@@ -173,8 +173,8 @@ def left_out(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
         each for each in {**texts[0], **texts[1]} if each not in known and texts[0].get(each) != texts[1].get(each)
     ]
     if names:
-        at: ChangePlaces = {"old_at": root_of(old), "new_at": root_of(new)}
-        yield context.editorial(Change("structure", new=tuple(sorted(names)), detail="unstable", **at))
+        places: ChangePlaces = {"old_at": root_of(old), "new_at": root_of(new)}
+        yield context.editorial(Change("structure", new=tuple(sorted(names)), detail="unstable", **places))
 
 
 # --- the whole -------------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def _included(context: Context, sender: Revision, found: Sequence[Reach]) -> Ans
     receiver, acceptance = opposite(sender), context.acceptance
     if any(receiver in each.refuses or (each.witness and each.witness.refused_by == receiver) for each in found):
         return "no"
-    changed = [pair for messages, pair in context.pairs if context.is_changed(messages, pair)]
+    changed = [each.pair for each in context.pairs if context.is_changed(each)]
     answers: set[Answer] = {acceptance.included(pair, sender, declared=False) for pair in changed}
     if "no" not in answers:
         around = [(one, other) for _, one, other in context.envelopes]

@@ -13,22 +13,23 @@ from acpgen.compat.diff.pairs import Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Answer, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of, pair_of
+from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of
 from acpgen.compat.protocol.culprits import lost, refused, type_of, way
+from acpgen.compat.protocol.declared import schema_of
 from acpgen.compat.rules import Judgement
 from acpgen.schema.walk import Schema
 
 if TYPE_CHECKING:
-    from schema_inclusion import Culprit
+    from schema_inclusion import Culprit, Relation
 
-Kind: TypeAlias = Literal["told", "misread", "ignored", "kept"]
+Kind: TypeAlias = Literal["ruled", "misread", "ignored", "kept"]
 
 
 @dataclass(frozen=True, slots=True)
 class Reception:
     """What becomes of what a sender has at a place, with the message that shows it, `None` where none was found.
 
-    told: what the rule says · misread: the receiver takes it for something else · ignored: for the same with fewer members ·
+    ruled: what the rule says · misread: the receiver takes it for something else · ignored: for the same with fewer members ·
     kept: it understands all of it, or there is no such message.
     """
 
@@ -37,7 +38,7 @@ class Reception:
 
 
 KEPT: Final = Reception("kept")
-UNPROVEN: Final = Reception("told")
+UNPROVEN: Final = Reception("ruled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +64,24 @@ class Receiver:
             else:
                 answer, witness = self.refusal(culprit, sender)
             if witness is not None:
-                return Reception("told", witness)
+                return Reception("ruled", witness)
         if judgement.carried_by is not None and self._is_understood(judgement.carried_by):
             return KEPT
         if culprit is not None and judgement.accepted_by is not None:
             if self.found.change.kind == "alternative" and answer == "yes":
                 return self._alternative(sender)
-            is_within = judgement.weight != "taken" and any(step.kind == "variant" for step in self.found.steps)
+            is_within = judgement.effect != "taken" and any(step.kind == "variant" for step in self.found.steps)
             witness = self._misread(culprit, sender) if is_within else None
             if witness is not None:
                 return Reception("misread", witness)
         if judgement.carried_by is not None:
             gone = self.culprit(sender, is_lost=True)
-            return UNPROVEN if gone is None else Reception("told", self._loss(gone, sender))
+            return UNPROVEN if gone is None else Reception("ruled", self._loss(gone, sender))
         return KEPT if answer == "yes" else UNPROVEN
 
     def culprit(self, sender: Revision, *, is_lost: bool = False) -> Culprit | None:
         """What is refused of the change in what a sender sends, at its place, or with `is_lost` has no meaning; `None` for nothing."""
-        found, acceptance, whole = self.found, self.context.acceptance, pair_of(self.messages)
+        found, acceptance, whole = self.found, self.context.acceptance, self.messages.pair
         there = (lost if is_lost else refused)(found.change, found.pair, sender)
         if there is None and found.change.what == f"field-{'removed' if sender == 'old' else 'added'}":
             is_open = acceptance.included(whole, sender) == "yes"
@@ -93,33 +94,39 @@ class Receiver:
 
     def refusal(self, culprit: Culprit, sender: Revision) -> tuple[Answer, Witness | None]:
         """Whether all that has the culprit is accepted, and a message that is refused for it."""
-        whole, acceptance, validator = pair_of(self.messages), self.context.acceptance, self.context.validator
+        whole, acceptance, validator = self.messages.pair, self.context.acceptance, self.context.validator
         relation = acceptance.relation(whole, sender)
-        if relation.verdict.value == "yes" or self._is_taken(culprit, sender):
+        if relation.verdict.value == "yes":
             return "yes", None
         shows = validator.standing(sender, culprit)
         if relation.witness is None or not shows(relation.witness.value):
             relation = acceptance.shown(whole, sender, culprit)
+        if relation.verdict.value == "yes" or self._is_taken(culprit, sender, relation):
+            return "yes", None
         if relation.witness is None:
             return relation.verdict.value, None
         return "no", validator.refusal(self.messages.sides, sender, relation.witness.value, shows)
 
-    def _is_taken(self, culprit: Culprit, sender: Revision) -> bool:
-        """Whether the outermost union around a place takes all that has the culprit, by another branch: a message is refused for something
-        else then.
+    def _is_taken(self, culprit: Culprit, sender: Revision, relation: Relation) -> bool:
+        """Whether the outermost union around a place takes all that has the culprit, by another branch: the message of a witness is refused
+        for something else then.
         """
-        steps, walk, whole = self.found.steps, self.context.walk, pair_of(self.messages)
+        steps, walk, whole = self.found.steps, self.context.walk, self.messages.pair
         depth = next((depth for depth, step in enumerate(steps) if step.kind in _BRANCHES), 0)
         union = walk.below(whole, steps[:depth]) if depth else None
         if union is None:
             return False
         around = way(steps[:depth], sender, whole.on(sender), walk.shape)
+        union_refuses = replace(culprit, at=around, accepted={}, refused=schema_of(union.on(opposite(sender))))
+        standing = self.context.validator.standing(sender, union_refuses)
+        if relation.witness is not None and standing(relation.witness.value):
+            return False
         inside = replace(culprit, at=culprit.at[len(around) :])
         return self.context.acceptance.shown(union, sender, inside).verdict.value == "yes"
 
     def _loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that has the culprit, whoever accepts it."""
-        value = self.context.acceptance.carried(pair_of(self.messages), sender, culprit)
+        value = self.context.acceptance.carried(self.messages.pair, sender, culprit)
         shows = self.context.validator.standing(sender, culprit)
         return None if value is None else self.context.validator.loss(self.messages.sides, sender, *value, shows)
 
@@ -142,7 +149,7 @@ class Receiver:
 
     def _misread(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that a variant refuses and another branch of its union takes, and does not declare all of."""
-        relation = self.context.acceptance.misread(pair_of(self.messages), sender, culprit)
+        relation = self.context.acceptance.misread(self.messages.pair, sender, culprit)
         if relation.witness is None:
             return None
         validator, sides = self.context.validator, self.messages.sides
@@ -172,12 +179,12 @@ class Receiver:
 def as_received(judgement: Judgement, change: Change, kind: Kind) -> Judgement:
     """The judgement of a rule with what becomes of the change."""
     sender = judgement.accepted_by
-    if sender is None or kind == "told":
+    if sender is None or kind == "ruled":
         return judgement
     if kind == "ignored":
         return replace(
             judgement,
-            weight="claimed",
+            effect="claimed",
             message=f"The alternative {change.one.name} was added: another one with more optional fields.",
             advice="None: old peers ignore the fields.",
             accepted_by=None,
@@ -190,7 +197,7 @@ def misread(judgement: Judgement, sender: Revision, words: str) -> Judgement:
     """The judgement where all is accepted and taken for something else."""
     return replace(
         judgement,
-        weight="lost" if sender == "old" else "otherwise",
+        effect="lost" if sender == "old" else "otherwise",
         message=f"{judgement.message} {words}",
         accepted_by=None,
         carried_by=sender,
@@ -203,12 +210,12 @@ def of_anything(judgement: Judgement, change: Change) -> Judgement:
     if sender is None:
         return judgement
     if change.what == "field-removed":
-        return replace(judgement, weight="lost", accepted_by=None, carried_by="old")
+        return replace(judgement, effect="lost", accepted_by=None, carried_by="old")
     if change.what == "field-changed":
         return replace(judgement, accepted_by=None)
     is_addition = change.kind in ("alternative", "type") or change.what in ("value-added", "variant-added")
     if sender == "new" and is_addition:
-        return replace(judgement, weight="claimed", accepted_by=None, carried_by=None)
+        return replace(judgement, effect="claimed", accepted_by=None, carried_by=None)
     return misread(judgement, sender, _ANYTHING.format(opposite(sender)))
 
 
@@ -229,4 +236,4 @@ _OF_NAMES: Final = frozenset(
 def _around(found: PlacedChange, messages: MessagePair) -> tuple[Pair, ...]:
     """The pair of a change, that of the definition around it, and that of the whole message."""
     home = () if found.home is None else (found.home.pair,)
-    return tuple(dict.fromkeys((found.pair, *home, pair_of(messages))))
+    return tuple(dict.fromkeys((found.pair, *home, messages.pair)))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from acp_monitor.shapes import MOST_PLACES, Shapes
+from acp_monitor.undeclared import MAX_PLACES, Types
 from acpgen.schema.walk import is_array, is_object
 from conformance.vectors import protocol
 
@@ -42,31 +42,31 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
-def test_what_is_remembered_of_forms_changes_nothing(name: str) -> None:
+def test_what_is_remembered_of_shapes_changes_nothing(name: str) -> None:
     found, chance = protocol(name), Random(5)
     schema = found.bundle.schema
-    remembering, forgetful, crowded = Shapes(schema), Shapes(schema, 0), Shapes(schema, 3)
+    remembering, forgetful, crowded = Types(schema), Types(schema, 0), Types(schema, 3)
     told = 0
     for vector in found.vectors:
         if vector.typed is None:
             continue
         root = [deepcopy(vector.value)]
         for _ in range(4):
-            wanted = list(forgetful.unknown(vector.typed, root[0]))
+            wanted = list(forgetful.undeclared(vector.typed, root[0]))
             told += bool(wanted)
-            for shapes in (remembering, remembering, crowded):
-                assert list(shapes.unknown(vector.typed, root[0])) == wanted, (vector.typed, root)
+            for types in (remembering, remembering, crowded):
+                assert list(types.undeclared(vector.typed, root[0])) == wanted, (vector.typed, root)
             holder, key = chance.choice(list(places(root)))
             holder[key] = deepcopy(chance.choice(OTHERS))
     assert told > 1000
 
 
 def test_a_message_of_more_places_than_are_looked_at_is_said_to_be_one_each_time() -> None:
-    """Its form is not remembered: that nothing was found in the part that was looked at says nothing of the rest."""
-    shapes = Shapes(protocol("acp/v1").bundle.schema)
+    """Its shape is not remembered: that nothing was found in the part that was looked at says nothing of the rest."""
+    types = Types(protocol("acp/v1").bundle.schema)
     block = {"type": "text", "text": "tide"}
     stopped: list[bool] = []
-    for count in (10, MOST_PLACES // 2, MOST_PLACES // 2, 10):
+    for count in (10, MAX_PLACES // 2, MAX_PLACES // 2, 10):
         value = {"sessionId": "s", "prompt": [block] * count}
-        assert not list(shapes.unknown("PromptRequest", value, lambda: stopped.append(True)))
+        assert not list(types.undeclared("PromptRequest", value, lambda: stopped.append(True)))
     assert len(stopped) == 2

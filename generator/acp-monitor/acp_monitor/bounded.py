@@ -1,4 +1,4 @@
-"""What the monitor keeps is bounded: tables with room for so much, short keys for long ids, and the limits."""
+"""What the monitor keeps is bounded: tables that share a budget of memory, short keys for long ids, and the limits."""
 
 from __future__ import annotations
 
@@ -11,91 +11,91 @@ from typing import Any, Final, Generic, TypeVar
 K = TypeVar("K")
 V = TypeVar("V")
 
-LONGEST_KEY: Final = 256
+MAX_KEY: Final = 256
 """Characters of an id or a name that are kept; of a longer one its beginning and a digest are."""
 
-LONGEST_PATH: Final = 4096
+MAX_PATH: Final = 4096
 """Characters of a path that are kept."""
 
-LONGEST_POINTER: Final = 4096
-"""Characters of the place that a breach tells."""
+MAX_POINTER: Final = 4096
+"""Characters of the place that a breach reports."""
 
-MOST_REQUESTS: Final = 4096
-MOST_SESSIONS: Final = 4096
-MOST_PARTS: Final = 1024
+MAX_REQUESTS: Final = 4096
+MAX_SESSIONS: Final = 4096
+MAX_PARTS: Final = 1024
 """Ids of terminals, tool calls, options and the like that are kept for one session."""
 
-MOST_MARKS: Final = 1024
-"""Things that are told once, and kept in mind."""
+MAX_MARKS: Final = 1024
+"""Things that are reported once, and remembered."""
 
-MOST_VALUES: Final = 16 * MOST_PARTS
+MAX_OPTION_VALUES: Final = 16 * MAX_PARTS
 """Values of all options of one session that are kept."""
 
-MOST_BREACHES: Final = 1000
-"""Breaches of one line that are told, where nothing else is asked for."""
+MAX_BREACHES: Final = 1000
+"""Breaches of one line that are reported, where nothing else is asked for."""
 
-MOST_READ: Final = 500_000
+MAX_VALUES: Final = 500_000
 """Values of one message that is read, where nothing else is asked for."""
 
-LONGEST_FORM: Final = 65536
+MAX_FORM: Final = 65536
 """Characters of the schema of a form that are kept."""
 
-ROOM: Final = 16 << 20
-"""Bytes, about, that is kept of one connection, all tables together."""
+MAX_BYTES: Final = 16 << 20
+"""Bytes, about, that are kept of one connection, all tables together."""
 
 ENTRY: Final = 300
 """Bytes, about, that an entry of a table takes beside its key and its value."""
 
 
-class Room:
-    """What tables share: bytes up to `ROOM`. When they hold more, what was written longest ago gives way, in whichever table it is."""
+class MemoryBudget:
+    """What tables share: bytes up to `MAX_BYTES`. Over it, the entry written longest ago is evicted, in whichever table it is."""
 
-    __slots__ = ("_tables", "_writes", "taken")
+    __slots__ = ("_tables", "_writes", "used")
 
     def __init__(self) -> None:
-        self.taken = 0
-        self._tables: list[Recent[Any, Any]] = []
+        self.used = 0
+        self._tables: list[BoundedTable[Any, Any]] = []
         self._writes = 0
 
-    def enter(self, table: Recent[Any, Any]) -> None:
-        """Let a table have a part of it."""
+    def add(self, table: BoundedTable[Any, Any]) -> None:
+        """Let a table use a part of it."""
         self._tables.append(table)
 
-    def written(self) -> int:
+    def count_write(self) -> int:
         """The number of one more entry that is written."""
         self._writes += 1
         return self._writes
 
-    def make(self) -> None:
-        """Let the oldest entries go until the rest has room."""
-        while self.taken > ROOM:
+    def enforce(self) -> None:
+        """Evict the oldest entries until the rest has room."""
+        while self.used > MAX_BYTES:
             oldest = min((table for table in self._tables if len(table)), key=lambda table: table.oldest)
-            oldest.drop()
+            oldest.evict()
 
 
-class Recent(Generic[K, V]):
-    """A table of the entries written last, as far as there is room for them. `forgot` says whether any were dropped.
+class BoundedTable(Generic[K, V]):
+    """A table of the entries written last, as far as there is room for them. `evicted`: some were dropped.
 
-    `size` tells about how many bytes a value takes when it is written, `forgetting` is called when one is dropped. Tables with one `room`
+    `size` tells about how many bytes a value takes when it is written, `on_evict` is called when one is dropped. Tables with one `budget`
     share it; without, a table is a part of an entry of another one, whose size it is counted in.
     """
 
-    __slots__ = ("_entries", "_forgetting", "_room", "_size", "capacity", "forgot", "taken")
+    __slots__ = ("_budget", "_entries", "_on_evict", "_size", "capacity", "evicted", "used")
 
     def __init__(
         self,
         capacity: int,
         size: Callable[[V], int] = lambda _: 0,
-        forgetting: Callable[[], None] = lambda: None,
-        room: Room | None = None,
+        on_evict: Callable[[], None] = lambda: None,
+        budget: MemoryBudget | None = None,
     ) -> None:
         self._entries: OrderedDict[K, tuple[V, int, int]] = OrderedDict()
-        self._size, self._forgetting, self._room = size, forgetting, room
-        self.taken = 0
+        self._size, self._on_evict, self._budget = size, on_evict, budget
+        self.used = 0
         self.capacity = capacity
-        self.forgot = False
-        if room is not None:
-            room.enter(self)
+        self.evicted = False
+        if budget is not None:
+            budget.add(self)
 
     @property
     def oldest(self) -> int:
@@ -110,23 +110,23 @@ class Recent(Generic[K, V]):
     def __setitem__(self, key: K, value: V) -> None:
         self.pop(key)
         size = ENTRY + getsizeof(key) + self._size(value)
-        self._entries[key] = value, size, 0 if self._room is None else self._room.written()
+        self._entries[key] = value, size, 0 if self._budget is None else self._budget.count_write()
         self._count(size)
         if len(self._entries) > self.capacity:
-            self.drop()
-        if self._room is not None:
-            self._room.make()
+            self.evict()
+        if self._budget is not None:
+            self._budget.enforce()
 
     def _count(self, size: int) -> None:
-        self.taken += size
-        if self._room is not None:
-            self._room.taken += size
+        self.used += size
+        if self._budget is not None:
+            self._budget.used += size
 
-    def drop(self) -> None:
-        """Let the entry written longest ago go."""
+    def evict(self) -> None:
+        """Drop the entry written longest ago."""
         self._count(-self._entries.popitem(last=False)[1][1])
-        self.forgot = True
-        self._forgetting()
+        self.evicted = True
+        self._on_evict()
 
     def get(self, key: K) -> V | None:
         """The entry of a key, if it is still there."""
@@ -147,10 +147,10 @@ class Recent(Generic[K, V]):
             yield value
 
     def clear(self) -> None:
-        """Forget everything."""
-        self.forgot = self.forgot or bool(self._entries)
+        """Drop everything."""
+        self.evicted = self.evicted or bool(self._entries)
         self._entries.clear()
-        self._count(-self.taken)
+        self._count(-self.used)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -165,7 +165,7 @@ def key(value: object) -> str | None:
     return "null" if value is None else None
 
 
-def brief(value: str, longest: int = LONGEST_KEY) -> str:
+def brief(value: str, longest: int = MAX_KEY) -> str:
     """A text, or of a long one its beginning and its digest."""
     if len(value) < longest:
         return value

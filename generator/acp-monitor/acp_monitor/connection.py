@@ -1,15 +1,14 @@
-"""What the monitor knows of a connection. Bounded: what is let go makes the rules that would need it silent, not wrong, and is said."""
+"""What the monitor knows of a connection. It is bounded: what is evicted makes the rules that need it silent, not wrong; it is reported."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from .kept import MOST_MARKS, MOST_REQUESTS, MOST_SESSIONS, Recent, Room, brief, key, size_of
-from .offers import Options, all_gates, size_of_options
-from .records import Listed, Pending, Question, Session
-from .rootpaths import distinct
+from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, MemoryBudget, brief, key, size_of
+from .paths import distinct
+from .records import Listed, Options, Pending, Question, Session, size_of_options
 from .versions import is_named, is_unknown, negotiates, spoken
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class Connection:
         first = next(iter(protocols.values()))
         self.strict: Strict | None = first
         self.is_named = False
-        self.gates: Mapping[str, frozenset[str]] = all_gates(protocols.values())
+        self.capabilities: Mapping[str, frozenset[str]] = known_capabilities(protocols.values())
         self.sides: tuple[str, str] = first.contract.peers
         self.whole = True
         self.asked: int | None = None
@@ -53,26 +52,6 @@ class Connection:
         self.auth_methods: dict[str, str] | None = None
         self.read = dict.fromkeys(self.sides, -1)
         """Of each side the last message of the other that it has read for sure, as it has answered that or a later one."""
-        room = Room()
-        self.early = Recent[str, Options](MOST_REQUESTS, size_of_options, self._forgetting("options"), room)
-        """Options of sessions whose id the client has not been told yet."""
-        self.early_states = Recent[str, str](MOST_REQUESTS, size_of, room=room)
-        """What the agent said that they do."""
-        self.pending = {
-            side: Recent[str, Pending](MOST_REQUESTS, Pending.size, self._forgetting("open requests"), room)
-            for side in self.sides
-        }
-        self.answered = {side: Recent[str, int](MOST_REQUESTS, room=room) for side in self.sides}
-        self.sessions = Recent[str, Session](MOST_SESSIONS, Session.size, self._forgetting("sessions"), room)
-        self.listed = Recent[str, Listed](MOST_SESSIONS, Listed.size, room=room)
-        self.deleted = Recent[str, int](MOST_SESSIONS, forgetting=self._forgetting("deleted sessions"), room=room)
-        self.questions = Recent[str, Question](MOST_REQUESTS, Question.size, self._forgetting("open questions"), room)
-        self.visits = Recent[str, int](MOST_REQUESTS, forgetting=self._forgetting("visits to web pages"), room=room)
-        """When the agent last asked for a visit, by its id."""
-        self.cursors = Recent[str, int](MOST_REQUESTS, forgetting=self._forgetting("cursors"), room=room)
-        """The lists that brought each cursor."""
-        self.let_go: list[str] = []
-        """What the message taken in last made the monitor let go, as reasons why something is not judged."""
         self.strays = dict.fromkeys(self.sides, 0)
         """Lines of each side that were no message, and may be refused without an id."""
         self.notified: dict[str, int] = {}
@@ -81,9 +60,31 @@ class Connection:
         """The last answer with the roots of a client of MCP, and their digest."""
         self.changed: tuple[int, int] | None = None
         """The answer that showed other roots than one before, where no news of a change has come since."""
-        self._told = Recent[str, bool](MOST_MARKS, room=room)
+        self.evictions: list[str] = []
+        """What the message recorded last made the monitor give up, as reasons why something is not judged."""
+        budget = MemoryBudget()
 
-    # --- questions ---
+        def table(what: str = "", size: Callable[[Any], int] = lambda _: 0, most: int = MAX_REQUESTS) -> Any:
+            on_evict = partial(self.report_eviction, f"there are more {what} than are kept") if what else lambda: None
+            return BoundedTable[str, Any](most, size, on_evict, budget)
+
+        self.early_options: BoundedTable[str, Options] = table("options", size_of_options)
+        """Options of sessions whose id the client has not received yet."""
+        self.early_states: BoundedTable[str, str] = table(size=size_of)
+        """The states of such sessions."""
+        self.pending: dict[str, BoundedTable[str, Pending]] = {
+            side: table("open requests", Pending.size) for side in self.sides
+        }
+        self.answered: dict[str, BoundedTable[str, int]] = {side: table() for side in self.sides}
+        self.sessions: BoundedTable[str, Session] = table("sessions", Session.size, MAX_SESSIONS)
+        self.listed: BoundedTable[str, Listed] = table(size=Listed.size, most=MAX_SESSIONS)
+        self.deleted: BoundedTable[str, int] = table("deleted sessions", most=MAX_SESSIONS)
+        self.questions: BoundedTable[str, Question] = table("open questions", Question.size)
+        self.visits: BoundedTable[str, int] = table("visits to web pages")
+        """When the agent last asked for a visit, by its id."""
+        self.cursors: BoundedTable[str, int] = table("cursors")
+        """The lists that brought each cursor."""
+        self._reported: BoundedTable[str, bool] = table(most=MAX_MARKS)
 
     @property
     def version(self) -> int | str | None:
@@ -101,21 +102,28 @@ class Connection:
             return ()
         return tuple(strict for strict in self.protocols.values() if strict is not self.strict)
 
-    def is_said(self, version: object) -> bool:
-        """Whether this is a version as protocols have them, known or not."""
-        return is_named(version, self.protocols) or is_unknown(version, self.protocols)
-
     def speaking(self, version: object) -> Strict | None:
         """What judges once a handshake names a version: the one in force, where it names none or where that is fixed."""
         return spoken(version, self.protocols, self.strict, is_fixed=self.is_fixed)
+
+    def speak(self, version: object, *, is_agreed: bool) -> None:
+        """A handshake names a version, or fails to: one peer asks for it, or both agree on it."""
+        found = self.speaking(version)
+        self.strict = found if is_agreed else found or self.strict
+        self.is_named = is_named(version, self.protocols)
+
+    @cached_property
+    def has_handshake(self) -> bool:
+        """Whether `initialize` agrees on a version, as in ACP and MCP. Of a method of that name elsewhere their documents say nothing."""
+        return any(map(negotiates, self.protocols.values()))
 
     def other(self, side: str) -> str:
         """The peer of a side."""
         return self.sides[1] if side == self.sides[0] else self.sides[0]
 
-    def advertises(self, gate: str) -> bool | None:
+    def advertises(self, capability: str) -> bool | None:
         """Whether a capability was advertised; `None` while its side has not said, or said it in a malformed way."""
-        side, _, path = gate.partition(":")
+        side, _, path = capability.partition(":")
         found = self.advertised.get(side)
         return None if found is None or path in self.unclear.get(side, ()) else path in found
 
@@ -140,12 +148,12 @@ class Connection:
             return session.cwd, session.opened
         return None if listed is None or listed.cwd is None else (listed.cwd, listed.index)
 
-    def in_force(self, name: str | None) -> tuple[str, ...] | None:
+    def roots_in_force(self, name: str | None) -> tuple[str, ...] | None:
         """The roots of a session that are in force for this client on this connection; `None` where they are not known."""
         session, listed = self.session(name), self.listed.get(key(name) or "")
         known = () if listed is None or not listed.has_roots else listed.roots
         if session is None:
-            is_whole = self.whole and not self.sessions.forgot and not self.listed.forgot
+            is_whole = self.whole and not self.sessions.evicted and not self.listed.evicted
             return known if (listed is not None and listed.has_roots) or is_whole else None
         if session.roots is None or known is None:
             return None
@@ -161,41 +169,34 @@ class Connection:
 
     def once(self, mark: str) -> bool:
         """Whether this is the first time that this is asked."""
-        is_first = self._told.get(brief(mark)) is None
-        self._told[brief(mark)] = True
+        is_first = self._reported.get(brief(mark)) is None
+        self._reported[brief(mark)] = True
         return is_first
-
-    # --- which version is spoken ---
-
-    def speak(self, version: object, *, is_agreed: bool) -> None:
-        """A handshake names a version, or fails to: one peer asks for it, or both agree on it."""
-        found = self.speaking(version)
-        self.strict = found if is_agreed else found or self.strict
-        self.is_named = is_named(version, self.protocols)
-
-    @cached_property
-    def has_handshake(self) -> bool:
-        """Whether `initialize` agrees on a version, as in ACP and MCP. Of a method of that name elsewhere their documents say nothing."""
-        return any(map(negotiates, self.protocols.values()))
-
-    # --- what is let go ---
 
     def lose(self) -> None:
         """Messages went by unseen: from here on nothing is concluded from what is not known."""
         self.whole = False
-        for side in self.sides:
-            self.pending[side].clear()
-            self.answered[side].clear()
-        self.sessions.clear()
-        self.listed.clear()
-        self.deleted.clear()
-        self.questions.clear()
-        self.cursors.clear()
-        self.visits.clear()
+        tables: list[BoundedTable[str, Any]] = [*self.pending.values(), *self.answered.values()]
+        tables += [self.sessions, self.listed, self.deleted, self.questions, self.cursors, self.visits]
+        for table in tables:
+            table.clear()
 
-    def letting_go(self, what: str) -> None:
-        """Say that something of a message is not kept."""
-        self.let_go.append(f"{what}: what depends on that is not judged")
+    def report_eviction(self, what: str) -> None:
+        """Report that something of a message is not kept."""
+        self.evictions.append(f"{what}: what depends on that is not judged")
 
-    def _forgetting(self, what: str) -> Callable[[], None]:
-        return partial(self.letting_go, f"there are more {what} than are kept")
+
+def known_capabilities(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:
+    """The paths of all capabilities that anything depends on, by the side that advertises."""
+    found: dict[str, set[str]] = {}
+    for contract in (strict.contract for strict in protocols):
+        names = [method.capability for method in contract.methods]
+        for gated in contract.gated.values():
+            names.extend(gated.values.values())
+            for member in (*gated.fields.values(), *gated.variants.values()):
+                names.extend((member.capability, member.required_with))
+        for name in names:
+            if name is not None:
+                side, _, path = name.partition(":")
+                found.setdefault(side, set()).add(path)
+    return {side: frozenset(paths) for side, paths in found.items()}

@@ -15,7 +15,7 @@ from acp_bindings.v2.methods import STRICT as V2
 
 import tiers
 from acp_monitor import Monitor
-from acp_monitor.alike import LONGEST, MOST, Alike
+from acp_monitor.chunk_cache import MAX_PREFIX, MAX_PREFIXES, ChunkCache
 from jsonrpc_bindings.strict import Strict
 
 SHIPPED: Final = sorted((Path(__file__).parent / "shipped").glob("*.jsonl"))
@@ -50,10 +50,10 @@ TEXTS: Final = (
 )
 
 
-class Forgetful(Alike):
-    """Learns nothing."""
+class Forgetful(ChunkCache):
+    """Keeps nothing."""
 
-    def learn(self, sender: str, line: bytes, value: Any, judges: Iterable[Strict]) -> None:
+    def add(self, sender: str, line: bytes, value: Any, judges: Iterable[Strict]) -> None:
         """Nothing is kept."""
 
 
@@ -61,7 +61,7 @@ def told(lines: list[Line], *protocols: Any, learns: bool) -> list[Any]:
     """What a monitor says of each line, and of the end."""
     monitor = Monitor(protocols)
     if not learns:
-        monitor._alike = Forgetful()  # type: ignore[misc]  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+        monitor._chunks = Forgetful()  # type: ignore[misc]  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
     found = [(monitor.observe(sender, line), monitor.unjudged) for sender, line in lines]
     state = vars(monitor._connection)  # pyright: ignore[reportPrivateUsage]
     kept = {name: state[name] for name in ("notified", "strays", "read", "version", "began", "worked") if name in state}
@@ -167,7 +167,7 @@ def test_recordings_of_shipped_agents(file: Path) -> None:
 
 def test_chunks_are_learned_and_forgotten() -> None:
     monitor = Monitor([V1])
-    known = monitor._alike  # pyright: ignore[reportPrivateUsage]
+    known = monitor._chunks  # pyright: ignore[reportPrivateUsage]
     for sender, text in [*opened(1), chunk("a")]:
         monitor.observe(sender, text)
     assert known.has(*chunk("b"))
@@ -182,12 +182,12 @@ def test_chunks_are_learned_and_forgotten() -> None:
 
 
 def test_what_is_kept_has_a_bound() -> None:
-    known = Alike()
-    for index in range(3 * MOST):
+    known = ChunkCache()
+    for index in range(3 * MAX_PREFIXES):
         sender, text = chunk("a", messageId="m" * (index * 3) + str(index))
-        known.learn(sender, text, json.loads(text), (V1,))
-        assert len(known._known) <= MOST  # pyright: ignore[reportPrivateUsage]
-        assert all(len(head) <= LONGEST for head in known._known)  # pyright: ignore[reportPrivateUsage]
+        known.add(sender, text, json.loads(text), (V1,))
+        assert len(known._known) <= MAX_PREFIXES  # pyright: ignore[reportPrivateUsage]
+        assert all(len(head) <= MAX_PREFIX for head in known._known)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_most_of_a_conversation_is_alike() -> None:
@@ -197,6 +197,6 @@ def test_most_of_a_conversation_is_alike() -> None:
     quick = 0
     for sender, body in islice(conversation(Random(1)), 400):
         text = json.dumps({"jsonrpc": "2.0", **body}).encode()
-        quick += monitor._alike.has(sender, text)  # pyright: ignore[reportPrivateUsage]
+        quick += monitor._chunks.has(sender, text)  # pyright: ignore[reportPrivateUsage]
         assert not monitor.observe(sender, text)
     assert quick > 280

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jiter import from_json
 
-from .events import text
+from .json_values import text
 from .rule import ACP
-from .work import CHUNKS
+from .updates import CHUNKS
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
 
-MOST: Final = 64
-LONGEST: Final = 512
+MAX_PREFIXES: Final = 64
+MAX_PREFIX: Final = 512
 """So many beginnings of lines are kept, and none that is longer."""
 
 _TEXT: Final = ("params", "update", "content", "text")
 
 
-class Alike:
+class ChunkCache:
     """Beginnings of lines up to their text, and how these lines end.
 
-    They are of chunks that broke no rule and changed nothing; they are forgotten as soon as anything changes on the connection. In two
+    They are of chunks that broke no rule and changed nothing; they are dropped as soon as anything changes on the connection. In two
     lines that begin and end alike, and whose last texts have no quote in them, everything but that text is the same.
     """
 
@@ -44,17 +44,17 @@ class Alike:
             return False
         return True
 
-    def learn(self, sender: str, line: bytes, value: Any, judges: Iterable[Strict]) -> None:
+    def add(self, sender: str, line: bytes, value: Any, judges: Iterable[Strict]) -> None:
         """Keep a chunk that broke no rule and changed nothing."""
         last = line.rfind(b'"')
         begin = line.rfind(b'"', 0, last)
-        if begin > LONGEST or not _ends_with_text(value) or not all(map(_takes_any_text, judges)):
+        if begin > MAX_PREFIX or not _ends_with_text(value) or not all(map(_takes_any_text, judges)):
             return
-        if len(self._known) >= MOST:
+        if len(self._known) >= MAX_PREFIXES:
             self._known.clear()
         self._known[line[:begin]] = sender, line[last:]
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Something has changed."""
         if self._known:
             self._known = {}

@@ -7,31 +7,35 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from .events import pointer_steps
-from .json_types import is_array, is_object
+from .json_values import is_array, pointer_steps, text
 
-Misfit: TypeAlias = Literal["null", "no array", "no string", "empty", "relative", "other platform"]
+RootFault: TypeAlias = Literal["null", "no array", "no string", "empty", "relative", "other platform"]
 """What can be wrong with additional roots or one of them."""
 
-MOST_ROOTS: Final = 1024
-LONGEST: Final = 65536
+MAX_ROOTS: Final = 1024
+MAX_CHARACTERS: Final = 65536
 """Characters of all roots of one session together that are kept."""
 
 
-def listed_roots(value: Any) -> tuple[str, ...] | None:
+def root_list(value: Any) -> tuple[str, ...] | None:
     """The additional directories in a message; none where the field is absent, `None` where it is malformed or very long."""
-    roots: Any = value.get("additionalDirectories", []) if is_object(value) else []
-    if not is_array(roots) or not all(isinstance(root, str) for root in roots):
-        return None
-    if len(roots) > MOST_ROOTS or sum(map(len, roots)) > LONGEST:
-        return None
-    return tuple(roots)
+    roots = _strings(value)
+    return None if roots is None or _is_too_long(roots) else tuple(roots)
 
 
-def are_too_many(value: Any) -> bool:
+def has_too_many_roots(value: Any) -> bool:
     """Whether the additional directories in a message are more than are kept."""
-    roots: Any = value.get("additionalDirectories", []) if is_object(value) else []
-    return is_array(roots) and all(isinstance(root, str) for root in roots) and listed_roots(value) is None
+    roots = _strings(value)
+    return roots is not None and _is_too_long(roots)
+
+
+def _strings(value: Any) -> list[str] | None:
+    roots: Any = value.get("additionalDirectories", []) if value.__class__ is dict else []
+    return roots if is_array(roots) and all(isinstance(root, str) for root in roots) else None
+
+
+def _is_too_long(roots: Sequence[str]) -> bool:
+    return len(roots) > MAX_ROOTS or sum(map(len, roots)) > MAX_CHARACTERS
 
 
 def is_about_roots(pointer: str) -> bool:
@@ -43,30 +47,7 @@ def is_about_roots(pointer: str) -> bool:
     return not before or before[-1] not in ("sessionCapabilities", "session")
 
 
-def strangers(value: Any) -> tuple[int, ...]:
-    """Which additional directories are paths of another platform than `cwd`, or where there is none, than the first of them."""
-    roots = listed_roots(value) or ()
-    own = _platform(value.get("cwd") if is_object(value) else None)
-    found: list[int] = []
-    for index, root in enumerate(roots):
-        platform = _platform(root)
-        own = platform if own is None else own
-        if platform is not None and platform != own:
-            found.append(index)
-    return tuple(found)
-
-
-def _platform(path: object) -> str | None:
-    """Whose an absolute path is; `None` where it may be either, or is none."""
-    if not isinstance(path, str) or path.startswith("//"):
-        return None
-    if path.startswith("/"):
-        return "posix"
-    is_drive = len(path) > 2 and path[0].isalpha() and path[0].isascii() and path[1] == ":" and path[2] in "/\\"
-    return "windows" if is_drive or path.startswith("\\\\") else None
-
-
-def misfit(pointer: str, message: Any) -> Misfit | None:
+def root_fault(pointer: str, message: Any) -> RootFault | None:
     """What is wrong with roots where the schema refuses a message at this place; `None` for any other place."""
     if not is_about_roots(pointer):
         return None
@@ -80,7 +61,29 @@ def misfit(pointer: str, message: Any) -> Misfit | None:
     return "no string" if not isinstance(value, str) else "relative" if value else "empty"
 
 
-def plain(path: str) -> str:
+def roots_of_other_platform(value: Any) -> tuple[int, ...]:
+    """Which additional directories are paths of another platform than `cwd`, or where there is none, than the first of them."""
+    own = _platform(text(value, "cwd"))
+    found: list[int] = []
+    for index, root in enumerate(root_list(value) or ()):
+        platform = _platform(root)
+        own = platform if own is None else own
+        if platform is not None and platform != own:
+            found.append(index)
+    return tuple(found)
+
+
+def _platform(path: str | None) -> str | None:
+    """Whose an absolute path is; `None` where it may be either, or is none."""
+    if path is None or path.startswith("//"):
+        return None
+    if path.startswith("/"):
+        return "posix"
+    is_drive = len(path) > 2 and path[0].isalpha() and path[0].isascii() and path[1] == ":" and path[2] in "/\\"
+    return "windows" if is_drive or path.startswith("\\\\") else None
+
+
+def normalized(path: str) -> str:
     """A path in one spelling: `.` and `..` resolved by the text, no separator twice or at the end, Windows without case."""
     if path.startswith("/"):
         return "/" + posixpath.normpath(path).lstrip("/")
@@ -88,15 +91,15 @@ def plain(path: str) -> str:
 
 
 def distinct(paths: Iterable[str], without: str | None = None) -> tuple[str, ...]:
-    """Plain paths in order, each once, less one (requirements 16 to 18)."""
-    left_out = None if without is None else plain(without)
-    return tuple(path for path in dict.fromkeys(map(plain, paths)) if path != left_out)
+    """Normalized paths in order, each once, less one (requirements 16 to 18)."""
+    excluded = None if without is None else normalized(without)
+    return tuple(path for path in dict.fromkeys(map(normalized, paths)) if path != excluded)
 
 
 def is_inside(path: str, roots: Sequence[str]) -> bool:
     """Whether the text of a path lies in one of the roots, or is one."""
-    target = plain(path)
-    for root in map(plain, roots):
+    target = normalized(path)
+    for root in map(normalized, roots):
         separator = "/" if root.startswith("/") else "\\"
         if target == root or target.startswith(root if root.endswith(separator) else root + separator):
             return True
