@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -10,10 +11,14 @@ from acpgen.schema.walk import is_object
 
 
 class Agent:
-    """Answers what a client may ask. `offers` is the version that it answers with, where that is not the one that was asked for."""
+    """Answers what a client may ask. `offers` is the version that it answers with, where that is not the one that was asked for.
+    `is_early`: it reports an update of a session before the client knows its id.
+    """
 
-    def __init__(self, *, offers: int | None = None) -> None:
+    def __init__(self, *, offers: int | None = None, is_early: bool = False) -> None:
         self.offers = offers
+        self.is_early = is_early
+        self.send: Callable[[dict[str, Any]], object] = lambda message: None
         self.version: int | None = None
         self.hello: dict[str, Any] = {}
         """The params of `initialize`."""
@@ -35,6 +40,8 @@ class Agent:
         if method == "session/new":
             name = f"probe-session-{next(self._numbers)}"
             self.sessions[name] = str(body.get("cwd"))
+            if self.is_early:
+                self._report(name)
             return {"sessionId": name}
         if method == "session/prompt" and body.get("sessionId") in self.sessions:
             if self.holds or self.version == 2:
@@ -43,6 +50,12 @@ class Agent:
         if method in ("session/list", "session/close") and self.version == 2:
             return {"sessions": []} if method == "session/list" else {}
         raise Declined(-32602 if method == "session/prompt" else -32601, f"{method} is not served here")
+
+    def _report(self, session: str) -> None:
+        message = {"messageId": "acpgen-early"} if self.version == 2 else {}
+        content = {"type": "text", "text": "Welcome."}
+        update = {"sessionUpdate": "agent_message_chunk", **message, "content": content}
+        self.send({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}})
 
     def _greet(self, body: dict[str, Any]) -> Any:
         wanted = body.get("protocolVersion")

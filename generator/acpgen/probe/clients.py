@@ -32,11 +32,15 @@ class ClientProbing(Probing):
     side = "client"
 
     def greet(self, wanted: Any) -> Greeting:
-        """A run of the client with an agent that offers a version that does not exist; asked once."""
+        """A run of the client, once, with an agent that offers a version that does not exist, or (`early`) reports before it answers."""
         key = repr(wanted)
         if key not in self.greetings:
-            greeting = self.greetings[key] = self._started(Agent(offers=NEWEST))
-            greeting.connection.wait(lambda: False, min(1.5, self.clock.answer))
+            is_early = wanted == "early"
+            agent = Agent(is_early=True) if is_early else Agent(offers=NEWEST)
+            greeting = self.greetings[key] = self._started(agent)
+            connection = greeting.connection
+            seconds = self.clock.start if is_early else min(1.5, self.clock.answer)
+            connection.wait(lambda: is_early and bool(connection.held), seconds)
             self._end(greeting.connection)
         return self.greetings[key]
 
@@ -94,6 +98,7 @@ class ClientProbing(Probing):
         child = Child(command, variables, join)
         connection = Connection(child, judge.monitor(self.strict), self.clock, agent, own="agent", other="client")
         connection.case = self.current
+        agent.send = connection.reply
         return Greeting(connection, None, None, None, None, 0)
 
     def _end(self, connection: Connection) -> None:

@@ -57,6 +57,32 @@ def unknown_update(trial: Trial) -> None:
         trial.fail(f"the client {how} after an update of an unknown kind", index, sent=sent)
 
 
+@case("client/early-update", ROBUST, "program", (1,), sides=CLIENT)
+def early_update(trial: Trial) -> None:
+    """An update of a session that comes before the answer to `session/new`. Expected: the client goes on and sends its prompt."""
+    greeting = trial.greet("early")
+    trial.greeting = greeting
+    connection = greeting.connection
+    if not any(call.value["method"] == "session/new" for call in connection.calls):
+        raise trial.skip("the client did not send `session/new`")
+    if not any(call.value["method"] == "session/prompt" for call in connection.calls):
+        how = trial.ended if connection.is_over else "sends no prompt"
+        trial.fail(f"the client {how} after an update that came before the answer to `session/new`", 0)
+
+
+@case("client/stale-update", ROBUST, sides=CLIENT)
+def stale_update(trial: Trial) -> None:
+    """Updates about what is not there: a tool call that was never announced, a session that nobody opened. Expected: the client goes on."""
+    connection = trial.connection
+    call = {"sessionUpdate": "tool_call_update", "toolCallId": "acpgen-never", "status": "completed"}
+    index = connection.notify("session/update", {"sessionId": trial.theirs(), "update": call})
+    connection.notify("session/update", {"sessionId": "acpgen-no-session", "update": call})
+    sent = connection.sent
+    if not trial.alive():
+        how = trial.ended if connection.is_over else "stops answering"
+        trial.fail(f"the client {how} after an update about a tool call that it does not know", index, sent=sent)
+
+
 @case("client/permission", OUTCOME, sides=CLIENT)
 def permission(trial: Trial) -> None:
     """A request for permission with two options. Expected: an outcome: one of the options, or that it was cancelled."""
