@@ -16,7 +16,7 @@ PROGRAM: Final = """
 import asyncio
 
 from acp_bindings import v2
-from acp_session import Agent, AgentConnection, Client, ClientSession, PermissionRequest, Turn
+from acp_session import Agent, AgentConnection, Client, ClientSession, PermissionRequest, ToolCall, Turn
 from acp_session import connect_in_memory, run_agent, spawn_agent
 
 
@@ -52,15 +52,15 @@ async def main() -> str | None:
         return (await (await agent.new_session("/srv")).prompt(["Hello", v2.TextContent(text="!")])).stop_reason
 
 
-async def misspelt(turn: Turn, agent: AgentConnection) -> None:
+async def misspelt(turn: Turn, call: ToolCall, agent: AgentConnection) -> None:
     client = Client(alowed_roots=[])  # wrong
     spawn_agent(["agent"], client, versons=(1,))  # wrong
     await agent.new_session("/srv", additional_directory=["/lib"])  # wrong
     await turn.run_command("wc", timeut=5)  # wrong
     Agent(stor=None)  # wrong
-    await turn.session.set_modes([], curent="ask")  # wrong
-    async with turn.tool_call("Write", kindd="edit") as call:  # wrong
-        await call.request_permission(option=[])  # wrong
+    await turn.session.set_modes([], current="ask", curent="ask")  # wrong
+    turn.tool_call("Write", kindd="edit")  # wrong
+    await call.request_permission(option=[])  # wrong
     run_agent(Notes(), timout=5)  # wrong
 
 
