@@ -23,6 +23,8 @@ MODE: Final = "mode"
 """The category, and where it is free the id, of the option that says the mode."""
 ON: Final = {True: "true", False: "false"}
 """The values of a selection that stands for a switch."""
+CHUNKS: Final = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
+"""Updates that are pieces of messages."""
 CLEARABLE: Final = ("name", "title", "kind", "status", "rawInput", "rawOutput", "_meta")
 LISTS: Final = ("content", "locations")
 """What null clears in a tool call of v2, and leaves as it is in v1."""
@@ -65,7 +67,7 @@ class ToV2(Walker):
     def update(self, update: Json, place: Place) -> list[Json]:
         """The updates of v2 that say the same."""
         kind = str(update.get("sessionUpdate"))
-        if not kind.endswith("_message_chunk") and kind != "agent_thought_chunk":
+        if kind not in CHUNKS:
             self.pause()
         match kind:
             case "tool_call":
@@ -85,7 +87,7 @@ class ToV2(Walker):
         made = self.convert("SessionUpdate", update, place)
         if made is LOST:
             return []
-        if kind.endswith("_chunk") and kind != "compaction_summary_chunk" and isinstance(made, dict):
+        if kind in CHUNKS:
             made = {**made, "messageId": self._message(kind, update.get("messageId"))}
         elif kind == "tool_call_update":
             self._calls.add(str(update.get("toolCallId")))
