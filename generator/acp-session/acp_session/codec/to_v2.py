@@ -5,6 +5,7 @@ Sources: the pages of both versions on prompts, tool calls, plans, commands, con
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
@@ -51,14 +52,15 @@ class ToV2(Walker):
         super().__init__(2, TABLE, hooks)
         self.options = OptionsOfV1(self)
         self._terminals = terminals
+        self._prefix = secrets.token_hex(4)
         self._messages = 0
         self._run: tuple[str, str] | None = None
         self._calls: set[str] = set()
 
     def message_id(self) -> str:
-        """An id for a message that has none."""
+        """An id for a message that has none, and that the agent does not use itself."""
         self._messages += 1
-        return f"message_{self._messages}"
+        return f"message_{self._prefix}_{self._messages}"
 
     def pause(self) -> None:
         """What follows belongs to no message that came before."""
