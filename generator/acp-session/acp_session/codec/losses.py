@@ -45,11 +45,10 @@ OnLoss: TypeAlias = "Callable[[Loss], object]"
 
 
 def log_loss(loss: Loss) -> None:
-    """Write a loss to the logger `acp_session`, with the id of its session."""
-    level = logging.WARNING if loss.kind == "dropped" else logging.INFO
-    logging.getLogger("acp_session").log(
-        level, "session %s: %s", loss.session_id, loss, extra={"session_id": loss.session_id}
-    )
+    """Write a loss to the logger `acp_session`, with the id of its session: a warning where something that was said did not go on."""
+    level = logging.WARNING if loss.kind == "dropped" and loss.method != "initialize" else logging.INFO
+    where = "" if loss.session_id is None else f"session {loss.session_id}: "
+    logging.getLogger("acp_session").log(level, "%s%s", where, loss, extra={"session_id": loss.session_id})
 
 
 class Losses:
