@@ -255,3 +255,38 @@ def test_a_load_that_is_refused_leaves_a_session_of_v1_as_it_was() -> None:
         assert texts == ["once"]
 
     run(work)
+
+
+def test_updates_of_concurrent_work_do_not_mix_for_a_client_of_v1() -> None:
+    async def script(agent: Agent2, session: str) -> Any:
+        def message(name: str) -> Any:
+            content = [words(f"{name}{number}") for number in range(3)]
+            return agent.say(session, sessionUpdate="agent_message", messageId=name, content=content)
+
+        await asyncio.gather(message("a"), message("b"))
+        return {"stopReason": "end_turn"}
+
+    class Slow:
+        def __init__(self, remote: peers1.RemoteClient) -> None:
+            self._remote = remote
+
+        async def session_update(self, params: v1.SessionNotification) -> None:
+            await asyncio.sleep(0)
+            await self._remote.session_update(params)
+
+    class ToSlow(AgentAsV1):
+        @property
+        def client(self) -> Any:
+            return Slow(super().client)
+
+    async def work() -> None:
+        codec, client = ToSlow(), Client1()
+        codec.agent = LocalAgent(codec, script)
+        async with peers1.join(codec, client) as (calls, _):
+            await calls.initialize(ME1)
+            await calls.session_new(NEW1)
+            await calls.session_prompt(PROMPT1)
+        await codec.close()
+        assert [one["content"]["text"] for one in client.updates] == ["a0", "a1", "a2", "b0", "b1", "b2"]
+
+    run(work)

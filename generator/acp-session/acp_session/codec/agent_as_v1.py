@@ -44,6 +44,7 @@ class Session:
     open: OpenPrompts[Json] = field(default_factory=OpenPrompts[Json])
     prompts: list[list[Any]] = field(default_factory=list[Any])
     cancellations: int = 0
+    sending: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 @dataclass(frozen=True, slots=True)
