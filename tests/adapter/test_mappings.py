@@ -270,3 +270,11 @@ def test_the_output_of_terminals_is_kept_for_the_newest_only() -> None:
         return text
 
     assert ("make" in shown("t0"), "make" in shown("t64")) == (False, True)
+
+
+def test_a_message_without_an_id_gets_none_that_the_agent_uses_itself() -> None:
+    walker, (_, at) = ToV2(), place()
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
+    (named,) = walker.update({**chunk, "messageId": "message_1"}, at)
+    (first,), (second,) = walker.update(chunk, at), walker.update(chunk, at)
+    assert named["messageId"] == "message_1" != first["messageId"] == second["messageId"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import NotAdvertised, v1, v2
+from acp_bindings import NotAdvertised, PeerError, RequestError, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -180,3 +180,113 @@ def test_remote_peers_satisfy_the_interfaces() -> None:
         return found
 
     assert [agent, client]
+
+
+def test_a_prompt_that_waits_for_another_is_refused_when_the_session_is_cancelled() -> None:
+    async def never(agent: Agent1, session: str) -> str:
+        await agent.say(session, sessionUpdate="agent_message_chunk", content=words("..."))
+        await asyncio.sleep(60)
+        return "end_turn"
+
+    async def work() -> None:
+        client = Client2()
+        near, far = pair()
+        codec = AgentAsV2(client)
+        async with peers1.connect_client(Agent1(never), far), peers1.connect_agent(codec.v1_client, near) as calls:
+            codec.agent = calls
+            await codec.initialize(ME2)
+            await codec.session_new(v2.NewSessionRequest(cwd="/w"))
+            await codec.session_prompt(PROMPT2)
+            waiting = asyncio.ensure_future(codec.session_prompt(PROMPT2))
+            await asyncio.sleep(0.01)
+            await codec.session_cancel(v2.CancelSessionNotification(session_id="s"))
+            with pytest.raises(RequestError) as failed:
+                await waiting
+            assert failed.value.code == -32800
+            await client.idle.wait()
+            again = asyncio.ensure_future(codec.session_prompt(PROMPT2))  # the turn is free again
+            await again
+        await codec.close()
+
+    run(work)
+
+
+def test_a_load_that_is_refused_leaves_a_session_of_v1_as_it_was() -> None:
+    option = {
+        "configId": "mode",
+        "name": "Mode",
+        "category": "mode",
+        "type": "select",
+        "currentValue": "plan",
+        "options": [{"value": "plan", "name": "Plan"}],
+    }
+
+    class Refusing(LocalAgent):
+        async def session_resume(self, _: v2.ResumeSessionRequest, /) -> v2.ResumeSessionResponse:
+            raise RequestError(-32000, "not now")
+
+    async def wait(agent: Agent2, session: str) -> Any:
+        await agent.say(session, sessionUpdate="agent_message", messageId="a", content=[words("once")])
+        loaded.set()
+        await going.wait()
+        await agent.say(session, sessionUpdate="agent_message", messageId="a", content=[words("once")])
+        return {"stopReason": "end_turn"}
+
+    loaded, going = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        codec = AgentAsV1()
+        agent = Refusing(codec, wait)
+        agent.options = [option]
+        codec.agent = agent
+        client = Client1()
+        async with peers1.join(codec, client) as (calls, _):
+            await calls.initialize(ME1)
+            await calls.session_new(NEW1)
+            prompt = asyncio.ensure_future(calls.session_prompt(PROMPT1))
+            await loaded.wait()
+            with pytest.raises(PeerError, match="not now"):
+                await calls.session_load(v1.LoadSessionRequest(session_id="s", cwd="/w", mcp_servers=[]))
+            await calls.session_set_mode(v1.SetSessionModeRequest(session_id="s", mode_id="plan"))
+            going.set()
+            assert (await prompt).stop_reason == "end_turn"
+        await codec.close()
+        texts = [one["content"]["text"] for one in client.updates if "content" in one]
+        assert texts == ["once"]
+
+    run(work)
+
+
+def test_updates_of_concurrent_work_do_not_mix_for_a_client_of_v1() -> None:
+    async def script(agent: Agent2, session: str) -> Any:
+        def message(name: str) -> Any:
+            content = [words(f"{name}{number}") for number in range(3)]
+            return agent.say(session, sessionUpdate="agent_message", messageId=name, content=content)
+
+        await asyncio.gather(message("a"), message("b"))
+        return {"stopReason": "end_turn"}
+
+    class Slow:
+        def __init__(self, remote: peers1.RemoteClient) -> None:
+            self._remote = remote
+
+        async def session_update(self, params: v1.SessionNotification) -> None:
+            await asyncio.sleep(0)
+            await self._remote.session_update(params)
+
+    class ToSlow(AgentAsV1):
+        @property
+        def client(self) -> Any:
+            return Slow(super().client)
+
+    async def work() -> None:
+        codec, client = ToSlow(), Client1()
+        codec.agent = LocalAgent(codec, script)
+        async with peers1.join(codec, client) as (calls, _):
+            await calls.initialize(ME1)
+            await calls.session_new(NEW1)
+            await calls.session_prompt(PROMPT1)
+        await codec.close()
+        assert [one["content"]["text"] for one in client.updates] == ["a0", "a1", "a2", "b0", "b1", "b2"]
+
+    run(work)

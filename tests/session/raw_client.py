@@ -178,6 +178,12 @@ def choose(option: str | None) -> Answer:
     return lambda params: {"outcome": outcome}
 
 
+def reply(*results: Any) -> Answer:
+    """Answers with these, one after the other, and with the last one from then on."""
+    left = list(results)
+    return lambda params: left.pop(0) if len(left) > 1 else left[0]
+
+
 def machine() -> dict[str, Answer]:
     """Files and commands of a client of version 1, without any policy."""
     ended: dict[str, subprocess.CompletedProcess[str]] = {}

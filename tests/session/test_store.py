@@ -238,7 +238,8 @@ def test_a_store_that_fails_fails_requests_and_not_turns(
         async with talking(Counting(store=store), version) as client:
             id_ = await client.new(tmp_path)
             store.fails = {"save", "list"}
-            for method, params in (("session/new", {"cwd": str(tmp_path), "mcpServers": []}), ("session/list", {})):
+            where: dict[str, Any] = {"cwd": str(tmp_path), "mcpServers": []}
+            for method, params in (("session/new", where), ("session/list", {})):
                 with pytest.raises(Refused) as failed:
                     await client.request(method, **params)
                 assert failed.value.code == -32603

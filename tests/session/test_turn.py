@@ -19,7 +19,7 @@ from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import CommandResult, Diff, Turn
 from acp_workspace.containment import guarantees
 
-from .raw_client import FORMS, RawClient, Refused, choose, talking
+from .raw_client import FORMS, RawClient, Refused, choose, reply, talking
 from .test_agent import Working, both, echo, play
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -150,10 +150,8 @@ def test_the_user_fills_in_a_form_or_visits_a_page(tmp_path: Path, version: int)
         found.append(await turn.ask("Again?", fields))
         found.append(await turn.ask_url("Look there", "https://tides.example"))
 
-    answers = iter([{"action": "accept", "content": {"port": 8080}}, {"action": "decline"}, {"action": "accept"}])
-    client = talk(
-        tmp_path, version, work, capabilities=FORMS, answers={"elicitation/create": lambda params: next(answers)}
-    )
+    answers = reply({"action": "accept", "content": {"port": 8080}}, {"action": "decline"}, {"action": "accept"})
+    client = talk(tmp_path, version, work, capabilities=FORMS, answers={"elicitation/create": answers})
     assert found == [{"port": 8080}, None, True]
     first, second, third = (one["params"] for one in client.asked)
     assert (first["message"], first["requestedSchema"]["required"]) == ("Which port?", ["port"])
@@ -175,7 +173,7 @@ def test_a_form_that_is_not_filled_in_as_asked_is_an_error(tmp_path: Path, versi
         assert wrong.value.place == ("/content/color" if "color" in content else "/content/port")
 
     answer = {"action": "accept", "content": content}
-    talk(tmp_path, version, work, capabilities=FORMS, answers={"elicitation/create": lambda params: answer})
+    talk(tmp_path, version, work, capabilities=FORMS, answers={"elicitation/create": reply(answer)})
 
 
 @both
@@ -185,7 +183,7 @@ def test_an_answer_that_is_not_valid_is_an_error_of_the_package(tmp_path: Path, 
             await turn.request_permission("Go on?")
         assert wrong.value.method == "session/request_permission"
 
-    talk(tmp_path, version, work, answers={"session/request_permission": lambda params: {"outcome": 3}})
+    talk(tmp_path, version, work, answers={"session/request_permission": reply({"outcome": 3})})
 
 
 @both
@@ -540,7 +538,7 @@ async def everything(turn: Turn) -> None:
     await turn.send_message("Done.")
 
 
-ANSWERS: dict[str, Any] = {"elicitation/create": lambda params: {"action": "decline"}}
+ANSWERS: dict[str, Any] = {"elicitation/create": reply({"action": "decline"})}
 
 
 async def heard(client: RawClient, count: int) -> None:
@@ -580,6 +578,7 @@ def test_a_turn_is_cancelled_however_soon_after_its_prompt(tmp_path: Path, versi
             prompt = {"sessionId": id_, "prompt": [{"type": "text", "text": "Go"}]}
             waiting = client.begin("session/prompt", **prompt)
             client.cancel(id_)
+            found: Any
             (found,) = await asyncio.gather(waiting, return_exceptions=True)
             if version == 1:
                 assert found["stopReason"] == "cancelled"
@@ -619,7 +618,7 @@ def test_a_turn_that_is_cancelled_once_its_work_has_ended_is_cancelled_all_the_s
 @both
 def test_a_client_may_die_at_every_message_and_its_session_is_kept(tmp_path: Path, version: int) -> None:
     async def whole() -> None:
-        agent = Working(everything, store=MemoryStore())
+        agent, count = Working(everything, store=MemoryStore()), 0
         for count in range(100):
             async with talking(agent, version, capabilities=FORMS, answers=ANSWERS) as client:
                 id_ = await client.new(tmp_path)

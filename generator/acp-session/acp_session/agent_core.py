@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 from acp_bindings import UNSET, RequestError, Unknown, v2
 from acp_bindings.v2 import peers
 
-from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, invalid_params
+from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, REFUSED, invalid_params
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import AgentWorkspace, LifecycleRequest, RootSet
 from jsonrpc_bindings import UnsetType
@@ -41,6 +41,7 @@ MOST_OUTPUT: Final = 1024 * 1024
 PAGE: Final = 100
 """Sessions on a page of `session/list`."""
 
+P = TypeVar("P")
 T = TypeVar("T")
 
 
@@ -260,7 +261,7 @@ class Work:
         return {"stopReason": self._running.result()}
 
     async def _call(self) -> str:
-        reason: object = await self._run(self._turn)
+        reason: Any = await self._run(self._turn)
         if not isinstance(reason, str):
             raise TypeError(f"'on_prompt' returned {reason!r}, which is no stop reason")
         return reason
@@ -355,7 +356,7 @@ class AgentCore(peers.Agent):
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
         """Begin a session."""
         self._refuse_servers(params.mcp_servers)
-        roots = self._workspace.bind(params)
+        roots = _bound(self._workspace.bind, params)
         stored = StoredSession(
             f"sess_{secrets.token_hex(8)}", roots.scope.cwd, updated_at=datetime.now(UTC).isoformat()
         )
@@ -368,7 +369,7 @@ class AgentCore(peers.Agent):
         source = self.sessions.get(params.session_id)
         before = await self._stored(params.session_id) if source is None else source.stored
         stored = await self._call("copying", _copied(before), source)
-        roots = self._workspace.fork(params)
+        roots = _bound(self._workspace.fork, params)
         stored.id, stored.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
         session = await self._begin(stored, roots, params, self.agent.on_fork_session, "'on_fork_session'")
         return v2.ForkSessionResponse(session_id=session.id, **_offer(session))
@@ -528,7 +529,7 @@ class AgentCore(peers.Agent):
             if session is None:
                 session = OpenSession(self, await self._stored(session_id))
             before = None if is_new else session.scope_roots
-            roots = self._workspace.bind(params)
+            roots = _bound(self._workspace.bind, params)
             undo = session.bind(roots, params.mcp_servers)
             self.sessions[session_id] = session
             try:
@@ -619,6 +620,16 @@ class AgentCore(peers.Agent):
             if type_ not in self.agent.mcp_transports:
                 sentence = f"this agent reaches no MCP server over {type_!r}"
                 raise invalid_params(sentence, pointer=f"/mcpServers/{index}")
+
+
+def _bound(bind: Callable[[P], RootSet], params: P) -> RootSet:
+    """The roots that a request asks for, all of them. Raises `RequestError` -32602 where one is refused."""
+    try:
+        return bind(params)
+    except RequestError as error:
+        if error.code != REFUSED:
+            raise
+        raise RequestError(INVALID_PARAMS, error.message, error.data) from None
 
 
 async def _copied(stored: StoredSession) -> StoredSession:

@@ -367,8 +367,9 @@ class Turn:
             )
             with _errors_of("terminal/wait_for_exit"):
                 waiting = v1.WaitForTerminalExitRequest(**at)
+                limit = asyncio.timeout(timeout)
                 try:
-                    async with asyncio.timeout(timeout) as limit:
+                    async with limit:
                         await services.wait_for_terminal_exit(waiting)
                 except TimeoutError:
                     if not limit.expired():
@@ -388,7 +389,9 @@ class Turn:
 
     def contents(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
         """Content as the protocol has it."""
-        items: Iterable[Any] = [content] if isinstance(content, str | Diff) or hasattr(content, "type") else content
+        if isinstance(content, str | Diff) or hasattr(content, "type"):
+            return (self._content(content),)
+        items: Any = content
         return tuple(self._content(one) for one in items)
 
     def _content(self, item: Any) -> v2.ToolCallContent:
@@ -456,6 +459,7 @@ def _fits(field: object, value: object) -> bool:
             low, high = field.minimum, field.maximum
             return is_number and is_whole and (low is None or value >= low) and (high is None or value <= high)  # type: ignore[operator]
         case v2.MultiSelectPropertySchema():
-            return isinstance(value, list) and all(isinstance(one, str) for one in value)
+            items: Any = value
+            return isinstance(value, list) and all(isinstance(one, str) for one in items)
         case _:
             return True

@@ -44,6 +44,7 @@ class Session:
     open: OpenPrompts[Json] = field(default_factory=OpenPrompts[Json])
     prompts: list[list[Any]] = field(default_factory=list[Any])
     cancellations: int = 0
+    sending: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +115,18 @@ class AgentAsV1(peers1.Agent):
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
         if found is None:
-            takes = self.client_capabilities.session
-            options = None if takes is None else takes.config_options
-            to_v1 = ToV1(
-                has_switches=options is not None and options.boolean is not None,
-                has_notices=takes is not None and takes.notices is not None,
-                has_compaction=takes is not None and takes.compaction is not None,
-                terminals=lambda: self.client_services.terminals(session_id),
-            )
-            found = self.sessions[session_id] = Session(session_id, to_v1)
+            found = self.sessions[session_id] = Session(session_id, self._to_v1(session_id))
         return found
+
+    def _to_v1(self, session_id: str) -> ToV1:
+        takes = self.client_capabilities.session
+        options = None if takes is None else takes.config_options
+        return ToV1(
+            has_switches=options is not None and options.boolean is not None,
+            has_notices=takes is not None and takes.notices is not None,
+            has_compaction=takes is not None and takes.compaction is not None,
+            terminals=lambda: self.client_services.terminals(session_id),
+        )
 
     # --- the beginning
 
@@ -145,11 +148,18 @@ class AgentAsV1(peers1.Agent):
 
     async def _pass(self, method: str, route: Route, params: Any) -> Any:
         place = self.losses.place(method, session_id=getattr(params, "session_id", None))
-        if method == "session/load":
-            self.sessions.pop(params.session_id, None)
         body = self._to_v2.convert(route.request.__name__, with_supported_roots(to_builtins(params), self._can), place)
         request = into_v2(route.request, {**body, **route.more}, place)
-        answer = to_builtins(await getattr(self.agent, route.name)(request))
+        session = self.sessions.get(params.session_id) if method == "session/load" else None
+        before = None if session is None else session.to_v1
+        if session is not None:
+            session.to_v1 = self._to_v1(session.id)  # what is replayed is sent anew
+        try:
+            answer = to_builtins(await getattr(self.agent, route.name)(request))
+        except BaseException:
+            if session is not None and before is not None:
+                session.to_v1 = before
+            raise
         if method in ENDS:
             session = self.sessions.pop(params.session_id, None)
             for prompt in () if session is None else session.open.open:

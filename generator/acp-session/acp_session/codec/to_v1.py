@@ -21,7 +21,7 @@ from .capabilities import CAPABILITIES_TO_V1
 from .losses import CARRIER, Place
 from .tables import TABLE
 from .terminal_text import TerminalText
-from .to_v2 import CLEARABLE, LISTS, MODE, ON
+from .to_v2 import CHUNKS, CLEARABLE, LISTS, MODE, ON
 from .walker import Json, Walker, carried, without
 
 CARRIED: Final = f"_{CARRIER}/session/update"
@@ -92,7 +92,7 @@ class ToV1(Walker):
         """The updates of v1 that say the same, in order; `None` for one that v1 has no form for, which is to be carried."""
         kind = str(update.get("sessionUpdate"))
         match kind:
-            case "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk":
+            case _ if kind in CHUNKS:
                 message = _kept(self._messages, (kind, str(update.get("messageId"))), _Message)
                 message.digests.append(_digest(update.get("content")))
                 return [self._renamed(kind, self.convert("SessionUpdate", update, place))]

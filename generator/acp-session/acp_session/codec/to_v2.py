@@ -5,6 +5,7 @@ Sources: the pages of both versions on prompts, tool calls, plans, commands, con
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ MODE: Final = "mode"
 """The category, and where it is free the id, of the option that says the mode."""
 ON: Final = {True: "true", False: "false"}
 """The values of a selection that stands for a switch."""
+CHUNKS: Final = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
+"""Updates that are pieces of messages."""
 CLEARABLE: Final = ("name", "title", "kind", "status", "rawInput", "rawOutput", "_meta")
 LISTS: Final = ("content", "locations")
 """What null clears in a tool call of v2, and leaves as it is in v1."""
@@ -49,14 +52,15 @@ class ToV2(Walker):
         super().__init__(2, TABLE, hooks)
         self.options = OptionsOfV1(self)
         self._terminals = terminals
+        self._prefix = secrets.token_hex(4)
         self._messages = 0
         self._run: tuple[str, str] | None = None
         self._calls: set[str] = set()
 
     def message_id(self) -> str:
-        """An id for a message that has none."""
+        """An id for a message that has none, and that the agent does not use itself."""
         self._messages += 1
-        return f"message_{self._messages}"
+        return f"message_{self._prefix}_{self._messages}"
 
     def pause(self) -> None:
         """What follows belongs to no message that came before."""
@@ -65,7 +69,7 @@ class ToV2(Walker):
     def update(self, update: Json, place: Place) -> list[Json]:
         """The updates of v2 that say the same."""
         kind = str(update.get("sessionUpdate"))
-        if not kind.endswith("_message_chunk") and kind != "agent_thought_chunk":
+        if kind not in CHUNKS:
             self.pause()
         match kind:
             case "tool_call":
@@ -85,7 +89,7 @@ class ToV2(Walker):
         made = self.convert("SessionUpdate", update, place)
         if made is LOST:
             return []
-        if kind.endswith("_chunk") and kind != "compaction_summary_chunk" and isinstance(made, dict):
+        if kind in CHUNKS:
             made = {**made, "messageId": self._message(kind, update.get("messageId"))}
         elif kind == "tool_call_update":
             self._calls.add(str(update.get("toolCallId")))

@@ -22,6 +22,7 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import Background
 from acp_session.services import Services
+from jsonrpc_bindings.errors import REQUEST_CANCELLED
 
 from .interfaces import ClientInterface
 from .losses import Losses, OnLoss
@@ -130,13 +131,7 @@ class TurnsOfV1(peers2.Agent):
         body = to_builtins(params)
         request = into_v1(v1.PromptRequest, self._to_v1.convert("PromptRequest", body, place), place)
         session = self.session(params.session_id)
-        current = asyncio.current_task()
-        assert current is not None
-        session.waiting.add(current)
-        try:
-            await session.free.acquire()
-        finally:
-            session.waiting.discard(current)
+        await self._wait_for_turn(session)
         turn = session.turn = Turn(session.to_v2.message_id(), body["prompt"])
         session.to_v2.pause()
         session.work = self._background.start(self._work(session, turn, request))
@@ -154,11 +149,26 @@ class TurnsOfV1(peers2.Agent):
         self._background.start(self.report_start(session))
         return v2.PromptResponse(message_id=turn.message_id)
 
+    async def _wait_for_turn(self, session: Session) -> None:
+        """Wait until no other prompt is worked on. Raises `RequestError` -32800 where the session is cancelled meanwhile."""
+        waiting = asyncio.ensure_future(session.free.acquire())
+        session.waiting.add(waiting)
+        try:
+            await asyncio.wait([waiting])
+        except asyncio.CancelledError:
+            if not waiting.cancel():
+                session.free.release()
+            raise
+        finally:
+            session.waiting.discard(waiting)
+        if waiting.cancelled():
+            raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
+
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
         session = self.sessions.get(params.session_id)
         if session is not None:
-            for task in tuple(session.waiting):
-                task.cancel()
+            for waiting in tuple(session.waiting):
+                waiting.cancel()
         await self._cancel(session, to_builtins(params))
 
     async def _work(self, session: Session, turn: Turn, request: v1.PromptRequest) -> None:

@@ -61,20 +61,22 @@ class ClientForV2(peers2.Client):
                 place.at("state").lose("v1 has no work without a prompt; its updates are still sent", state)
         elif state == "idle":
             is_cancelled = update.get("stopReason") == "cancelled"
-            if session.open.completing(is_cancelled=is_cancelled):
-                await self._send(session, session.to_v1.flush(place), {})
-            session.open.record_idle(without(update, "sessionUpdate", "state"), is_cancelled=is_cancelled)
+            async with session.sending:
+                if session.open.completing(is_cancelled=is_cancelled):
+                    await self._send(session, session.to_v1.flush(place), {})
+                session.open.record_idle(without(update, "sessionUpdate", "state"), is_cancelled=is_cancelled)
         elif not update.get("background"):
             place.at("state").lose("v1 has no such state", update, "carried")
             await self._carry(session, update, more)
 
     async def update(self, session: Session, update: Json, more: Json) -> None:
-        """Tell the client of v1 what an update says."""
-        found = session.to_v1.update(update, self._place(session))
-        if found is None:
-            await self._carry(session, update, more)
-        else:
-            await self._send(session, found, more)
+        """Send the client of v1 what an update says, whole before the next."""
+        async with session.sending:
+            found = session.to_v1.update(update, self._place(session))
+            if found is None:
+                await self._carry(session, update, more)
+            else:
+                await self._send(session, found, more)
 
     async def _carry(self, session: Session, update: Json, more: Json) -> None:
         with suppress(ConnectionClosed):

@@ -133,7 +133,7 @@ class Walker:
                 return self._hooks[f"{name}?"](source, place)
             place.lose(row.lost, source)
             return LOST
-        if known is None and tag in row.only_v2:
+        if known is None and isinstance(tag, str) and tag in row.only_v2:
             place.lose(MEANING, source)
             return LOST
         made = source if known is None else self.convert(known, source, place)
