@@ -55,12 +55,16 @@ class ClientCore(peers2.Client):
     """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `machine` for
     files and terminals.
 
-    `remote` are the calls to the agent, from `open` on, `answer` is what it answered to `initialize`.
+    `remote` are the calls to the agent, from `open` on, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
+    root that is no directory.
     """
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.workspace = ClientWorkspace(client.allowed_roots)
+        try:
+            self.workspace = ClientWorkspace(client.allowed_roots)
+        except RequestError as error:
+            raise _mistake(error) from error
         self.sessions: dict[str, ClientSession] = {}
         self._loading: dict[str, RootSet] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -150,7 +154,7 @@ class ClientCore(peers2.Client):
         try:
             return self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
         except RequestError as error:
-            raise ValueError(error.message) from error
+            raise _mistake(error) from error
 
     def _fields(self, roots: RootSet, mcp_servers: McpServers) -> dict[str, Any]:
         offered = self.session_capabilities.additional_directories is not None
@@ -429,6 +433,12 @@ class ClientCore(peers2.Client):
         """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
         session = self._session(request.session_id)
         return await session.until_cancelled(self.client.approve(request)) is True
+
+
+def _mistake(error: RequestError) -> ValueError:
+    """What a caller did wrong, where the workspace refuses a directory."""
+    path = as_object(error.data).get("path")
+    return ValueError(error.message if path is None else f"{error.message}: {path}")
 
 
 def _replays(updates: Sequence[v2.SessionUpdate]) -> bool:
