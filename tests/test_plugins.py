@@ -499,7 +499,7 @@ def test_a_program_that_describes_itself_badly_is_told(project: Path, told: str)
 def test_a_folder_of_the_search_path_that_is_relative_holds_no_targets(project: Path) -> None:
     program(project, "odd", DESCRIBED)
     assert "odd" not in run(["targets"], project, PATH=f"bin{os.pathsep}.{os.pathsep}").stdout
-    assert "\nodd (program " in run(["targets"], project, PATH=str(project / "bin")).stdout
+    assert "\nodd (program" in run(["targets"], project, PATH=str(project / "bin")).stdout
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
@@ -527,7 +527,7 @@ def test_the_example_of_the_page_is_short_and_does_what_the_page_says(project: P
     listed = run(["targets", "interfaces"], project).stdout
     assert listed == (
         "interfaces (package acpgen_interfaces:target): Interfaces for TypeScript.\n"
-        "  readonly: Whether fields may be assigned. It is true or false, false by default.\n"
+        "  readonly: Whether fields may be assigned. Value: true or false. Default:\n      false.\n"
     )
 
 

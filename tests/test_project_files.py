@@ -56,10 +56,10 @@ def files() -> list[Path]:
 # --- README and CI ---------------------------------------------------------------------------------------------------
 
 
-def test_the_readme_has_exactly_two_shell_blocks_set_up_and_run_then_set_up_and_test() -> None:
+def test_the_readme_has_exactly_two_shell_blocks_install_then_set_up_and_test() -> None:
     first, second = shell_blocks()
     assert first.startswith("python3 -m venv .venv && .venv/bin/pip install")
-    assert first.rstrip().endswith(".venv/bin/acpgen generate")
+    assert first.rstrip().endswith("-e generator/acp-session")
     assert second.startswith("python3 -m venv .venv && .venv/bin/pip install")
     set_up, test = second.splitlines()
     assert set_up.endswith(".venv/bin/python tests/evidence.py")

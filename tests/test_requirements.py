@@ -1,7 +1,7 @@
 """The table of requirements, `schema/requirements.json`, is true: what it names exists, does what it says, and is shown by a test.
 
-Requirements of the schema are tried in `test_requirements_schema.py`, those of running programs in
-`workspace/test_requirements.py` and `session/test_requirements.py`, those of the monitor here: the conversations of `monitor/cases.py` break each.
+Requirements of the schema are tried in `test_requirements_schema.py`, those of running programs in `workspace/test_requirements.py` and
+`session/test_requirements.py`, those of the monitor here: the conversations of `monitor/cases.py` break each.
 """
 
 from __future__ import annotations
@@ -230,7 +230,10 @@ def test_every_test_that_the_table_names_is_collected() -> None:
 def test_every_requirement_is_tried_where_the_way_of_its_enforcement_is() -> None:
     for rule in TABLE.rules:
         for way in requirements_file.HOMES:
-            assert (requirements_file.home(way, rule.id, rule.functions) in rule.tests) == (way in rule.ways), (rule.id, way)
+            assert (requirements_file.home(way, rule.id, rule.functions) in rule.tests) == (way in rule.ways), (
+                rule.id,
+                way,
+            )
         assert rule.tests or rule.ways == ("documentation",)
 
 

@@ -96,7 +96,7 @@ def put(line: str) -> None:
 
 def show_target(name: str, targets: Mapping[str, Target]) -> bool:
     """Print what a target is and which options it has; false, and the faults, where it cannot be used."""
-    from acpgen.errors import Faults, printable
+    from acpgen.errors import Faults
 
     try:
         target = targets[name]
@@ -104,12 +104,29 @@ def show_target(name: str, targets: Mapping[str, Target]) -> bool:
         show_faults(faults)
         return False
     place = "" if target.origin == "acpgen" else f" ({target.origin} {target.at})"
-    put(printable(f"{name}{place}: {target.about or 'says nothing of itself.'}"))
+    _put_item(f"{name}{place}: {target.about or 'says nothing of itself.'}", "")
     for option in target.options:
         default = ",".join(option.default) if isinstance(option.default, tuple) else option.default
-        told = f"{option.expected}, {str(default).lower() if isinstance(default, bool) else repr(default)} by default"
-        put(printable(f"  {option.name}: {option.about.rstrip('.')}. It is {told}."))
+        shown = str(default).lower() if isinstance(default, bool) else repr(default)
+        _put_item(f"{option.name}: {option.about.rstrip('.')}. Value: {option.expected}. Default: {shown}.", "  ")
     return True
+
+
+def _put_item(text: str, indent: str) -> None:
+    """Print an item of a list on standard output, wrapped."""
+    from textwrap import wrap
+
+    from acpgen.errors import printable
+
+    for line in wrap(
+        printable(text),
+        WIDEST,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    ):
+        put(line)
 
 
 def is_coloured() -> bool:

@@ -223,8 +223,9 @@ def _copied(error: Any) -> Any:
 
     What is in its context is shared, so only relative paths are right there.
     """
+    said = {name: getattr(error, name) for name in ("validator", "validator_value", "instance", "schema")}
     return jsonschema.exceptions.ValidationError(
-        error.message, path=tuple(error.relative_path), context=error.context or ()
+        error.message, path=tuple(error.relative_path), context=error.context or (), **said
     )
 
 

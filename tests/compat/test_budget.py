@@ -104,6 +104,28 @@ def test_a_witness_is_found_and_judged_within_a_few_steps(case: str, steps: int)
     assert cut.findings == whole.findings
 
 
+def test_what_a_variant_costs_does_not_grow_with_the_union(tmp_path: Path) -> None:
+    def union(longest: int) -> Path:
+        kinds = {
+            f"Kind{at}": {
+                "type": "object",
+                "properties": {"kind": {"const": f"k{at}"}, "text": {"type": "string", "maxLength": longest}},
+                "required": ["kind"],
+            }
+            for at in range(40)
+        }
+        item = {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in kinds]}
+        params = {"type": "object", "properties": {"item": {"$ref": "#/$defs/Item"}}, "required": ["item"]}
+        made = {**kinds, "Item": item, "GoRequest": {**params, "x-method": "go", "x-side": "agent"}}
+        path = tmp_path / f"{longest}.json"
+        path.write_text(json.dumps({"$defs": made}), "utf-8")
+        return path
+
+    report = compare(union(10), union(9), budget=40 * 150)
+    assert len(report.findings) == 40
+    assert all(each.severity == "breaking" and each.witness is not None for each in report.findings)
+
+
 def test_a_message_that_is_not_confirmed_leaves_its_finding_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: object, **__: object) -> bool:
         return False

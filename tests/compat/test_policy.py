@@ -396,7 +396,10 @@ def test_an_area_that_neither_revision_has_is_told_so(area: str, lack: str) -> N
     assert Area(area).names(Nameable()) == "", "of plain schemas it is not known"
 
 
-PROMISE_TO_NOBODY = "error: pyproject.toml: tool.acpgen.compat.promise.agnet: there is no role 'agnet'.\nhint: Did you mean 'agent'? The roles are "
+PROMISE_TO_NOBODY = (
+    "error: pyproject.toml: tool.acpgen.compat.promise.agnet: there is no role 'agnet'.\n"
+    "hint: Did you mean 'agent'? The roles are "
+)
 
 
 def test_a_promise_to_a_role_that_nothing_has_stops_the_comparison(project: Path) -> None:

@@ -183,4 +183,4 @@ def test_a_gate_makes_nothing_worse_and_what_nobody_is_sent_breaks_nobody() -> N
         for flow in get_args(Flow):
             ranks = [SEVERITIES.index(severity_of(effect, flow, gate)) for gate in ("none", "known", "fresh")]
             assert ranks == sorted(ranks) and ranks[0] == ranks[1], (effect, flow)
-        assert {severity_of(weight, "nobody", gate) for gate in get_args(Gate)} == {"editorial"}
+        assert {severity_of(effect, "nobody", gate) for gate in get_args(Gate)} == {"editorial"}

@@ -102,6 +102,8 @@ def test_a_limit_that_a_milder_change_of_the_same_object_hides_is_told(name: str
     report = compared(as_member(old), as_member(new))
     loosened = found(report, "limit-loosened")
     assert report.verdict == "breaking" and len(loosened) == 1
-    assert loosened[0].witness is not None and loosened[0].witness.value["params"] == {"x": {}}
+    assert loosened[0].witness is not None and '"params":{"x":{}}' in json.dumps(
+        loosened[0].witness.value, separators=(",", ":")
+    )
     milder = compared(as_member(closed), as_member({**new, "additionalProperties": False} if after else new))
     assert {each.rule for each in milder.findings if each.severity in HEAVY} < {each.rule for each in report.findings}

@@ -368,7 +368,8 @@ def test_all_tables_of_a_connection_share_one_budget(monkeypatch: pytest.MonkeyP
 
 def test_what_is_written_again_or_taken_out_gives_its_bytes_back() -> None:
     budget = bounded.MemoryBudget()
-    one, other = (bounded.BoundedTable(3, len, budget=budget) for _ in range(2))
+    one: bounded.BoundedTable[str, str] = bounded.BoundedTable(3, len, budget=budget)
+    other: bounded.BoundedTable[str, str] = bounded.BoundedTable(3, len, budget=budget)
     for value in ("a" * 100, "a"):
         one["x"] = value
     other["y"] = "b"

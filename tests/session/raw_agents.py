@@ -64,8 +64,12 @@ class Agent1(peers1.Agent):
             yes["additionalDirectories"] = {}
         if not self.script.can_load:
             yes = {}
-        capabilities = {"loadSession": self.script.can_load, "sessionCapabilities": yes, "auth": {"logout": {}}}
-        answer = {
+        capabilities: dict[str, Any] = {
+            "loadSession": self.script.can_load,
+            "sessionCapabilities": yes,
+            "auth": {"logout": {}},
+        }
+        answer: dict[str, Any] = {
             "protocolVersion": 1,
             "agentCapabilities": capabilities,
             "authMethods": [{"id": "key", "name": "Key"}],
@@ -177,7 +181,7 @@ class Agent2(peers2.Agent):
         session: dict[str, Any] = {"fork": {}, "delete": {}, "mcp": {"stdio": {}}}
         if self.script.has_roots:
             session["additionalDirectories"] = {}
-        answer = {
+        answer: dict[str, Any] = {
             "protocolVersion": 2,
             "info": {"name": "raw", "version": "1"},
             "capabilities": {"session": session},
@@ -333,9 +337,9 @@ def _page(cursor: str | None) -> dict[str, Any]:
 
 
 async def _question(client: Any, version: Any, scope: dict[str, Any], mode: str) -> str:
-    form = {"requestedSchema": {"type": "object", "properties": {}}}
+    form: dict[str, Any] = {"requestedSchema": {"type": "object", "properties": {}}}
     url = {"elicitationId": "e", "url": "https://harbor.example/"}
-    body = {"mode": mode, "message": "?", **scope, **(form if mode == "form" else url)}
+    body: dict[str, Any] = {"mode": mode, "message": "?", **scope, **(form if mode == "form" else url)}
     answer = await client.elicitation_create(version.decode_as(version.CreateElicitationRequest, body))
     return str(answer.action)
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ from acp_bindings import RequestError, v2
 
 from acp_session.agent import Agent, AuthRequired
 from acp_session.modes import Mode
+from acp_session.serving import run_agent
 from acp_session.session import Session
 from acp_session.turn import Diff, Turn
 from acp_workspace.containment import guarantees
@@ -704,6 +709,98 @@ def test_a_thousand_requests_at_once_are_all_answered(tmp_path: Path, version: i
             assert all(client.text(id_) == id_ for id_ in ids)
 
     play(work)
+
+
+PROGRAM = """
+import sys
+from acp_session import Agent, Turn, run_agent
+
+class Loud(Agent):
+    async def on_prompt(self, turn: Turn) -> str:
+        print("printed")
+        await turn.send_message("sent")
+        return "end_turn"
+
+run_agent(Loud())
+print("after", file=sys.stderr)
+"""
+
+
+@asynccontextmanager
+async def program(version: int) -> AsyncGenerator[tuple[RawClient, asyncio.subprocess.Process]]:
+    """The client of a program that is the agent."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-W", "error", "-c", PROGRAM]
+    child = await asyncio.create_subprocess_exec(*command, stdin=-1, stdout=-1, stderr=-1, env=environment)
+    try:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        client = RawClient(version, Pipes(child.stdout, child.stdin))
+        await client.initialize()
+        yield client, child
+        await client.reading
+    finally:
+        if child.returncode is None:
+            child.kill()
+        await child.wait()
+
+
+async def errors(child: asyncio.subprocess.Process) -> tuple[str, int]:
+    """What a program that ends wrote on standard error, and its exit code."""
+    assert child.stderr is not None
+    return (await child.stderr.read()).decode(), await child.wait()
+
+
+@both
+def test_one_call_is_the_whole_main_of_a_program(tmp_path: Path, version: int) -> None:
+    async def work() -> None:
+        async with program(version) as (client, child):
+            await client.prompt(await client.new(tmp_path))
+            assert client.text() == "sent"
+            await client.link.close()
+            assert await errors(child) == ("printed\nafter\n", 0)
+
+    play(work)
+
+
+def test_a_program_that_is_interrupted_ends_without_a_traceback() -> None:
+    async def work() -> None:
+        async with program(2) as (_, child):
+            child.send_signal(signal.SIGINT)
+            assert await errors(child) == ("", 130)
+
+    play(work)
+
+
+class Pipes:
+    """The ends of a program as a transport."""
+
+    is_full = False
+
+    def __init__(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        self._source, self._sink = source, sink
+
+    async def receive(self) -> bytes | None:
+        return await self._source.readline() or None
+
+    def send(self, message: bytes) -> None:
+        self._sink.write(message + b"\n")
+
+    async def drain(self) -> None:
+        await self._sink.drain()
+
+    async def close(self) -> None:
+        self._sink.close()
+
+
+def test_inside_an_event_loop_the_other_function_is_named() -> None:
+    async def work() -> None:
+        with pytest.raises(RuntimeError, match="serve_agent"):
+            run_agent(Agent())
+
+    play(work)
+    with pytest.raises(ValueError, match="versions 1 and 2"):
+        run_agent(Agent(), versions=(3,))
 
 
 def test_a_version_that_is_not_spoken_is_refused(tmp_path: Path) -> None:

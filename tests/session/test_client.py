@@ -531,7 +531,11 @@ def test_an_answer_that_breaks_the_schema_says_where(version: int, folders: tupl
         async with connected(version, script, Client(allowed_roots=folders)) as (agent, raw):
             transport = raw.connection.transport
             send = transport.send
-            transport.send = lambda message: send(message.replace(b'"sessionId":"s1"', b'"sessionId":5'))
+
+            def wrong_send(message: bytes) -> None:
+                send(message.replace(b'"sessionId":"s1"', b'"sessionId":5'))
+
+            transport.send = wrong_send
             with pytest.raises(InvalidMessage) as wrong:
                 await agent.new_session(folders[0])
             assert (wrong.value.method, wrong.value.place) == ("session/new", "/result/sessionId")

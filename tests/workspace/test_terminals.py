@@ -21,10 +21,11 @@ from acp_workspace.approval import CommandApprovalRequest
 from acp_workspace.containment import Place, guarantees, reach
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.handles import Root
+from acp_workspace.processes import start
 from acp_workspace.scope import Scope
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals, TerminalState
 from acp_workspace.workspace import ClientWorkspace
-from jsonrpc_bindings.supervisor import Exit
+from jsonrpc_bindings.supervisor import Exit, Program
 from jsonrpc_bindings.tail import Tail
 from workspace.conftest import PATHS, descriptors
 
@@ -55,6 +56,10 @@ class Client:
 
     async def output(self, terminal: str) -> v1.TerminalOutputResponse:
         return await self.terminals.output(v1.TerminalOutputRequest(session_id="s", terminal_id=terminal))
+
+    def printed(self, terminal: str) -> str:
+        found = self.terminals.find("s", terminal)
+        return "" if found is None else found.state.output
 
     async def wait(self, terminal: str, session: str = "s") -> tuple[int | None, str | None]:
         found = await self.terminals.wait_for_exit(
@@ -160,7 +165,7 @@ def test_the_output_limit_cuts_from_the_beginning_between_characters(tmp_path: P
     async def work(client: Client) -> None:
         terminal = await client.create("printf", "€" * 100, output_byte_limit=limit)
         assert await client.wait(terminal) == (0, None)
-        await until(lambda: client.terminals.state("s", terminal) is not None)
+        await until(lambda: client.printed(terminal) == kept)
         found = await client.output(terminal)
         assert (found.output, found.truncated) == (kept, len(kept) < 100)
 
@@ -215,7 +220,7 @@ def test_a_signal_is_named(tmp_path: Path, name: str) -> None:
 def test_kill_keeps_the_terminal_and_its_output(tmp_path: Path) -> None:
     async def work(client: Client) -> None:
         terminal = await client.shell("echo begun; exec sleep 60")
-        await until(lambda: (client.terminals.state("s", terminal) or TerminalState("", False, None)).output)
+        await until(lambda: client.printed(terminal))
         waiting = [asyncio.create_task(client.wait(terminal)) for _ in range(3)]
         await client.kill(terminal)
         assert [await one for one in waiting] == [(None, "SIGTERM")] * 3
@@ -232,7 +237,7 @@ def test_kill_keeps_the_terminal_and_its_output(tmp_path: Path) -> None:
 def test_a_command_that_ignores_being_asked_is_made_to_end(tmp_path: Path) -> None:
     async def work(client: Client) -> None:
         terminal = await client.shell("trap '' TERM; echo begun; while :; do sleep 0.1; done")
-        await until(lambda: (client.terminals.state("s", terminal) or TerminalState("", False, None)).output)
+        await until(lambda: client.printed(terminal))
         await client.kill(terminal)
         assert await client.wait(terminal) == (None, "SIGKILL")
 
@@ -253,9 +258,7 @@ def test_a_command_that_ignores_being_asked_is_made_to_end(tmp_path: Path) -> No
 def test_all_that_a_command_started_ends_with_it(tmp_path: Path, script: str, end: str) -> None:
     async def work(client: Client) -> None:
         terminal = await client.shell(script)
-        await until(
-            lambda: (client.terminals.state("s", terminal) or TerminalState("", False, None)).output.endswith("\n")
-        )
+        await until(lambda: client.printed(terminal).endswith("\n"))
         pid = int((await client.output(terminal)).output)
         assert lives(pid)
         if end == "kill":
@@ -282,27 +285,9 @@ def test_release_wakes_who_waits_and_voids_the_id(tmp_path: Path) -> None:
             with pytest.raises(RequestError) as caught:
                 await use(terminal)
             assert (caught.value.code, caught.value.data) == (NOT_FOUND, {"terminalId": terminal})
-        assert client.terminals.state("s", terminal) is None
+        assert client.terminals.find("s", terminal) is None
 
     run(tmp_path, work)
-
-
-def test_output_is_shown_after_release_where_it_was_asked_for(tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
-        kept: list[str] = []
-        for number in range(3):
-            terminal = await client.create("echo", str(number))
-            await client.wait(terminal)
-            assert client.terminals.keep("s", terminal)
-            await client.release(terminal)
-            kept.append(terminal)
-        shown = [client.terminals.state("s", one) for one in kept]
-        assert [one and (one.output, one.is_released) for one in shown] == [None, ("1\n", True), ("2\n", True)]
-        assert not client.terminals.keep("s", "term_other")
-        await client.terminals.end("s")
-        assert client.terminals.state("s", kept[2]) is None
-
-    run(tmp_path, work, policy=TerminalPolicy(most_kept=2))
 
 
 def test_a_cancelled_wait_leaves_the_command_alone(tmp_path: Path) -> None:
@@ -552,7 +537,7 @@ def test_stopping_a_session_ends_its_commands_and_keeps_its_terminals(tmp_path: 
         mine, other = await client.create("sleep", "60"), await client.create("sleep", "60", session="t")
         await client.terminals.stop("s")
         assert await client.wait(mine) == (None, "SIGTERM")
-        shown = client.terminals.state("t", other)
+        shown = client.terminals.find("t", other)
         assert shown is not None
         assert shown.exit is None
         with pytest.raises(RequestError):
@@ -614,7 +599,6 @@ def test_a_program_runs_a_command_without_a_request(tmp_path: Path) -> None:
         assert terminal.state == TerminalState(f"high\n{tmp_path}/lib\n", False, Exit(3, None))
         await terminal.release()
         await terminal.release()
-        assert terminal.state.is_released
         assert client.terminals.find("s", terminal.id) is None
         sleeper = await client.terminals.start("s", "sleep", ["60"])
         await sleeper.kill()
@@ -625,6 +609,27 @@ def test_a_program_runs_a_command_without_a_request(tmp_path: Path) -> None:
 
     run(tmp_path, work, on_output=lambda session_id, terminal_id, text: heard.append(text))
     assert "".join(heard) == f"high\n{tmp_path}/lib\n"
+
+
+def test_a_command_that_has_begun_when_its_session_ends_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[Program] = []
+
+    async def work(client: Client) -> None:
+        def started(*arguments: Any) -> tuple[Program, int]:
+            program, source = start(*arguments)
+            began.append(program)
+            client.workspace.forget("s")
+            return program, source
+
+        monkeypatch.setattr(terminals, "start", started)
+        with pytest.raises(RequestError) as caught:
+            await client.shell("sleep 60")
+        assert caught.value.code == INVALID_PARAMS
+
+    run(tmp_path, work)
+    assert [program.has_ended for program in began] == [True]
 
 
 def test_no_command_runs_in_roots_that_are_text_alone() -> None:

@@ -80,7 +80,7 @@ class CoreServices(LocalServices):
         terminal = own.terminal or all(map(overrides, _TERMINAL))
         return v1.ClientCapabilities(fs=fs, terminal=terminal)
 
-    def terminals(self, _session_id: str) -> None:
+    def terminals(self, session_id: str) -> None:  # noqa: ARG002
         """See `Services`: all of them may stand in tool calls."""
         return
 

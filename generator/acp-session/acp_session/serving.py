@@ -29,16 +29,28 @@ def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: 
     """Be the agent on standard input and output until the input ends: the whole `main` of a program. What the program prints goes to
     standard error. Raises `RuntimeError` inside an event loop, where `serve_agent` belongs.
     """
+    known = _known(versions)
     try:
-        asyncio.run(_run(agent, versions, options))
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        raise RuntimeError("an event loop runs already: await 'serve_agent' there")
+    try:
+        asyncio.run(_run(agent, known, options))
     except KeyboardInterrupt:
         raise SystemExit(130) from None
 
 
 async def _run(agent: Agent, versions: Collection[int], options: Options) -> None:
-    await serve_agent(
-        agent, await Own.open(framing("lines", LIMIT), grace=options.get("grace", 2.0)), versions=versions, **options
-    )
+    transport = await Own.open(framing("lines", LIMIT), grace=options.get("grace", 2.0))
+    await serve_agent(agent, transport, versions=versions, **options)
+
+
+def _known(versions: Collection[int]) -> frozenset[int]:
+    if not versions or not set(versions) <= set(VERSIONS):
+        raise ValueError(f"an agent speaks one or both of the versions 1 and 2, not {sorted(versions)}")
+    return frozenset(versions)
 
 
 async def serve_agent(
@@ -49,9 +61,7 @@ async def serve_agent(
     A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin
     anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
     """
-    if not versions or not set(versions) <= set(VERSIONS):
-        raise ValueError(f"an agent speaks one or both of the versions 1 and 2, not {sorted(versions)}")
-    opening = Opening(transport, versions, options.get("monitor"), options.get("told"))
+    opening = Opening(transport, _known(versions), options.get("monitor"), options.get("told"))
     try:
         found = await opening.next()
         while found is not None:

@@ -13,9 +13,9 @@ from typing import Any, Final, TypeAlias, cast
 
 from mcp_bindings import roots
 
-from .containment import AccessDenied, Place, Root, bind, open_file, open_regular, opened_root, places, reach
+from .containment import AccessDenied, Place, Root, open_file, places, reach
 from .errors import refused
-from .mcp_uris import path_of
+from .mcp_uris import Target, path_of
 from .scope import MOST_ROOTS, Scope
 
 Answer: TypeAlias = "roots.ListRootsResult | Mapping[str, Any]"
@@ -35,53 +35,26 @@ class _Listed:
     def __init__(self, uri: str, path: str) -> None:
         self.uri = uri
         self._path = path
-        self._root: Root | None = None
-        self._file: str | None = None
+        self._target: Target | None = None
         self.reason = ""
 
-    def now(self) -> tuple[Root, str | None] | None:
-        """The directory, and the name of the file in it; bound anew where another one stands there by now, or one for the first time."""
-        if self._root is not None and self._is_there(self._root):
-            return self._root, self._file
-        if self._root is not None:
-            self._root.close()
-            self._root = None
-        try:
-            self._bind()
-        except AccessDenied as error:
-            self.reason = error.reason
-        except OSError as error:
-            self.reason = os.strerror(error.errno or 0).lower()
-        return None if self._root is None else (self._root, self._file)
+    def now(self) -> Target | None:
+        """What can be used of it; bound anew where another one stands there by now, or one for the first time."""
+        if self._target is not None and not self._target.is_there:
+            self._target.root.close()
+            self._target = None
+        if self._target is None:
+            try:
+                self._target = Target.bind(self._path)
+            except AccessDenied as error:
+                self.reason = error.reason
+            except OSError as error:
+                self.reason = os.strerror(error.errno or 0).lower()
+        return self._target
 
     def holds(self, path: str) -> bool:
         """Whether a path lies in the root by its text."""
         return bool(Scope(self._path, flavour="posix").locate(path))
-
-    def _bind(self) -> None:
-        self._file = None
-        try:
-            self._root = bind(self._path)
-        except NotADirectoryError:
-            real = os.path.realpath(self._path)
-            root = bind(os.path.dirname(real))  # noqa: PTH120
-            try:
-                os.close(open_regular(root, (os.path.basename(real),), os.O_RDONLY))  # noqa: PTH119
-            except BaseException:
-                root.close()
-                raise
-            self._root, self._file = root, os.path.basename(real)  # noqa: PTH119
-
-    def _is_there(self, root: Root) -> bool:
-        try:
-            if self._file is not None:
-                os.close(open_regular(root, (self._file,), os.O_RDONLY))
-            else:
-                with opened_root(root):
-                    pass
-        except (OSError, AccessDenied):
-            return False
-        return True
 
 
 class ServerRoots:
@@ -93,21 +66,18 @@ class ServerRoots:
         self._listed = tuple(listed)
         self._malformed = tuple(malformed)
 
-    def _now(self) -> Iterator[tuple[Root, str | None]]:
-        for one in self._listed:
-            found = one.now()
-            if found is not None:
-                yield found
+    def _now(self) -> tuple[Target, ...]:
+        return tuple(found for one in self._listed if (found := one.now()) is not None)
 
     @property
     def roots(self) -> tuple[Root, ...]:
         """The directories that can be used at this moment, in the client's order."""
-        return tuple(root for root, file in self._now() if file is None)
+        return tuple(one.root for one in self._now() if one.file is None)
 
     @property
     def files(self) -> tuple[str, ...]:
         """The real paths of the roots that are files and can be used at this moment."""
-        return tuple(f"{root.real.rstrip('/')}/{file}" for root, file in self._now() if file is not None)
+        return tuple(one.real for one in self._now() if one.file is not None)
 
     @property
     def unusable(self) -> tuple[tuple[str, str], ...]:
@@ -126,15 +96,15 @@ class ServerRoots:
 
         Raises `RequestError` -32001 where it lies outside, `OSError` where it cannot be opened: a root may have become unavailable.
         """
-        now = tuple(self._now())
+        now = self._now()
 
         def use(place: Place) -> int:
-            if not _is_within(place, now):
+            if not any(one.holds(place) for one in now):
                 raise AccessDenied(path, "it is outside the roots")
             return open_file(place.root, place.parts, os.O_RDONLY)
 
         try:
-            return reach([root for root, _ in now], path, use)
+            return reach([one.root for one in now], path, use)
         except AccessDenied as error:
             if any(one.holds(path) and one.now() is None for one in self._listed):
                 raise FileNotFoundError(errno.ENOENT, "the root does not exist at the moment", path) from None
@@ -153,15 +123,9 @@ class ServerRoots:
         return found
 
     def _places(self, path: str) -> tuple[Place, ...]:
-        now = tuple(self._now())
-        return tuple(place for place in places([root for root, _ in now], path) if _is_within(place, now))
-
-
-def _is_within(place: Place, now: Sequence[tuple[Root, str | None]]) -> bool:
-    """Whether a place in the directory of a root lies in the root itself, which may be a file in it."""
-    return any(
-        root is place.root and file in (None, *(place.parts if len(place.parts) == 1 else ())) for root, file in now
-    )
+        now = self._now()
+        found = places([one.root for one in now], path)
+        return tuple(place for place in found if any(one.holds(place) for one in now))
 
 
 class RootsCache:

@@ -1,14 +1,61 @@
-"""Paths as `file://` URIs and back: what a root of MCP is named by.
+"""What a root of MCP is, a directory or a file in one, and the `file://` URI that names it.
 
 Source: MCP 2025-06-18, "Roots", "Security Considerations".
 """
 
 from __future__ import annotations
 
+import errno
 import os
+from dataclasses import dataclass
+from typing import Self
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
+from .containment import AccessDenied, Place, Root, bind, open_regular, opened_root
 from .scope import Flavour, is_absolute, normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A directory, or a `file` in one, held open."""
+
+    root: Root
+    file: str | None = None
+
+    @classmethod
+    def bind(cls, path: str) -> Self:
+        """What stands at a path now. Raises `OSError`, `AccessDenied`."""
+        try:
+            return cls(bind(path))
+        except NotADirectoryError:
+            folder, name = os.path.split(os.path.realpath(path))
+            found = cls(bind(folder), name)
+        if not found.is_there:
+            found.root.close()
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return found
+
+    @property
+    def real(self) -> str:
+        """The real path."""
+        return self.root.real if self.file is None else f"{self.root.real.rstrip('/')}/{self.file}"
+
+    @property
+    def is_there(self) -> bool:
+        """Whether this very directory is still there; of a file, whether one of its name may be read in its directory."""
+        try:
+            if self.file is not None:
+                os.close(open_regular(self.root, (self.file,), os.O_RDONLY))
+            else:
+                with opened_root(self.root):
+                    pass
+        except (OSError, AccessDenied):
+            return False
+        return True
+
+    def holds(self, place: Place) -> bool:
+        """Whether a place in the directory lies in the root itself, which may be a file in it."""
+        return place.root is self.root and self.file in (None, *(place.parts if len(place.parts) == 1 else ()))
 
 
 def uri_of(path: str, flavour: Flavour = "posix") -> str:

@@ -48,9 +48,8 @@ class TerminalPolicy:
     """Bounds on the terminals of a client.
 
     `output`: bytes of output that are kept where the agent sets no limit; `most_output`: where it sets one. `most_running`: terminals of a
-    session that are not released; `most_kept`: released ones whose output is still shown. `grace`: seconds that a command has to
-    end by itself when it is killed. `environment`: the variables that a command gets besides those that the agent sets; `None`: those
-    of this program, which may hold secrets.
+    session that are not released. `grace`: seconds that a command has to end by itself when it is killed. `environment`: the variables
+    that a command gets besides those that the agent sets; `None`: those of this program, which may hold secrets.
 
     Raises `ValueError` for a bound below 0.
     """
@@ -58,12 +57,11 @@ class TerminalPolicy:
     output: int = 1024 * 1024
     most_output: int = 16 * 1024 * 1024
     most_running: int = 32
-    most_kept: int = 64
     grace: float = 1.0
     environment: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        if min(self.output, self.most_output, self.most_running, self.most_kept, self.grace) < 0:
+        if min(self.output, self.most_output, self.most_running, self.grace) < 0:
             raise ValueError("a bound is 0 or more")
 
 
@@ -87,7 +85,6 @@ class TerminalState:
     output: str
     truncated: bool
     exit: Exit | None
-    is_released: bool = False
 
 
 OnTerminalEvent: TypeAlias = "Callable[[TerminalEvent], Awaitable[object] | object]"
@@ -100,16 +97,6 @@ class _Session:
     running: dict[str, Terminal] = field(default_factory=dict[str, "Terminal"])
     starting: int = 0
     stops: int = 0
-    kept: dict[str, TerminalState] = field(default_factory=dict[str, TerminalState])
-    wanted: set[str] = field(default_factory=set[str])
-
-    def keep(self, terminal_id: str, state: TerminalState, most: int) -> None:
-        """Show the state of a released terminal where that was asked for, and of at most so many."""
-        if terminal_id in self.wanted:
-            self.kept[terminal_id] = state
-            for oldest in list(self.kept)[: max(0, len(self.kept) - most)]:
-                del self.kept[oldest]
-                self.wanted.discard(oldest)
 
 
 class Terminal(Command):
@@ -127,12 +114,11 @@ class Terminal(Command):
         super().__init__(*running, limit=limit, grace=policy.grace, on_output=on_output)
         self.id = terminal_id
         self._session = session
-        self._most_kept = policy.most_kept
 
     @property
     def state(self) -> TerminalState:
         """What it shows."""
-        return TerminalState(self.tail.text, self.tail.is_cut, self.exit, self.id not in self._session.running)
+        return TerminalState(self.tail.text, self.tail.is_cut, self.exit)
 
     async def wait(self) -> Exit:
         """Wait until the command has ended, in whatever way. Raises `RequestError` where it was released and could not be ended."""
@@ -148,9 +134,7 @@ class Terminal(Command):
         try:
             await self.kill()
         finally:
-            state = self.state
             self.close()
-            self._session.keep(self.id, state, self._most_kept)
 
 
 class Terminals:
@@ -250,29 +234,9 @@ class Terminals:
         return v1.KillTerminalResponse()
 
     async def release(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
-        """Handle `terminal/release`: end the command and forget the terminal; `keep` says what is still shown. Raises `RequestError`."""
+        """Handle `terminal/release`: end the command and forget the terminal. Raises `RequestError`."""
         await self._with_terminal(params, "release", lambda terminal: terminal.release())
         return v1.ReleaseTerminalResponse()
-
-    # --- what the user sees
-
-    def keep(self, session_id: str, terminal_id: str) -> bool:
-        """Go on showing a terminal after its release, as for one that stands in a tool call; whether there is one (terminals page,
-        "Embedding in Tool Calls").
-        """
-        session = self._sessions.get(session_id)
-        if session is None or not (terminal_id in session.running or terminal_id in session.kept):
-            return False
-        session.wanted.add(terminal_id)
-        return True
-
-    def state(self, session_id: str, terminal_id: str) -> TerminalState | None:
-        """What a terminal shows, a released one only where `keep` asked for it; `None` where there is none."""
-        terminal = self.find(session_id, terminal_id)
-        if terminal is not None:
-            return terminal.state
-        session = self._sessions.get(session_id)
-        return None if session is None else session.kept.get(terminal_id)
 
     def find(self, session_id: str, terminal_id: str) -> Terminal | None:
         """The terminal of this id, unless it was released."""
@@ -289,7 +253,7 @@ class Terminals:
             await asyncio.gather(*(terminal.kill() for terminal in session.running.values()))
 
     async def end(self, session_id: str) -> None:
-        """Release all terminals of a session that has ended, and forget what they showed."""
+        """Release all terminals of a session that has ended."""
         session = self._sessions.get(session_id)
         if session is not None:
             await asyncio.gather(*(terminal.release() for terminal in tuple(session.running.values())))
@@ -363,7 +327,6 @@ class Terminals:
         made: list[tuple[Program, int]] = []
 
         def run(check: Callable[[], None]) -> None:
-            check()
             folder = _opened(roots, request.cwd)
             try:
                 check()

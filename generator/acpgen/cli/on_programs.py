@@ -77,7 +77,7 @@ def tap(
         ),
     ] = None,
     format_: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="The format of the report: text or json.")
+        str, typer.Option("--format", metavar="FORMAT", help="text (default) or json.", show_default=False)
     ] = "text",
     grace: Annotated[
         float,

@@ -191,7 +191,7 @@ def history(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="WHAT",
+            metavar="REVISION",
             help="A branch, tag, commit or range A..B of git, then -- and a protocol, file or folder: compares the commits that changed "
             "it. "
             "A protocol: compares its releases in schema/releases, or its commits. Several files: compares these, oldest first.",
@@ -280,7 +280,9 @@ def rules(
             metavar="RULE", help="Only these rules, each with a bad and a good example.", show_default=False
         ),
     ] = None,
-    output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")] = "text",
+    output_format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text (default), json or markdown.", show_default=False)
+    ] = "text",
 ) -> None:
     """List every compatibility rule with its severities.
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 from acpgen.probe.connection import Declined, Held
 from acpgen.schema.walk import is_object
 
+EARLY_UPDATE: Final = "early update"
+"""Asks `Trial.greet` for a run of the client in which an update of its session comes before the answer to `session/new`."""
+
 
 class Agent:
-    """Answers what a client may ask. `offers` is the version that it answers with, where that is not the one that was asked for.
-    `is_early`: it reports an update of a session before the client knows its id.
+    """Answers what a client may ask. `offers` is the version that it answers with, where that is not the one that was asked for;
+    `notify` sends an update of a session before the answer to `session/new`, where that is set.
     """
 
-    def __init__(self, *, offers: int | None = None, is_early: bool = False) -> None:
+    def __init__(self, *, offers: int | None = None) -> None:
         self.offers = offers
-        self.is_early = is_early
-        self.send: Callable[[dict[str, Any]], object] = lambda message: None
+        self.notify: Callable[[str, Any], object] | None = None
         self.version: int | None = None
         self.hello: dict[str, Any] = {}
         """The params of `initialize`."""
@@ -40,8 +42,10 @@ class Agent:
         if method == "session/new":
             name = f"probe-session-{next(self._numbers)}"
             self.sessions[name] = str(body.get("cwd"))
-            if self.is_early:
-                self._report(name)
+            if self.notify is not None:
+                commands = [{"name": "probe", "description": "Probe"}]
+                update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+                self.notify("session/update", {"sessionId": name, "update": update})
             return {"sessionId": name}
         if method == "session/prompt" and body.get("sessionId") in self.sessions:
             if self.holds or self.version == 2:
@@ -50,12 +54,6 @@ class Agent:
         if method in ("session/list", "session/close") and self.version == 2:
             return {"sessions": []} if method == "session/list" else {}
         raise Declined(-32602 if method == "session/prompt" else -32601, f"{method} is not served here")
-
-    def _report(self, session: str) -> None:
-        message = {"messageId": "acpgen-early"} if self.version == 2 else {}
-        content = {"type": "text", "text": "Welcome."}
-        update = {"sessionUpdate": "agent_message_chunk", **message, "content": content}
-        self.send({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}})
 
     def _greet(self, body: dict[str, Any]) -> Any:
         wanted = body.get("protocolVersion")

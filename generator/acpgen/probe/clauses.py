@@ -230,6 +230,18 @@ CLOSES: Final = Clause(
     "should",
     "A client that does not support the version in the answer closes the connection.",
 )
+EARLY_UPDATES: Final = Clause(
+    ACP,
+    "Session setup: creating a session",
+    "should",
+    "An agent may send an update of a new session before it answers `session/new`; the client continues.",
+)
+STALE_UPDATES: Final = Clause(
+    ACP,
+    "Prompt turn: agent reports output",
+    "should",
+    "A client continues after an update that refers to a tool call or message that it does not know.",
+)
 OUTCOME: Final = Clause(
     ACP, "Tool calls: requesting permission", "must", "A client answers a permission request with an outcome."
 )

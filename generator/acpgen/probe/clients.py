@@ -13,7 +13,7 @@ from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import Any, Final
 
 from acpgen import judge
-from acpgen.probe.agents import Agent
+from acpgen.probe.agents import EARLY_UPDATE, Agent
 from acpgen.probe.child import Child, environment
 from acpgen.probe.connection import Connection, Over
 from acpgen.probe.driver import Probing
@@ -32,15 +32,18 @@ class ClientProbing(Probing):
     side = "client"
 
     def greet(self, wanted: Any) -> Greeting:
-        """A run of the client, once, with an agent that offers a version that does not exist, or (`early`) reports before it answers."""
+        """A run of the client with an agent that offers a version that does not exist, or sends an early update; asked once."""
         key = repr(wanted)
         if key not in self.greetings:
-            is_early = wanted == "early"
-            agent = Agent(is_early=True) if is_early else Agent(offers=NEWEST)
+            is_early = wanted == EARLY_UPDATE
+            agent = Agent() if is_early else Agent(offers=NEWEST)
             greeting = self.greetings[key] = self._started(agent)
             connection = greeting.connection
-            seconds = self.clock.start if is_early else min(1.5, self.clock.answer)
-            connection.wait(lambda: is_early and bool(connection.held), seconds)
+            if is_early:
+                agent.notify = connection.notify
+                connection.wait(lambda: bool(connection.held), self.clock.start)
+            else:
+                connection.wait(lambda: False, min(1.5, self.clock.answer))
             self._end(greeting.connection)
         return self.greetings[key]
 
@@ -98,7 +101,6 @@ class ClientProbing(Probing):
         child = Child(command, variables, join)
         connection = Connection(child, judge.monitor(self.strict), self.clock, agent, own="agent", other="client")
         connection.case = self.current
-        agent.send = connection.reply
         return Greeting(connection, None, None, None, None, 0)
 
     def _end(self, connection: Connection) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from acpgen import embedded, judge
+from acpgen.probe.citations import requirements as requirements_table
 from acpgen.probe.clauses import ACP, RPC, Clause, Strength
 from acpgen.probe.conformance import Proven, Unreached
 from acpgen.probe.connection import Connection, Spotted, id_text
-from acpgen.probe.requirements import requirements as requirements_table
 from acpgen.schema.walk import is_array, is_object
 
 _PASSED_OVER: Final = frozenset({"messages-missed", "request-unanswered", "not-judged", "version-unknown"})

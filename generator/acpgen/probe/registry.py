@@ -9,8 +9,8 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.probe.cases import MODULES
+from acpgen.probe.citations import tested
 from acpgen.probe.clauses import Clause
-from acpgen.probe.requirements import tested
 
 if TYPE_CHECKING:
     from acpgen.probe.trial import Trial

@@ -31,7 +31,7 @@ class Acceptance:
         self._formats = formats
         self._allowance = allowance
         self._steps = max(STEPS, allowance.left // 100)
-        self._comparer: Comparer | None = None
+        self._comparers: dict[bool, Comparer] = {}
         self._questions: dict[tuple[ir.Type, str], Schema] = {}
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
 
@@ -130,7 +130,7 @@ class Acceptance:
         return repr((old, new, sender, self._formats, self._steps, culprit, said))
 
     def _related(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> Relation:
-        comparer = self._opened()
+        comparer = self._opened(old, new)
         relation = (
             comparer.include(old, new, culprit=culprit)
             if sender == "old"
@@ -154,11 +154,17 @@ class Acceptance:
                 pending.extend(references(side.written[name]))
         return [schema, *(side.written[name] for name in names)]
 
-    def _opened(self) -> Comparer:
+    def _opened(self, *schemas: Schema | bool) -> Comparer:
+        """What compares schemas. Few of them refer to what is `DECLARED`, which is as much to read as all else."""
         from schema_inclusion import FORMATS, Comparer
 
-        if self._comparer is None:
-            documents: list[Any] = [{**side.bundle.schema, "$defs": side.asked} for side in self._sides]
+        meant = any(name.endswith(DECLARED) for schema in schemas for name in references(schema))
+        if meant not in self._comparers:
+            documents: list[Any] = [
+                {**side.bundle.schema, "$defs": {**side.asked, **(side.known if meant else {})}} for side in self._sides
+            ]
             asserted = tuple(FORMATS) if self._formats else ()
-            self._comparer = Comparer(*documents, steps=self._steps, allowance=self._allowance, formats=asserted)
-        return self._comparer
+            self._comparers[meant] = Comparer(
+                *documents, steps=self._steps, allowance=self._allowance, formats=asserted
+            )
+        return self._comparers[meant]

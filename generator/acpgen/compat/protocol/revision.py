@@ -181,9 +181,13 @@ class Revised:
 
     @cached_property
     def asked(self) -> Mapping[str, Schema]:
-        """The definitions as the prover is asked about them: what each accepts, what is sent of it, and what of it has a meaning."""
-        sent, declared = (as_sent(self.meant, self.written, suffix) for suffix in (SENT, DECLARED))
-        return {**self.demands, **sent, **declared}
+        """The definitions as the prover is asked about them: what each accepts, and what is sent of it."""
+        return {**self.demands, **as_sent(self.meant, self.written, SENT)}
+
+    @cached_property
+    def known(self) -> Mapping[str, Schema]:
+        """What of each definition has a declared meaning."""
+        return as_sent(self.meant, self.written, DECLARED)
 
     @cached_property
     def meant(self) -> Mapping[str, ir.Definition]:

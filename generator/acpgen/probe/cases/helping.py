@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from acpgen.probe.agents import EARLY_UPDATE
 from acpgen.probe.clauses import (
     ADVERTISED_BY_CLIENT,
     CLOSES,
+    EARLY_UPDATES,
     GREETS,
     NOT_FOUND,
     OUTCOME,
     ROBUST,
+    STALE_UPDATES,
     UNKNOWN_MODE,
     UNKNOWN_VISIT,
 )
@@ -57,30 +60,33 @@ def unknown_update(trial: Trial) -> None:
         trial.fail(f"the client {how} after an update of an unknown kind", index, sent=sent)
 
 
-@case("client/early-update", ROBUST, "program", (1,), sides=CLIENT)
+@case("client/early-update", EARLY_UPDATES, sides=CLIENT)
 def early_update(trial: Trial) -> None:
-    """An update of a session that comes before the answer to `session/new`. Expected: the client goes on and sends its prompt."""
-    greeting = trial.greet("early")
-    trial.greeting = greeting
-    connection = greeting.connection
-    if not any(call.value["method"] == "session/new" for call in connection.calls):
-        raise trial.skip("the client did not send `session/new`")
-    if not any(call.value["method"] == "session/prompt" for call in connection.calls):
-        how = trial.ended if connection.is_over else "sends no prompt"
-        trial.fail(f"the client {how} after an update that came before the answer to `session/new`", 0)
+    """Another run, in which an update of the session comes before the answer to `session/new`. Expected: the client sends its prompt."""
+    connection = trial.greet(EARLY_UPDATE).connection
+    asked = [call.index for call in connection.calls if call.value["method"] == "session/new"]
+    if not asked:
+        raise trial.skip("the client opened no session when it was run again")
+    if not connection.held:
+        how = "ends" if connection.is_over else "sends no prompt"
+        sentence = f"the client {how} after an update that came before the answer to `session/new`"
+        trial.fail(sentence, asked[0], len(connection.rows) - 1, connection=connection, sent=connection.sent)
 
 
-@case("client/stale-update", ROBUST, sides=CLIENT)
+@case("client/stale-update", STALE_UPDATES, sides=CLIENT)
 def stale_update(trial: Trial) -> None:
-    """Updates about what is not there: a tool call that was never announced, a session that nobody opened. Expected: the client goes on."""
-    connection = trial.connection
-    call = {"sessionUpdate": "tool_call_update", "toolCallId": "acpgen-never", "status": "completed"}
-    index = connection.notify("session/update", {"sessionId": trial.theirs(), "update": call})
-    connection.notify("session/update", {"sessionId": "acpgen-no-session", "update": call})
+    """Updates of a tool call that never was, and more of a message that is long over. Expected: the client goes on."""
+    connection, session = trial.connection, trial.theirs()
+    text = {"type": "text", "text": "tide"}
+    for update in (
+        {"sessionUpdate": "tool_call_update", "toolCallId": "acpgen-no-such-call", "status": "completed"},
+        {"sessionUpdate": "agent_message_chunk", "messageId": "acpgen-no-such-message", "content": text},
+    ):
+        index = connection.notify("session/update", {"sessionId": session, "update": update})
     sent = connection.sent
     if not trial.alive():
         how = trial.ended if connection.is_over else "stops answering"
-        trial.fail(f"the client {how} after an update about a tool call that it does not know", index, sent=sent)
+        trial.fail(f"the client {how} after an update that refers to something unknown", index, sent=sent)
 
 
 @case("client/permission", OUTCOME, sides=CLIENT)

@@ -12,7 +12,7 @@ from pathlib import Path
 try:
     from ruff import find_ruff_bin  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
 except ImportError:  # ruff before 0.14
-    from ruff.__main__ import find_ruff_bin  # type: ignore[import-untyped,no-redef]  # pyright: ignore[reportMissingTypeStubs]
+    from ruff.__main__ import find_ruff_bin  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
 
 from acpgen.errors import Faults, TargetFailed, printable
 from acpgen.targets.python.dials import LINE, PYTHONS

@@ -138,7 +138,8 @@ class Receiver:
         if found.free or found.change.what not in _OF_NAMES:
             return False
         if any(
-            acceptance.included(pair, sender) == acceptance.heard(pair, pair.on(sender), sender).verdict.value == "yes"
+            acceptance.included(pair, sender) == "yes"
+            and acceptance.heard(pair, pair.on(sender), sender).verdict.value == "yes"
             for pair in _around(found, self.messages)
         ):
             return True

@@ -1,4 +1,4 @@
-"""The table of requirements, `schema/requirements.json`, as far as reports of the probe cite it."""
+"""What reports of the probe cite: rows of the table of requirements, `schema/requirements.json`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from acpgen import resources
 
 
-class Requirement(NamedTuple):
+class RequirementRow(NamedTuple):
     """A row of the table: the title of its document, its section, its words, how strong it is, and which side it binds."""
 
     document: str
@@ -21,12 +21,12 @@ class Requirement(NamedTuple):
 
 
 @cache
-def requirements() -> Mapping[int | str, Requirement]:
+def requirements() -> Mapping[int | str, RequirementRow]:
     """Every row by its number or id."""
     table = _table()
     titles = {one["id"]: one["title"] for one in table["documents"]}
     return {
-        _identifier(row): Requirement(
+        _identifier(row): RequirementRow(
             titles.get(row["document"], row["document"]), row["section"], row["says"], row["level"], row["who"]
         )
         for row in table["rules"]
