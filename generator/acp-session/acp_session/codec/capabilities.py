@@ -34,9 +34,11 @@ def _client_to_v1(capabilities: Json, place: Place) -> Json:
 
 
 def _client_to_v2(capabilities: Json, place: Place) -> Json:
-    for key, is_offered in as_object(capabilities.get("fs")).items():
-        if is_offered is True:
+    fs = as_object(capabilities.get("fs"))
+    for key in ("readTextFile", "writeTextFile"):
+        if fs.get(key) is True:
             place.at("fs", key).lose("an agent of v2 does not use the files of the client", True)
+    place.at("fs").lose_fields(fs, "readTextFile", "writeTextFile")
     if capabilities.get("terminal") is True:
         place.at("terminal").lose("an agent of v2 does not use terminals of the client", True)
     auth = as_object(capabilities.get("auth"))
