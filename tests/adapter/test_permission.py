@@ -361,3 +361,10 @@ def resolves(body: Any, pointer: str) -> bool:
     for part in parts:
         place = place[int(part) if isinstance(place, list) else part]
     return isinstance(place, dict) or int(last) < len(place)
+
+
+def test_fields_of_a_subject_that_v1_has_no_place_for_are_named() -> None:
+    command = {"type": "command", "command": "ls", "cwd": "/", "_meta": {"a": 1}}
+    call = {"type": "tool_call", "toolCall": {"toolCallId": "c", "title": "Edit a.py?"}, "mood": "calm"}
+    assert to_v1(v2_request(subject=command))[1] == ["/subject/_meta", "/title"]
+    assert to_v1(v2_request(subject=call))[1] == ["/subject/mood"]

@@ -162,13 +162,16 @@ def test_the_user_fills_in_a_form_or_visits_a_page(tmp_path: Path, version: int)
 
 @both
 @pytest.mark.parametrize(
-    "content", [{}, {"port": "x"}, {"port": True}, {"port": 1.5}, {"port": 0}, {"port": 1, "color": "green"}]
+    "content",
+    [{}, {"port": "x"}, {"port": True}, {"port": 1.5}, {"port": -1}, {"port": 10}, {"port": 1, "color": "green"}],
 )
 def test_a_form_that_is_not_filled_in_as_asked_is_an_error(tmp_path: Path, version: int, content: Any) -> None:
     async def work(turn: Turn) -> None:
         color = v2.StringPropertySchema(enum=["red", "blue"])
         with pytest.raises(InvalidMessage) as wrong:
-            await turn.ask("?", {"port": v2.IntegerPropertySchema(minimum=1), "color": color}, required=["port"])
+            await turn.ask(
+                "?", {"port": v2.IntegerPropertySchema(minimum=0, maximum=9), "color": color}, required=["port"]
+            )
         assert wrong.value.method == "elicitation/create"
         assert wrong.value.place == ("/content/color" if "color" in content else "/content/port")
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Coroutine, Generator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import UNSET, RequestError, Unknown, v2
 from acp_bindings.v2 import peers
@@ -36,12 +36,13 @@ from .session import LOG, ClientCapabilities, Peer, Session
 from .store import StoredSession
 from .turn import Turn
 
+CANCELLED: Final[dict[str, Any]] = {"stopReason": "cancelled"}
+"""The end of work that was cancelled."""
 MOST_OUTPUT: Final = 1024 * 1024
 """Bytes of a terminal's output that the history keeps; the oldest go first."""
 PAGE: Final = 100
 """Sessions on a page of `session/list`."""
 
-P = TypeVar("P")
 T = TypeVar("T")
 
 
@@ -54,17 +55,22 @@ class OpeningRequest(LifecycleRequest, Protocol):
         ...
 
 
+P = TypeVar("P", bound=OpeningRequest)
+Hook: TypeAlias = "Callable[[Session], Coroutine[Any, Any, None]]"
+
+
 class OpenSession(Session):
     """A session that a connection holds: its roots, its turn, and the prompts that wait for it."""
 
-    scope_roots: RootSet
-
     def __init__(self, core: AgentCore, stored: StoredSession) -> None:
         super().__init__(stored, core.peer, core.agent.store)
-        self.free = asyncio.Lock()
+        self.root_set: RootSet | None = None
         self.waiting: set[asyncio.Task[Literal[True]]] = set()
         self.closing: asyncio.Task[None] | None = None
-        self.work: Work | None = None
+        self.work: asyncio.Task[None] | None = None
+        self.is_stopped = False
+        self._running: asyncio.Task[str] | None = None
+        self._free = asyncio.Lock()
         self._core = core
         self._outputs: dict[str, Tail] = {}
 
@@ -73,50 +79,146 @@ class OpenSession(Session):
         """What the store keeps."""
         return self._stored
 
-    def take_options(self, config_id: str, value: object) -> list[v2.SessionConfigOption]:
+    def options_with(self, config_id: str, value: object) -> list[v2.SessionConfigOption]:
         """The options once one of them has this value. Raises `RequestError` -32602."""
         try:
             return self._with_value(config_id, value)
-        except LookupError as error:
-            raise invalid_params(str(error.args[0])) from None
+        except ValueError as error:
+            raise invalid_params(str(error)) from None
 
     async def replace_options(self, options: list[v2.SessionConfigOption]) -> None:
         """Have these options, and tell nobody: the answer does."""
         self._stored.config_options = options
         await self._save_between_turns()
 
-    def bind(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> Callable[[], None]:
-        """Use these roots and MCP servers; what is returned takes that back."""
-        before = (self.mcp_servers, self._stored.cwd, self._stored.additional_directories, self._is_opening)
-        old_roots = getattr(self, "scope_roots", None)
+    # --- its opening and its end
 
-        def undo() -> None:
-            self.mcp_servers, self._stored.cwd, self._stored.additional_directories, self._is_opening = before
-            if old_roots is not None:
-                self.scope_roots = old_roots
+    @contextmanager
+    def opening(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> Generator[None]:
+        """Use these roots and MCP servers, unless what is done meanwhile fails."""
+        stored = self._stored
+        before = self.root_set, self.mcp_servers, self._is_opening, stored.cwd, stored.additional_directories
+        self.root_set, self.mcp_servers = roots, () if servers is UNSET else tuple(servers)
+        self._is_opening, stored.cwd, stored.additional_directories = True, roots.scope.cwd, roots.scope.additional
+        try:
+            yield
+        except BaseException:
+            self.root_set, self.mcp_servers, self._is_opening, stored.cwd, stored.additional_directories = before
+            roots.close()
+            raise
+        if before[0] is not None:
+            before[0].close()
 
-        self.scope_roots = roots
-        self.mcp_servers = () if servers is UNSET else tuple(servers)
-        self._stored.cwd, self._stored.additional_directories = roots.scope.cwd, roots.scope.additional
-        self._is_opening = True
-        return undo
-
-    def hold_updates(self) -> None:
-        """Keep updates back until the client knows the session's id."""
+    def begin(self) -> None:
+        """Keep updates back until the client knows the session's id, and end the tool calls that it was forked with."""
         self._early = []
+        self._end_calls({getattr(one, "tool_call_id", "") for one in self._stored.history})
 
-    async def opened(self) -> None:
-        """The client has its answer, or is about to get it: send what was kept back."""
+    async def opened(self, *, is_replayed: bool = False, is_new: bool = False) -> None:
+        """Send what was kept back, the history where it is wanted, and what the session does now."""
         self._is_opening = False
         early, self._early = self._early or [], None
         with suppress(ConnectionError):
-            for update in early:
+            for update in (*early, *(self._stored.history if is_replayed else ())):
                 await self._send(update)
+            if not is_new:
+                await self._send_state(self._state)
 
-    async def replay(self) -> None:
-        """Send the history again."""
-        for update in tuple(self._stored.history):
-            await self._send(update)
+    def stop(self) -> None:
+        """Cancel the turn, and the prompts that wait for it."""
+        for waiting in tuple(self.waiting):
+            waiting.cancel()
+        if self.work is not None:
+            self.is_stopped, self._turn = True, None  # its state is its end
+            if self._running is not None:
+                self._running.cancel()
+
+    async def close(self) -> None:
+        """End all work, have it told and kept, and let the roots go."""
+        self.stop()
+        while self.work is not None:
+            await asyncio.wait([self.work])
+        await self._core.services.end(self.id)
+        if self.root_set is not None:
+            self.root_set.close()
+
+    async def finish(self) -> None:
+        """Have the store keep the session, and be of no use any more."""
+        await self._save()
+        self._is_closed = True
+
+    # --- turns
+
+    async def prompt(self, content: Sequence[v2.ContentBlock]) -> str:
+        """Take a message in, once the turn before has ended, and begin with the work; the id of the message."""
+        acquiring = asyncio.ensure_future(self._free.acquire())
+        self.waiting.add(acquiring)
+        try:
+            await asyncio.wait([acquiring])
+        except asyncio.CancelledError:
+            if not acquiring.cancel() and not acquiring.cancelled():
+                self._free.release()
+            raise
+        finally:
+            self.waiting.discard(acquiring)
+        if acquiring.cancelled():
+            raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
+        turn = Turn(self, tuple(content), f"msg_{secrets.token_hex(8)}")
+        self.is_stopped = False
+        self.work = asyncio.create_task(self._work(turn))
+        return turn.message_id
+
+    async def _work(self, turn: Turn) -> None:
+        """One turn. Only what the agent does can be stopped: the message and the end are always sent."""
+        try:
+            self._calls, self._turn = set(), turn.message_id
+            message = v2.UserMessage(message_id=turn.message_id, content=list(turn.prompt))
+            self._keep(message)
+            await self._save()
+            with suppress(ConnectionError):  # nobody listens any more
+                await self._send(message)
+                await self._send_state("running")
+            await self._end(await self._reason(turn))
+        except Exception:
+            self.log.exception("a turn failed")
+        finally:
+            self.work = self._running = None
+            self._free.release()
+
+    async def _reason(self, turn: Turn) -> dict[str, Any]:
+        """Do what the agent does, and say why it ended."""
+        if self.is_stopped:
+            return CANCELLED
+        self._running = asyncio.create_task(self._run(turn))
+        await asyncio.wait([self._running])
+        if self.is_stopped or self._running.cancelling():
+            return CANCELLED
+        error = RuntimeError("cancelled from within") if self._running.cancelled() else self._running.exception()
+        if isinstance(error, RequestError):
+            return {"stopReason": "error", "error": error.as_json()}
+        if error is not None:
+            self.log.error("'on_prompt' failed", exc_info=error)
+            return {"stopReason": "error", "error": {"code": INTERNAL_ERROR, "message": "internal error"}}
+        return {"stopReason": self._running.result()}
+
+    async def _run(self, turn: Turn) -> str:
+        reason: Any = await self._core.agent.on_prompt(turn)
+        if not isinstance(reason, str):
+            raise TypeError(f"'on_prompt' returned {reason!r}, which is no stop reason")
+        return reason
+
+    async def _end(self, reason: dict[str, Any]) -> None:
+        """Send that the work has ended, and that its open tool calls have, where it was cancelled or failed."""
+        self._turn, self._state = None, "idle"
+        beside = {one.tool_call_id for one in self._background or () if isinstance(one, v2.BackgroundToolCall)}
+        calls: Collection[str] = self._calls - beside if reason["stopReason"] in ("error", "cancelled") else ()
+        updates = self._end_calls(calls, is_failed=reason["stopReason"] == "error")
+        await self._save()
+        with suppress(ConnectionError):
+            for update in updates:
+                await self._send(update)
+            # the client may have cancelled before it was told of the end
+            await self._send_state("idle", **(CANCELLED if self.is_stopped else reason))
 
     async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
         """Send what a terminal shows. The history has its command, then its end with the last of the output."""
@@ -133,138 +235,6 @@ class OpenSession(Session):
         else:
             self._keep(update.__replace__(capabilities=None))
         await self._send(update)
-
-    async def send_commands(self) -> None:
-        """Send the commands that are offered."""
-        await self._send(v2.AvailableCommandsUpdate(available_commands=list(self._stored.commands)))
-
-    async def send_state(self) -> None:
-        """Send what the session does now."""
-        await self._send_state(self._state)
-
-    def end_calls(self) -> None:
-        """End all tool calls that are open."""
-        self._end_calls({getattr(one, "tool_call_id", "") for one in self._stored.history})
-
-    def stop(self) -> None:
-        """Cancel the turn, and the prompts that wait for it."""
-        for waiting in tuple(self.waiting):
-            waiting.cancel()
-        if self.work is not None:
-            self._turn = None  # its state is its end
-            self.work.stop()
-
-    async def close(self) -> None:
-        """End all work, have it told and kept, and let the roots go."""
-        self.stop()
-        while self.work is not None and self.work.task is not None:
-            await asyncio.wait([self.work.task])
-        await self._core.services.end(self.id)
-        self.scope_roots.close()
-
-    async def finish(self) -> None:
-        """Have the store keep the session, and be of no use any more."""
-        await self._save()
-        self._is_closed = True
-
-    # --- turns
-
-    async def prompt(self, content: Sequence[v2.ContentBlock], run: Callable[[Turn], Awaitable[str]]) -> str:
-        """Take a message in, once the turn before has ended, and begin with the work; the id of the message."""
-        acquiring = asyncio.ensure_future(self.free.acquire())
-        self.waiting.add(acquiring)
-        try:
-            await asyncio.wait([acquiring])
-        except asyncio.CancelledError:
-            if not acquiring.cancel() and not acquiring.cancelled():
-                self.free.release()
-            raise
-        finally:
-            self.waiting.discard(acquiring)
-        if acquiring.cancelled():
-            raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
-        turn = Turn(self, tuple(content), f"msg_{secrets.token_hex(8)}")
-        self.work = Work(self, turn, run)
-        self.work.task = asyncio.create_task(self.work.do())
-        return turn.message_id
-
-    async def begin_turn(self, turn: Turn) -> None:
-        """Send the user's message, and that the work begins."""
-        self._calls, self._turn = set(), turn.message_id
-        message = v2.UserMessage(message_id=turn.message_id, content=list(turn.prompt))
-        self._keep(message)
-        await self._save()
-        with suppress(ConnectionError):  # nobody listens any more
-            await self._send(message)
-            await self._send_state("running")
-
-    async def end_turn(self, reason: dict[str, Any]) -> None:
-        """Send that the work has ended, and that its open tool calls have, where it was cancelled or failed."""
-        self._turn = None
-        is_failed = reason["stopReason"] == "error"
-        beside = {one.tool_call_id for one in self._background or () if isinstance(one, v2.BackgroundToolCall)}
-        calls: Collection[str] = self._calls - beside if is_failed or reason["stopReason"] == "cancelled" else ()
-        updates = self._end_calls(calls, is_failed=is_failed)
-        self._state = "idle"
-        await self._save()
-        with suppress(ConnectionError):
-            for update in updates:
-                await self._send(update)
-            if self.work is not None and self.work.is_stopped:  # before anybody was told of the end
-                reason = {"stopReason": "cancelled"}
-            await self._send_state("idle", **reason)
-
-
-class Work:
-    """The work of one turn: the message, what `run` does, the end. Only what `run` does can be stopped: the rest is always sent."""
-
-    def __init__(self, session: OpenSession, turn: Turn, run: Callable[[Turn], Awaitable[str]]) -> None:
-        self.task: asyncio.Task[None] | None = None
-        self._session = session
-        self._turn = turn
-        self._run = run
-        self._running: asyncio.Task[str] | None = None
-        self.is_stopped = False
-
-    def stop(self) -> None:
-        """Cancel it."""
-        self.is_stopped = True
-        if self._running is not None:
-            self._running.cancel()
-
-    async def do(self) -> None:
-        """Do it."""
-        session = self._session
-        try:
-            await session.begin_turn(self._turn)
-            await session.end_turn(await self._reason())
-        except Exception:
-            session.log.exception("a turn failed")
-        finally:
-            session.work = None
-            session.free.release()
-
-    async def _reason(self) -> dict[str, Any]:
-        """Why it ended. What `run` raises ends it as failed."""
-        if self.is_stopped:
-            return {"stopReason": "cancelled"}
-        self._running = asyncio.create_task(self._call())
-        await asyncio.wait([self._running])
-        if self.is_stopped or self._running.cancelling():
-            return {"stopReason": "cancelled"}
-        error = RuntimeError("cancelled from within") if self._running.cancelled() else self._running.exception()
-        if isinstance(error, RequestError):
-            return {"stopReason": "error", "error": error.as_json()}
-        if error is not None:
-            self._session.log.error("'on_prompt' failed", exc_info=error)
-            return {"stopReason": "error", "error": {"code": INTERNAL_ERROR, "message": "internal error"}}
-        return {"stopReason": self._running.result()}
-
-    async def _call(self) -> str:
-        reason: Any = await self._run(self._turn)
-        if not isinstance(reason, str):
-            raise TypeError(f"'on_prompt' returned {reason!r}, which is no stop reason")
-        return reason
 
 
 class Machine(LocalServices):
@@ -307,9 +277,9 @@ class AgentCore(peers.Agent):
     def roots(self, session_id: str) -> RootSet:
         """The roots that are in force. Raises `RequestError` -32602 for a session that is not open here."""
         found = self.sessions.get(session_id)
-        if found is None:
+        if found is None or found.root_set is None:
             raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
-        return found.scope_roots
+        return found.root_set
 
     async def disconnected(self) -> None:
         """Close all sessions. The store has them."""
@@ -343,43 +313,35 @@ class AgentCore(peers.Agent):
         ids = [one.method_id for one in self.agent.auth_methods if not isinstance(one, v2.AuthMethodTerminal)]
         if params.method_id not in ids:
             raise invalid_params("the agent has no such method", pointer="/methodId")
-        await self._call("'on_authenticate'", self.agent.on_authenticate(params.method_id))
+        await self._call(self.agent.on_authenticate(params.method_id))
         return v2.LoginAuthResponse()
 
     async def auth_logout(self, params: v2.LogoutAuthRequest, /) -> v2.LogoutAuthResponse:  # noqa: ARG002
         """Log the user out."""
-        await self._call("'on_logout'", self.agent.on_logout())
+        await self._call(self.agent.on_logout())
         return v2.LogoutAuthResponse()
 
     # --- the life of a session
 
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
         """Begin a session."""
-        self._refuse_servers(params.mcp_servers)
-        roots = _bound(self._workspace.bind, params)
-        stored = StoredSession(
-            f"sess_{secrets.token_hex(8)}", roots.scope.cwd, updated_at=datetime.now(UTC).isoformat()
-        )
-        session = await self._begin(stored, roots, params, self.agent.on_new_session, "'on_new_session'")
+        session = await self._begin(StoredSession("", ""), params, self._workspace.bind, self.agent.on_new_session)
         return v2.NewSessionResponse(session_id=session.id, **_offer(session))
 
     async def session_fork(self, params: v2.ForkSessionRequest, /) -> v2.ForkSessionResponse:
         """Begin a session with the history of another, and the roots that are given."""
-        self._refuse_servers(params.mcp_servers)
         source = self.sessions.get(params.session_id)
         before = await self._stored(params.session_id) if source is None else source.stored
-        stored = await self._call("copying", _copied(before), source)
-        roots = _bound(self._workspace.fork, params)
-        stored.id, stored.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
-        session = await self._begin(stored, roots, params, self.agent.on_fork_session, "'on_fork_session'")
+        stored = await self._call(_copied(before), source)
+        session = await self._begin(stored, params, self._workspace.fork, self.agent.on_fork_session)
         return v2.ForkSessionResponse(session_id=session.id, **_offer(session))
 
     async def session_load(self, params: v2.LoadSessionRequest, /) -> v2.LoadSessionResponse:
         """Open a session again: the roots that are given are all that it has from now on. Its history is replayed."""
-        session = await self._reopen(params.session_id, params, self.agent.on_load_session, "'on_load_session'", True)
+        session = await self._reopen(params, is_replayed=True)
         offer = _offer(session)
         if offer.pop("available_commands", None):
-            await session.send_commands()
+            await session.set_commands(session.stored.commands)  # the answer has no place for them
         return v2.LoadSessionResponse(**offer)
 
     async def session_resume(self, params: v2.ResumeSessionRequest, /) -> v2.ResumeSessionResponse:
@@ -389,15 +351,11 @@ class AgentCore(peers.Agent):
         start = params.replay_from
         if start is not None and not isinstance(start, v2.ReplayFromStart):
             raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
-        hook, name = self.agent.on_resume_session, "'on_resume_session'"
-        if start is not None:
-            hook, name = self.agent.on_load_session, "'on_load_session'"
-        session = await self._reopen(params.session_id, params, hook, name, start is not None)
-        return v2.ResumeSessionResponse(**_offer(session))
+        return v2.ResumeSessionResponse(**_offer(await self._reopen(params, is_replayed=start is not None)))
 
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
         """The sessions that pass the filters, newest first, in pages. Raises `RequestError` for a cursor that is none."""
-        infos = {one.session_id: one for one in await self._call("the store", self.agent.store.list())}
+        infos = {one.session_id: one for one in await self._call(self.agent.store.list())}
         infos |= {one.id: one.stored.info() for one in self.sessions.values()}
         order = sorted(infos.values(), key=lambda one: (one.updated_at or "", one.session_id), reverse=True)
         found = self._workspace.filter_sessions(
@@ -429,9 +387,9 @@ class AgentCore(peers.Agent):
         async with self.agent.lock(params.session_id):
             await self._close_elsewhere(params.session_id)
             await self.give_up(params.session_id)
-            if await self._call("the store", self.agent.store.load(params.session_id)) is not None:
-                await self._call("'on_delete_session'", self.agent.on_delete_session(params.session_id))
-                await self._call("the store", self.agent.store.delete(params.session_id))
+            if await self._call(self.agent.store.load(params.session_id)) is not None:
+                await self._call(self.agent.on_delete_session(params.session_id))
+                await self._call(self.agent.store.delete(params.session_id))
         return v2.DeleteSessionResponse()
 
     async def session_set_config_option(
@@ -439,13 +397,12 @@ class AgentCore(peers.Agent):
     ) -> v2.SetSessionConfigOptionResponse:
         """Set an option, or the mode. Raises `RequestError` -32602 for one that is not offered, or a value that it does not have."""
         session, value = await self._open(params.session_id), params.value
-        session.take_options(params.config_id, value)
+        session.options_with(params.config_id, value)
         if params.config_id == MODE:
-            await self._call("'on_set_mode'", self.agent.on_set_mode(session, str(value)), session)
+            await self._call(self.agent.on_set_mode(session, str(value)), session)
         else:
-            work = self.agent.on_set_config_option(session, params.config_id, value)
-            await self._call("'on_set_config_option'", work, session)
-        await session.replace_options(session.take_options(params.config_id, value))
+            await self._call(self.agent.on_set_config_option(session, params.config_id, value), session)
+        await session.replace_options(session.options_with(params.config_id, value))
         return v2.SetSessionConfigOptionResponse(config_options=list(session.stored.config_options))
 
     # --- turns
@@ -453,10 +410,10 @@ class AgentCore(peers.Agent):
     async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
         """Take a message in, and begin with the work once the turn before it has ended. Cancelled while it waits, it is not taken in."""
         session = await self._open(params.session_id)
-        self._refuse_content(params.prompt)
-        if self._remote is not None and session.work is not None and not session.work.is_stopped:
+        _refuse(params.prompt, {"text", "resource_link", *self.agent.prompt_types}, "content", "/prompt")
+        if self._remote is not None and session.work is not None and not session.is_stopped:
             raise invalid_params("the session is in a turn", pointer="/sessionId")  # version 1 has no prompts that wait
-        return v2.PromptResponse(message_id=await session.prompt(params.prompt, self.agent.on_prompt))
+        return v2.PromptResponse(message_id=await session.prompt(params.prompt))
 
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
         """Stop the turn, and the prompts that wait for it. Background work goes on."""
@@ -477,7 +434,7 @@ class AgentCore(peers.Agent):
 
     async def extension_request(self, method: str, params: Any) -> Any:
         """See `Agent.on_extension_request`."""
-        return await self._call(method, self.agent.on_extension_request(method, params))
+        return await self._call(self.agent.on_extension_request(method, params))
 
     async def extension_notification(self, method: str, params: Any) -> None:
         """See `Agent.on_extension_notification`."""
@@ -485,73 +442,47 @@ class AgentCore(peers.Agent):
 
     # --- the parts of these
 
-    async def _begin(
-        self,
-        stored: StoredSession,
-        roots: RootSet,
-        params: OpeningRequest,
-        hook: Callable[[Session], Awaitable[None]],
-        name: str,
-    ) -> OpenSession:
+    async def _begin(self, stored: StoredSession, params: P, bind: Callable[[P], RootSet], hook: Hook) -> OpenSession:
         """A new session of this connection."""
-        try:
-            session = OpenSession(self, stored)
-            session.bind(roots, params.mcp_servers)
-            session.hold_updates()
-            session.end_calls()
-            self.sessions[session.id] = session
-            await self._call(name, hook(session), session)
-            await self._call("saving", self.agent.store.save(session.stored), session)
-        except BaseException:
-            self.sessions.pop(stored.id, None)
-            roots.close()
-            raise
-        self._hold(session)
-        task = asyncio.create_task(session.opened())
+        stored.id, stored.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
+        session = OpenSession(self, stored)
+        session.begin()
+        await self._open_with(session, params, bind, hook)
+        task = asyncio.create_task(session.opened(is_new=True))
         self._following.add(task)
         task.add_done_callback(self._following.discard)
         return session
 
     async def _reopen(
-        self,
-        session_id: str,
-        params: OpeningRequest,
-        hook: Callable[[Session], Awaitable[None]],
-        name: str,
-        is_replayed: bool,
+        self, params: v2.LoadSessionRequest | v2.ResumeSessionRequest, *, is_replayed: bool
     ) -> OpenSession:
         """A session that is there, with the roots and MCP servers of a request."""
-        self._refuse_servers(params.mcp_servers)
+        session_id = params.session_id
         async with self.agent.lock(session_id):
             await self._close_elsewhere(session_id)
-            session = self.sessions.get(session_id)
-            is_new = session is None
-            if session is None:
-                session = OpenSession(self, await self._stored(session_id))
-            before = None if is_new else session.scope_roots
-            roots = _bound(self._workspace.bind, params)
-            undo = session.bind(roots, params.mcp_servers)
-            self.sessions[session_id] = session
-            try:
-                await self._call(name, hook(session), session)
-            except BaseException:
-                undo()
-                roots.close()
-                if is_new:
-                    del self.sessions[session_id]
-                raise
-            if before is not None:
-                before.close()
-            self._hold(session)
-            await session.opened()
-            if is_replayed:
-                await session.replay()
-            await session.send_state()
+            session = self.sessions.get(session_id) or OpenSession(self, await self._stored(session_id))
+            hook = self.agent.on_load_session if is_replayed else self.agent.on_resume_session
+            await self._open_with(session, params, self._workspace.bind, hook)
+            await session.opened(is_replayed=is_replayed)
         return session
 
-    def _hold(self, session: OpenSession) -> None:
+    async def _open_with(self, session: OpenSession, params: P, bind: Callable[[P], RootSet], hook: Hook) -> None:
+        """Give a session the roots and MCP servers of a request, if the agent agrees."""
+        servers = () if params.mcp_servers is UNSET else params.mcp_servers
+        _refuse(servers, self.agent.mcp_transports, "MCP server", "/mcpServers")
+        roots = _bound(bind, params)
+        is_new = session.id not in self.sessions
+        with session.opening(roots, servers):
+            self.sessions[session.id] = session
+            try:
+                await self._call(hook(session), session)
+                await self._call(self.agent.store.save(session.stored), session)
+            except BaseException:
+                if is_new:
+                    del self.sessions[session.id]
+                raise
         self.agent.holders[session.id] = self
-        self._workspace.activate(session.id, session.scope_roots)
+        self._workspace.activate(session.id, roots)
 
     async def give_up(self, session_id: str) -> None:
         """See `SessionHolder`."""
@@ -585,7 +516,7 @@ class AgentCore(peers.Agent):
 
     async def _stored(self, session_id: str) -> StoredSession:
         """A session of the store. Raises `RequestError` -32002."""
-        found = await self._call("the store", self.agent.store.load(session_id))
+        found = await self._call(self.agent.store.load(session_id))
         if found is None:
             raise RequestError(NOT_FOUND, "there is no such session", {"sessionId": session_id})
         return found
@@ -598,28 +529,25 @@ class AgentCore(peers.Agent):
             raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
         return found
 
-    async def _call(self, name: str, work: Awaitable[T], session: Session | None = None) -> T:
+    async def _call(self, work: Coroutine[Any, Any, T], session: Session | None = None) -> T:
         """What the author's code returns. What it raises beside `RequestError` is logged, and answered as an internal error."""
         try:
             return await work
         except RequestError:
             raise
         except Exception as error:
-            (LOG if session is None else session.log).error("%s failed", name, exc_info=error)
+            (LOG if session is None else session.log).error(
+                "'%s' failed", getattr(work, "__name__", "a method"), exc_info=error
+            )
             raise RequestError(INTERNAL_ERROR, "internal error") from error
 
-    def _refuse_content(self, prompt: Sequence[v2.ContentBlock]) -> None:
-        for index, block in enumerate(prompt):
-            type_ = block.tag if isinstance(block, Unknown) else block.type
-            if type_ not in ("text", "resource_link") and type_ not in self.agent.prompt_types:
-                raise invalid_params(f"this agent takes no content of the type {type_!r}", pointer=f"/prompt/{index}")
 
-    def _refuse_servers(self, servers: Sequence[v2.McpServer] | UnsetType) -> None:
-        for index, server in enumerate(() if servers is UNSET else servers):
-            type_ = server.tag if isinstance(server, Unknown) else server.type
-            if type_ not in self.agent.mcp_transports:
-                sentence = f"this agent reaches no MCP server over {type_!r}"
-                raise invalid_params(sentence, pointer=f"/mcpServers/{index}")
+def _refuse(items: Sequence[Any], allowed: Collection[str], what: str, pointer: str) -> None:
+    """Raise `RequestError` -32602 for what is of a type that is not allowed."""
+    for index, item in enumerate(items):
+        type_ = item.tag if isinstance(item, Unknown) else item.type
+        if type_ not in allowed:
+            raise invalid_params(f"this agent takes no {what} of the type {type_!r}", pointer=f"{pointer}/{index}")
 
 
 def _bound(bind: Callable[[P], RootSet], params: P) -> RootSet:

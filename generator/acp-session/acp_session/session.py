@@ -156,8 +156,6 @@ class Session:
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode, as where the agent decides so. Raises `ValueError` for one that is not offered."""
-        if mode_id not in (one.id for one in self.modes):
-            raise ValueError(f"the mode {mode_id!r} is not one of {[one.id for one in self.modes]}")
         await self.set_config_option(MODE, mode_id)
 
     @property
@@ -185,11 +183,7 @@ class Session:
 
     async def set_config_option(self, config_id: str, value: str | bool) -> None:
         """Change the value of an option. Raises `ValueError` for one that is not offered, or a value that it does not have."""
-        try:
-            options = self._with_value(config_id, value)
-        except LookupError as error:
-            raise ValueError(str(error.args[0])) from None
-        await self._set_options(options)
+        await self._set_options(self._with_value(config_id, value))
 
     async def set_commands(self, commands: Sequence[v2.AvailableCommand]) -> None:
         """Offer commands in place of those before."""
@@ -236,20 +230,20 @@ class Session:
         return None
 
     def _with_value(self, config_id: str, value: object) -> list[v2.SessionConfigOption]:
-        """The options once one of them has this value. Raises `LookupError`."""
+        """The options once one of them has this value. Raises `ValueError`."""
         options = list(self._stored.config_options)
         for index, one in enumerate(options):
             if one.config_id != config_id:
                 continue
-            match one:
-                case v2.SessionConfigSelect() if value in _values(one):
-                    options[index] = one.__replace__(current_value=value)
-                case v2.SessionConfigBoolean() if isinstance(value, bool):
-                    options[index] = one.__replace__(current_value=value)
-                case _:
-                    raise LookupError(f"the option {config_id!r} cannot have the value {value!r}")
+            if isinstance(one, v2.SessionConfigSelect):
+                fits = value in [choice.id for choice in modes_of(one)]
+            else:
+                fits = isinstance(one, v2.SessionConfigBoolean) and isinstance(value, bool)
+            if not fits:
+                raise ValueError(f"the option {config_id!r} cannot have the value {value!r}")
+            options[index] = one.__replace__(current_value=value)
             return options
-        raise LookupError(f"the session has no option {config_id!r}")
+        raise ValueError(f"the session has no option {config_id!r}")
 
     async def _set_options(self, options: list[v2.SessionConfigOption]) -> None:
         self._stored.config_options = options
@@ -324,10 +318,6 @@ class Session:
 def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
     named: dict[str, Any] = {} if mode.description is None else {"description": mode.description}
     return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **named)
-
-
-def _values(option: v2.SessionConfigSelect) -> list[str]:
-    return [one.id for one in modes_of(option)]
 
 
 class SessionLog(logging.LoggerAdapter[logging.Logger]):

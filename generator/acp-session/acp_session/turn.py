@@ -19,7 +19,7 @@ import os
 import secrets
 import shlex
 from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -147,10 +147,6 @@ class Turn:
     def text(self) -> str:
         """What the user typed: the text blocks of the prompt, one after another."""
         return "\n".join(block.text for block in self.prompt if isinstance(block, v2.TextContent))
-
-    def path(self, path: Path) -> str:
-        """A path as an absolute one."""
-        return self.session.absolute(path)
 
     # --- what the agent says and shows
 
@@ -303,13 +299,13 @@ class Turn:
         """The text of a file, or `limit` lines of it from `line` on, counted from 1."""
         given = {"line": line, "limit": limit}
         window: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        request = v1.ReadTextFileRequest(session_id=self.session.id, path=self.path(path), **window)
+        request = v1.ReadTextFileRequest(session_id=self.session.id, path=self.session.absolute(path), **window)
         with _errors_of("fs/read_text_file"):
             return (await self.session.services.read_text_file(request)).content
 
     async def write_text_file(self, path: Path, content: str) -> None:
         """Write a text file, whole."""
-        request = v1.WriteTextFileRequest(session_id=self.session.id, path=self.path(path), content=content)
+        request = v1.WriteTextFileRequest(session_id=self.session.id, path=self.session.absolute(path), content=content)
         with _errors_of("fs/write_text_file"):
             await self.session.services.write_text_file(request)
 
@@ -326,64 +322,48 @@ class Turn:
         """Run a command to its end, and end it where this is cancelled, or after `timeout` seconds. The user sees it in `tool_call`, or
         in a tool call of its own. `output_limit`: bytes of output that are kept, the last ones.
         """
-        if tool_call is not None:
-            return await self._run(program, arguments, env, cwd, timeout, output_limit, tool_call)
         if not self.session.client_capabilities.run_command:
             raise NotAdvertised("terminal/create", "client:clientCapabilities.terminal")
-        async with self.tool_call(shlex.join((program, *arguments)), kind="execute") as call:
-            result = await self._run(program, arguments, env, cwd, timeout, output_limit, call)
-            if result.exit_code or result.signal is not None:
-                await call.update(status="failed")
-            return result
-
-    async def _run(
-        self,
-        program: str,
-        arguments: tuple[str, ...],
-        env: Mapping[str, str] | None,
-        cwd: Path | None,
-        timeout: float | None,
-        output_limit: int | None,
-        call: ToolCall,
-    ) -> CommandResult:
         named: dict[str, Any] = {} if output_limit is None else {"output_byte_limit": output_limit}
         if env:
             named["env"] = [v1.EnvVariable(name=name, value=value) for name, value in env.items()]
+        folder = self.session.absolute("." if cwd is None else cwd)
         request = v1.CreateTerminalRequest(
-            session_id=self.session.id,
-            command=program,
-            args=list(arguments),
-            cwd=self.path("." if cwd is None else cwd),
-            **named,
+            session_id=self.session.id, command=program, args=list(arguments), cwd=folder, **named
         )
+        shown = self.tool_call(shlex.join((program, *arguments)), kind="execute")
+        async with nullcontext(tool_call) if tool_call is not None else shown as call:
+            result = await self._run(request, timeout, call)
+            if tool_call is None and (result.exit_code or result.signal is not None):
+                await call.update(status="failed")
+            return result
+
+    async def _run(self, request: v1.CreateTerminalRequest, timeout: float | None, call: ToolCall) -> CommandResult:
         services, timed_out = self.session.services, False
         with _errors_of("terminal/create"):
             terminal_id = (await services.create_terminal(request)).terminal_id
         at: dict[str, Any] = {"session_id": self.session.id, "terminal_id": terminal_id}
         try:
-            await call.update(
-                status="in_progress" if call.status == "pending" else None,
-                content=(*call.content, v2.Terminal(terminal_id=terminal_id)),
-            )
+            content = (*call.content, v2.Terminal(terminal_id=terminal_id))
+            await call.update(status="in_progress" if call.status == "pending" else None, content=content)
             with _errors_of("terminal/wait_for_exit"):
-                waiting = v1.WaitForTerminalExitRequest(**at)
                 limit = asyncio.timeout(timeout)
                 try:
                     async with limit:
-                        await services.wait_for_terminal_exit(waiting)
+                        await services.wait_for_terminal_exit(v1.WaitForTerminalExitRequest(**at))
                 except TimeoutError:
                     if not limit.expired():
                         raise
                     timed_out = True
                     await services.kill_terminal(v1.KillTerminalRequest(**at))
-                    await services.wait_for_terminal_exit(waiting)
+                    await services.wait_for_terminal_exit(v1.WaitForTerminalExitRequest(**at))
                 found = await services.terminal_output(v1.TerminalOutputRequest(**at))
         finally:
             with suppress(ConnectionClosed, PeerError, RequestError):
                 await services.release_terminal(v1.ReleaseTerminalRequest(**at))
         status = found.exit_status
         ended = status if isinstance(status, v1.TerminalExitStatus) else v1.TerminalExitStatus()
-        return CommandResult(found.output, _given(ended.exit_code), _given(ended.signal), found.truncated, timed_out)
+        return CommandResult(found.output, ended.exit_code, ended.signal, found.truncated, timed_out)
 
     # --- the forms of the protocol
 
@@ -396,7 +376,11 @@ class Turn:
 
     def _content(self, item: Any) -> v2.ToolCallContent:
         if isinstance(item, Diff):
-            fields: dict[str, Any] = {"type": "diff", "path": self.path(item.path), "newText": item.new_text}
+            fields: dict[str, Any] = {
+                "type": "diff",
+                "path": self.session.absolute(item.path),
+                "newText": item.new_text,
+            }
             fields |= {} if item.old_text is None else {"oldText": item.old_text}
             return v2.decode_as(v2.Diff, diff_to_v2(fields))
         if isinstance(item, v2.Content | v2.Diff | v2.Terminal | v2.UnknownToolCallContent):
@@ -411,16 +395,12 @@ class Turn:
         if isinstance(location, v2.ToolCallLocation):
             return location
         if isinstance(location, tuple):
-            return v2.ToolCallLocation(path=self.path(location[0]), line=location[1])
-        return v2.ToolCallLocation(path=self.path(location))
+            return v2.ToolCallLocation(path=self.session.absolute(location[0]), line=location[1])
+        return v2.ToolCallLocation(path=self.session.absolute(location))
 
 
 def _block(content: str | v2.ContentBlock) -> v2.ContentBlock:
     return v2.TextContent(text=content) if isinstance(content, str) else content
-
-
-def _given(value: Any) -> Any:
-    return None if value is UNSET else value
 
 
 @contextmanager
@@ -436,17 +416,15 @@ def _errors_of(method: str) -> Generator[None]:
         raise InvalidMessage.of(method, error) from error
 
 
-def _require_answers(fields: Mapping[str, object], required: Sequence[str], answers: Mapping[str, object]) -> None:
+def _require_answers(fields: Mapping[str, object], required: Sequence[str], answers: Mapping[str, Any]) -> None:
     """Raise `InvalidMessage` for a form that is not filled in as it was asked for."""
-    for name in required:
-        if name not in answers:
-            raise InvalidMessage("elicitation/create", f"/content/{name}", "the field is required")
-    for name, value in answers.items():
-        if name in fields and not _fits(fields[name], value):
-            raise InvalidMessage("elicitation/create", f"/content/{name}", f"{value!r} is no value of the field")
+    missing = [name for name in required if name not in answers]
+    wrong = [name for name, value in answers.items() if not _fits(fields.get(name), value)]
+    for name in (*missing, *wrong):
+        raise InvalidMessage("elicitation/create", f"/content/{name}", "the field is not filled in as asked")
 
 
-def _fits(field: object, value: object) -> bool:
+def _fits(field: object, value: Any) -> bool:
     match field:
         case v2.StringPropertySchema():
             choices = field.enum or [one.const for one in field.one_of or ()]
@@ -454,10 +432,11 @@ def _fits(field: object, value: object) -> bool:
         case v2.BooleanPropertySchema():
             return isinstance(value, bool)
         case v2.IntegerPropertySchema() | v2.NumberPropertySchema():
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            is_whole = isinstance(field, v2.NumberPropertySchema) or (is_number and float(value).is_integer())  # type: ignore[arg-type]
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return False
+            is_whole = isinstance(field, v2.NumberPropertySchema) or float(value).is_integer()
             low, high = field.minimum, field.maximum
-            return is_number and is_whole and (low is None or value >= low) and (high is None or value <= high)  # type: ignore[operator]
+            return is_whole and (low is None or value >= low) and (high is None or value <= high)
         case v2.MultiSelectPropertySchema():
             items: Any = value
             return isinstance(value, list) and all(isinstance(one, str) for one in items)

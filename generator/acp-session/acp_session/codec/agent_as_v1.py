@@ -222,7 +222,9 @@ class AgentAsV1(peers1.Agent):
         said = to_builtins(request)["prompt"]
 
         async def send() -> str:
-            return (await self.agent.session_prompt(request)).message_id
+            accepted = await self.agent.session_prompt(request)
+            place.lose_fields(to_builtins(accepted), "messageId")
+            return accepted.message_id
 
         session.prompts.append(said)
         cancellations = session.cancellations
@@ -248,6 +250,7 @@ class AgentAsV1(peers1.Agent):
         if reason not in REASONS:
             place.at("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
             reason = "end_turn"
+        place.lose_fields(end, "stopReason", "background", "_meta")
         meta = {"_meta": end["_meta"]} if end.get("_meta") is not None else {}
         return into_v1(v1.PromptResponse, {"stopReason": reason, **meta}, place)
 

@@ -34,9 +34,11 @@ def _client_to_v1(capabilities: Json, place: Place) -> Json:
 
 
 def _client_to_v2(capabilities: Json, place: Place) -> Json:
-    for key, is_offered in as_object(capabilities.get("fs")).items():
-        if is_offered is True:
+    fs = as_object(capabilities.get("fs"))
+    for key in ("readTextFile", "writeTextFile"):
+        if fs.get(key) is True:
             place.at("fs", key).lose("an agent of v2 does not use the files of the client", True)
+    place.at("fs").lose_fields(fs, "readTextFile", "writeTextFile")
     if capabilities.get("terminal") is True:
         place.at("terminal").lose("an agent of v2 does not use terminals of the client", True)
     auth = as_object(capabilities.get("auth"))
@@ -76,8 +78,8 @@ def _agent_to_v1(capabilities: Json, place: Place) -> Json:
     return {
         **without(capabilities, "session", "auth"),
         "loadSession": has_sessions,
-        "promptCapabilities": _booleans(as_object(session.get("prompt")), *PROMPT),
-        "mcpCapabilities": {**_booleans(without(mcp, "stdio"), "http"), "sse": False},
+        "promptCapabilities": _booleans(as_object(session.get("prompt")), place.at("session", "prompt"), *PROMPT),
+        "mcpCapabilities": {**_booleans(without(mcp, "stdio"), place.at("session", "mcp"), "http"), "sse": False},
         "sessionCapabilities": {
             **without(session, "prompt", "mcp"),
             **({key: {} for key in GRANTED} if has_sessions else {}),
@@ -91,7 +93,10 @@ def _markers(source: Mapping[str, Any], *keys: str) -> Json:
     return {**without(source, *keys), **{key: {} for key in keys if source.get(key) is True}}
 
 
-def _booleans(source: Mapping[str, Any], *keys: str) -> Json:
+def _booleans(source: Mapping[str, Any], place: Place, *keys: str) -> Json:
+    """Objects of v2 as booleans of v1."""
+    for key in keys:
+        place.at(key).lose_fields(as_object(source.get(key)))
     return {**without(source, *keys), **{key: isinstance(source.get(key), dict) for key in keys}}
 
 

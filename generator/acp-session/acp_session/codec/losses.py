@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
@@ -90,6 +90,12 @@ class Place:
         """Say that something here, or at a JSON Pointer from here, could not go on as it was."""
         pointer = json_pointer(self.path) + pointer
         self.losses.add(Loss(self.method, pointer, sentence, kind, value, self.session_id))
+
+    def lose_fields(self, source: Mapping[str, Any], *known: str) -> None:
+        """Say that fields here could not go on, except those that are known."""
+        for key in source:
+            if key not in known:
+                self.at(key).lose("the other version has no place for this field", source[key])
 
     def lose_dropped(self, drop: Dropped) -> None:
         """Say what the types of the other version do not take: the hook `on_drop` of decoding."""

@@ -130,8 +130,7 @@ class ToV1(Walker):
         """A message as a whole: what is new in it, piece by piece. One that says something else now is sent as another message."""
         message = _kept(self._messages, (kind, str(update.get("messageId"))), _Message)
         if "content" not in update:
-            if update.get("_meta"):
-                place.at("_meta").lose("v1 does not change a message", update["_meta"])
+            place.lose_fields(update, "sessionUpdate", "messageId")
             return []
         content: Sequence[Any] = update["content"] or ()
         digests = [_digest(one) for one in content]
@@ -144,6 +143,8 @@ class ToV1(Walker):
             message.versions += 1
             start = 0
         message.digests = digests
+        if len(content) == start:
+            place.lose_fields(update, "sessionUpdate", "messageId", "content")
         rest = {**without(update, "content"), "sessionUpdate": kind}
         at = place.at("content")
         blocks = [
@@ -222,6 +223,7 @@ class ToV1(Walker):
         )
         if len(self._plans) > 1:
             at.at("planId").lose("a session of v1 has one plan; it holds the steps of all plans", name, "changed")
+        at.lose_fields(plan, "type", "planId", "entries")
         whole = [one for steps in self._plans.values() for one in steps]
         return [{**without(update, "plan"), "sessionUpdate": "plan", "entries": whole}]
 

@@ -207,6 +207,7 @@ class OptionsOfV1:
             return list(self._options)
         values = [{**without(one, "id"), "value": one["id"]} for one in map(as_object, self._modes["availableModes"])]
         option: Json = {
+            **without(self._modes, "availableModes", "currentModeId"),
             "configId": name,
             "name": "Mode",
             "category": MODE,

@@ -63,13 +63,13 @@ def permission_to_v1(params: v2.RequestPermissionRequest, walker: ToV1, place: P
         case "tool_call":
             call = as_object(subject["toolCall"])
             own = call.get("title")
-            for key in without(subject, "type", "toolCall"):
-                place.at("subject", key).lose("v1 has no such field", subject[key])
+            place.at("subject").lose_fields(subject, "type", "toolCall")
         case "command":
             own = subject["command"]
             call_id = subject.get("toolCallId") or _made_id(body)
             given = {"command": own, "cwd": subject["cwd"]}
             call = {"toolCallId": call_id, "kind": "execute", "rawInput": given}
+            place.at("subject").lose_fields(subject, "type", "toolCallId", "command", "cwd")
         case kind:
             call = {"toolCallId": _made_id(body)}
             if kind is not None:

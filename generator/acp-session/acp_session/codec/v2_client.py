@@ -57,6 +57,7 @@ class ClientForV2(peers2.Client):
             await self._carry(session, update, more)
         if state in BUSY:
             session.open.record_running()
+            place.lose_fields(update, "sessionUpdate", "state", "background")
             if not session.open.open:
                 place.at("state").lose("v1 has no work without a prompt; its updates are still sent", state)
         elif state == "idle":
