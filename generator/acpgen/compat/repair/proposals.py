@@ -195,9 +195,7 @@ class Proposals:
         return repr(next((each for each in tags if each is not None), self.finding.location))
 
     def _reverted(self) -> Iterator[Proposal]:
-        """What the old side says: at the place of the finding, in the definition around it, without one that is new, in those beside it,
-        then everywhere.
-        """
+        """What the old side says: at the place of the finding, then in the definition around it, in those beside it, everywhere."""
         sides, places = self.sides, ((self._new, self.sides.new), (self._old, self.sides.old))
         names = frozenset(sides.around(place, side) for place, side in places if place is not None)
         yield Proposal("", "revert", tuple(filter(self._is_near, sides.reversals)))
