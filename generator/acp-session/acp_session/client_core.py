@@ -33,7 +33,7 @@ from .transcript import Transcript
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
 
-    from .codec import AgentInterface
+    from .codec.interfaces import AgentInterface
 
 T = TypeVar("T")
 
