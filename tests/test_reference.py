@@ -172,5 +172,6 @@ def test_every_public_name_of_this_project_has_a_docstring() -> None:
                     continue
                 for method in reference.methods(node):
                     said = ast.get_docstring(method) or found.inherited(there, node, method.name)
-                    missing += [f"{module.name}.{name}.{method.name}"] if not said else []
+                    is_stub = ast.unparse(method.body[-1]) == "..."  # of a protocol, whose class says what all are
+                    missing += [] if said or is_stub else [f"{module.name}.{name}.{method.name}"]
     assert not missing

@@ -36,7 +36,7 @@ from acp_session import (
 from acp_workspace.containment import guarantees
 from interop.pairs import Program, python_sdk, typescript_sdk
 from javascript import Unreachable
-from workspace.conftest import PATHS
+from workspace.conftest import PATHS, descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -186,6 +186,20 @@ def test_a_command_that_cannot_be_started_and_versions_that_are_none_are_errors_
     for versions in ((), (3,), (1, 4)):
         with pytest.raises(ValueError, match="'versions' must name 1, 2 or both"):
             asyncio.run(work("true", versions=versions))
+
+
+def test_a_connection_that_does_not_come_about_leaves_nothing_open(tmp_path: Path) -> None:
+    before = descriptors()
+
+    async def work(client: Client) -> None:
+        async with spawn_agent([sys.executable, "-c", "input()"], client, stderr=subprocess.DEVNULL):
+            pass
+
+    with pytest.raises(ConnectionClosed):
+        asyncio.run(work(Client(allowed_roots=[tmp_path])))
+    with pytest.raises(ValueError, match="not an existing directory"):
+        asyncio.run(work(Client(allowed_roots=[tmp_path, tmp_path / "missing"])))
+    assert descriptors() == before
 
 
 # --- versions --------------------------------------------------------------------------------------------------------

@@ -46,6 +46,8 @@ MAX_PAGES: Final = 1000
 """Pages of `session/list` that are asked for."""
 _MAX_EARLY: Final = 10_000
 """Updates that are kept for sessions whose ids are not known yet."""
+_MAX_UNKNOWN: Final = 100
+"""Sessions that are not open of whose updates the log tells."""
 _ID_TIMEOUT: Final = 1.0
 """Seconds that a request of the agent waits for the id of its session to become known here."""
 _NOT_FOUND: Final = -32002
@@ -55,17 +57,22 @@ class ClientCore(peers2.Client):
     """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `machine` for
     files and terminals.
 
-    `remote` are the calls to the agent, from `open` on, `answer` is what it answered to `initialize`.
+    `remote` are the calls to the agent, from `open` on, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
+    root that is no directory.
     """
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.workspace = ClientWorkspace(client.allowed_roots)
+        try:
+            self.workspace = ClientWorkspace(client.allowed_roots)
+        except RequestError as error:
+            raise _mistake(error) from error
         self.sessions: dict[str, ClientSession] = {}
         self._loading: dict[str, RootSet] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._creating: set[asyncio.Future[None]] = set()
         self._early: dict[str, list[v2.SessionUpdate]] = {}
+        self._unknown: set[str] = set()
         self._remote: AgentInterface | None = None
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self._can_resume = True
@@ -150,7 +157,7 @@ class ClientCore(peers2.Client):
         try:
             return self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
         except RequestError as error:
-            raise ValueError(error.message) from error
+            raise _mistake(error) from error
 
     def _fields(self, roots: RootSet, mcp_servers: McpServers) -> dict[str, Any]:
         offered = self.session_capabilities.additional_directories is not None
@@ -347,8 +354,9 @@ class ClientCore(peers2.Client):
             await self._record(session, params.update)
         elif self._creating and sum(map(len, self._early.values())) < _MAX_EARLY:
             self._early.setdefault(params.session_id, []).append(params.update)
-        else:
-            LOG.warning("session %s: an update was dropped, since the session is not open", params.session_id)
+        elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
+            self._unknown.add(params.session_id)
+            LOG.warning("session %s: updates are dropped, since the session is not open", params.session_id)
 
     async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         session.record(update)
@@ -429,6 +437,12 @@ class ClientCore(peers2.Client):
         """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
         session = self._session(request.session_id)
         return await session.until_cancelled(self.client.approve(request)) is True
+
+
+def _mistake(error: RequestError) -> ValueError:
+    """What a caller did wrong, where the workspace refuses a directory."""
+    path = as_object(error.data).get("path")
+    return ValueError(error.message if path is None else f"{error.message}: {path}")
 
 
 def _replays(updates: Sequence[v2.SessionUpdate]) -> bool:

@@ -187,10 +187,7 @@ class ClientSession:
 
         try:
             return await self.prompts.wait_for_end(send())
-        except (asyncio.CancelledError, TimeoutError) as error:
-            task = asyncio.current_task()
-            if isinstance(error, asyncio.CancelledError) and task is not None and not task.cancelling():
-                return PromptResult("cancelled")  # the prompt was withdrawn before the agent began
+        except (asyncio.CancelledError, TimeoutError):
             if self._is_open:
                 await self._owner.attempt(self.cancel())
             raise

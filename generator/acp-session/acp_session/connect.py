@@ -110,12 +110,15 @@ def _known(versions: Collection[int]) -> frozenset[int]:
 async def _connected(
     transport: Transport, client: Client, known: frozenset[int], options: Options
 ) -> AsyncGenerator[AgentConnection]:
+    core: ClientCore | None = None
     try:
         core = ClientCore(client)
         request = v2.InitializeRequest(protocol_version=2, info=client.info, capabilities=core.capabilities())
         attempts = _attempts(request, core, known)
         version, answer, early = await handshake(transport, attempts, known, options.get("timeout"))
     except BaseException:
+        if core is not None:
+            await core.aclose()
         await transport.close()
         raise
     begun = Begun(transport, answer, early)

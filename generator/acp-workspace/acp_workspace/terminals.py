@@ -88,6 +88,7 @@ class TerminalState:
 
 
 OnTerminalEvent: TypeAlias = "Callable[[TerminalEvent], Awaitable[object] | object]"
+"""Is told of each step of a request for a terminal."""
 OnOutput: TypeAlias = "Callable[[str, str, str], object]"
 """Called with session, terminal and text of each piece of output, in the event loop."""
 

@@ -206,6 +206,7 @@ class TurnsOfV1(peers2.Agent):
         await self.report_state(session, "running")
 
     async def report_state(self, session: Session, state: str, end: Json | None = None) -> None:
+        """Report in which state a session is."""
         await self.send(session.id, {"sessionUpdate": "state_update", "state": state, **(end or {})})
 
     async def send(self, session_id: str, update: Json, more: Json | None = None) -> None:
