@@ -323,7 +323,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
     "diagnostics": frozenset({"errors", "ir", "schema.load"}),
-    "validate": frozenset({"judge", "recording", "schema.walk"}),
+    "validate": frozenset({"embedded", "judge", "recording", "schema.walk"}),
     "recordings": frozenset(
         {
             *("config", "diagnostics", "errors", "ir", "judge", "recording", "schema.load", "schema.walk"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -155,31 +155,6 @@ def cited(requirements: Sequence[int | str]) -> str:
     """The requirements behind a breach, in a line of text."""
     found: str = embedded.monitor.cited(requirements)
     return found
-
-
-def is_unknown(version: object, protocols: Mapping[Any, Strict]) -> bool:
-    """Whether a version of a handshake is none of these."""
-    return embedded.versions.is_unknown(version, protocols)
-
-
-def is_named(version: object, protocols: Mapping[Any, Strict]) -> bool:
-    """Whether a handshake names one of these versions."""
-    return embedded.versions.is_named(version, protocols)
-
-
-def unclear(versions: Iterable[object]) -> str:
-    """Why a message is not judged that versions judge differently, while nobody has said which is spoken."""
-    return embedded.versions.unclear(versions)
-
-
-def no_schema() -> str:
-    """Why messages of a version that is not known are not judged."""
-    return embedded.versions.NO_SCHEMA
-
-
-def spoken(version: object, protocols: Mapping[Any, Strict], in_force: Strict | None, *, fixed: bool) -> Strict | None:
-    """What judges once a handshake names a version; `None` where that one is not known."""
-    return embedded.versions.spoken(version, protocols, in_force, is_fixed=fixed)
 
 
 def ended(reason: str, index: int) -> Breach:

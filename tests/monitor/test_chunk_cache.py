@@ -64,7 +64,11 @@ def told(lines: list[Line], *protocols: Any, learns: bool) -> list[Any]:
         monitor._chunks = Forgetful()  # type: ignore[misc]  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
     found = [(monitor.observe(sender, line), monitor.unjudged) for sender, line in lines]
     state = vars(monitor._connection)  # pyright: ignore[reportPrivateUsage]
-    kept = {name: state[name] for name in ("notified", "strays", "read", "version", "began", "worked") if name in state}
+    kept = {
+        name: state[name]
+        for name in ("last_notification", "strays", "last_read", "version", "first_request", "first_work")
+        if name in state
+    }
     return [*found, monitor.finish(), kept]
 
 

@@ -36,29 +36,29 @@ class Connection:
         self.is_named = False
         self.capabilities: Mapping[str, frozenset[str]] = known_capabilities(protocols.values())
         self.sides: tuple[str, str] = first.contract.peers
-        self.whole = True
-        self.asked: int | None = None
-        self.initialized: int | None = None
-        self.began: int | None = None
+        self.is_complete = True
+        self.initialize_request: int | None = None
+        self.initialize_answer: int | None = None
+        self.first_request: int | None = None
         """The first request of the client that is no part of the handshake."""
-        self.refused: int | None = None
-        self.ready: int | None = None
+        self.initialize_error: int | None = None
+        self.ready_notice: int | None = None
         """The notification by which a client of MCP ends the handshake."""
-        self.worked: int | None = None
+        self.first_work: int | None = None
         """The first message of the client after the handshake was answered that is neither this nor about a ping."""
         self.advertised: dict[str, frozenset[str]] = {}
         self.unclear: dict[str, frozenset[str]] = {}
         self.advertised_at: dict[str, int] = {}
         self.auth_methods: dict[str, str] | None = None
-        self.read = dict.fromkeys(self.sides, -1)
+        self.last_read = dict.fromkeys(self.sides, -1)
         """Of each side the last message of the other that it has read for sure, as it has answered that or a later one."""
         self.strays = dict.fromkeys(self.sides, 0)
         """Lines of each side that were no message, and may be refused without an id."""
-        self.notified: dict[str, int] = {}
+        self.last_notification: dict[str, int] = {}
         """The last notification of each side."""
-        self.exposed: tuple[int, bytes] | None = None
+        self.shown_roots: tuple[int, bytes] | None = None
         """The last answer with the roots of a client of MCP, and their digest."""
-        self.changed: tuple[int, int] | None = None
+        self.root_change: tuple[int, int] | None = None
         """The answer that showed other roots than one before, where no news of a change has come since."""
         self.evictions: list[str] = []
         """What the message recorded last made the monitor give up, as reasons why something is not judged."""
@@ -75,10 +75,10 @@ class Connection:
         self.pending: dict[str, BoundedTable[str, Pending]] = {
             side: table("open requests", Pending.size) for side in self.sides
         }
-        self.answered: dict[str, BoundedTable[str, int]] = {side: table() for side in self.sides}
+        self.answers: dict[str, BoundedTable[str, int]] = {side: table() for side in self.sides}
         self.sessions: BoundedTable[str, Session] = table("sessions", Session.size, MAX_SESSIONS)
-        self.listed: BoundedTable[str, Listed] = table(size=Listed.size, most=MAX_SESSIONS)
-        self.deleted: BoundedTable[str, int] = table("deleted sessions", most=MAX_SESSIONS)
+        self.listings: BoundedTable[str, Listed] = table(size=Listed.size, most=MAX_SESSIONS)
+        self.deletions: BoundedTable[str, int] = table("deleted sessions", most=MAX_SESSIONS)
         self.questions: BoundedTable[str, Question] = table("open questions", Question.size)
         self.visits: BoundedTable[str, int] = table("visits to web pages")
         """When the agent last asked for a visit, by its id."""
@@ -129,7 +129,7 @@ class Connection:
 
     def has_read(self, side: str, index: int | None) -> bool:
         """Whether a side had read a message of the other when it sent its last one: each side reads in order."""
-        return index is not None and self.read[side] >= index
+        return index is not None and self.last_read[side] >= index
 
     def open_requests(self, side: str, method: str, session: str | None) -> list[Pending]:
         """The requests of a side with this method in this session that wait for their answers."""
@@ -143,21 +143,21 @@ class Connection:
 
     def directory(self, name: str | None) -> tuple[str, int] | None:
         """The working directory that a session was opened with, or is listed with, and by which message."""
-        session, listed = self.session(name), self.listed.get(key(name) or "")
-        if session is not None and session.settled is not None and session.cwd is not None:
-            return session.cwd, session.opened
+        session, listed = self.session(name), self.listings.get(key(name) or "")
+        if session is not None and session.open_answer is not None and session.cwd is not None:
+            return session.cwd, session.open_request
         return None if listed is None or listed.cwd is None else (listed.cwd, listed.index)
 
     def roots_in_force(self, name: str | None) -> tuple[str, ...] | None:
         """The roots of a session that are in force for this client on this connection; `None` where they are not known."""
-        session, listed = self.session(name), self.listed.get(key(name) or "")
+        session, listed = self.session(name), self.listings.get(key(name) or "")
         known = () if listed is None or not listed.has_roots else listed.roots
         if session is None:
-            is_whole = self.whole and not self.sessions.evicted and not self.listed.evicted
+            is_whole = self.is_complete and not self.sessions.evicted and not self.listings.evicted
             return known if (listed is not None and listed.has_roots) or is_whole else None
         if session.roots is None or known is None:
             return None
-        return distinct((*session.roots, *session.inherited, *known)) if session.closed is None else known
+        return distinct((*session.roots, *session.inherited_roots, *known)) if session.close_answer is None else known
 
     def is_opening(self) -> bool:
         """Whether a request that makes a session waits for its answer, so that ids may come that nobody knows yet."""
@@ -175,9 +175,9 @@ class Connection:
 
     def lose(self) -> None:
         """Messages went by unseen: from here on nothing is concluded from what is not known."""
-        self.whole = False
-        tables: list[BoundedTable[str, Any]] = [*self.pending.values(), *self.answered.values()]
-        tables += [self.sessions, self.listed, self.deleted, self.questions, self.cursors, self.visits]
+        self.is_complete = False
+        tables: list[BoundedTable[str, Any]] = [*self.pending.values(), *self.answers.values()]
+        tables += [self.sessions, self.listings, self.deletions, self.questions, self.cursors, self.visits]
         for table in tables:
             table.clear()
 

@@ -25,7 +25,7 @@ def file_access_outside_roots(event: Event, connection: Connection) -> Iterator[
     request, session = event.request, connection.session(event.session)
     if request is None or request.path is None or session is None or session.roots is None or session.cwd is None:
         return
-    if not is_inside(request.path, (session.cwd, *session.roots, *session.inherited)):
+    if not is_inside(request.path, (session.cwd, *session.roots, *session.inherited_roots)):
         sentence = f"{shown(request.path)} is outside the {1 + len(session.roots)} roots, and the client accepted it"
         yield Finding(event.member("result"), sentence, request.index)
 

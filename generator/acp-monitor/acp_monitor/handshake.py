@@ -22,17 +22,19 @@ def message_before_initialize(event: Event, connection: Connection) -> Iterator[
     """A peer calls a method before `initialize` was answered. Reported once for each peer. In MCP, while `initialize` waits for its
     answer, that is advised against.
     """
-    is_early = event.method not in _BEFORE and connection.initialized is None
-    if not is_early or not connection.whole or not connection.has_handshake:
+    is_early = event.method not in _BEFORE and connection.initialize_answer is None
+    if not is_early or not connection.is_complete or not connection.has_handshake:
         return
     if connection.once(f"before initialize: {event.sender}"):
-        earlier, state = connection.asked, "was not answered yet"
-        if connection.refused is not None:
-            earlier, state = connection.refused, "was refused"
+        earlier, state = connection.initialize_request, "was not answered yet"
+        if connection.initialize_error is not None:
+            earlier, state = connection.initialize_error, "was refused"
         elif earlier is None:
             state = "did not come yet"
         is_mcp = connection.strict is not None and connection.strict.contract.name.startswith("mcp/")
-        level: Level | None = "should" if is_mcp and earlier is not None and connection.refused is None else None
+        level: Level | None = (
+            "should" if is_mcp and earlier is not None and connection.initialize_error is None else None
+        )
         sentence = f"{shown(event.method)} was called while `initialize` {state}"
         yield Finding(event.member("method"), sentence, earlier, level=level)
 
@@ -42,10 +44,12 @@ def initialize_repeated(event: Event, connection: Connection) -> Iterator[Findin
     """`initialize` is called again after it succeeded, or while it waits for its answer. From version 2 on a client may do so before its
     first other request; the last one that succeeds counts.
     """
-    if connection.asked is None or not connection.has_handshake:
+    if connection.initialize_request is None or not connection.has_handshake:
         return
-    if connection.version != 2 or connection.began is not None:
-        yield Finding(event.member("method"), "`initialize` was called before on this connection", connection.asked)
+    if connection.version != 2 or connection.first_request is not None:
+        yield Finding(
+            event.member("method"), "`initialize` was called before on this connection", connection.initialize_request
+        )
 
 
 @rule("result", methods=("initialize",), level="note")
@@ -93,7 +97,7 @@ def logout_not_offered(event: Event, connection: Connection) -> Iterator[Finding
     """A client of version 2 logs out though the agent offered no authentication method."""
     if connection.auth_methods == {}:
         sentence = "the agent offers no authentication method, so the client must not log out"
-        yield Finding(event.member("method"), sentence, connection.initialized)
+        yield Finding(event.member("method"), sentence, connection.initialize_answer)
 
 
 @rule("request", methods=_LOGIN)
@@ -107,7 +111,7 @@ def auth_method_not_offered(event: Event, connection: Connection) -> Iterator[Fi
     if kind == "terminal":
         sentence, words = f"the method {shown(wanted)} is of type 'terminal' and is never passed to the agent", (kind,)
     if kind in (None, "terminal"):
-        yield Finding(event.below("methodId"), sentence, connection.initialized, words)
+        yield Finding(event.below("methodId"), sentence, connection.initialize_answer, words)
 
 
 @rule("request", methods=_LOGIN, level="note")
@@ -119,4 +123,4 @@ def auth_method_of_unknown_type(event: Event, connection: Connection) -> Iterato
     kind = None if wanted is None or connection.auth_methods is None else connection.auth_methods.get(key(wanted) or "")
     if kind is not None and kind not in ("agent", "terminal") and not kind.startswith("_"):
         sentence = f"the method {shown(wanted)} is of the unknown type {shown(kind)}: whether the agent is asked for it is not known"
-        yield Finding(event.below("methodId"), sentence, connection.initialized)
+        yield Finding(event.below("methodId"), sentence, connection.initialize_answer)

@@ -19,19 +19,19 @@ def history_not_requested(event: Event, connection: Connection) -> Iterator[Find
     nothing is said while a prompt is open or the session is at work.
     """
     session = connection.session(event.session)
-    if session is None or session.opening is None or session.replays or session.state not in (None, "idle"):
+    if session is None or session.reopen_request is None or session.replays or session.state not in (None, "idle"):
         return
     if connection.open_requests(event.receiver, "session/prompt", event.session):
         return
-    is_news = session.was_open or not connection.whole or connection.sessions.evicted
+    is_news = session.was_open or not connection.is_complete or connection.sessions.evicted
     sentence = (
         f"{shown(event.update_kind)} was sent before the answer to session/resume, which must not replay the history"
     )
     path = event.below("update", "sessionUpdate")
     if is_news:
-        yield Finding(path, sentence + CROSSED, session.opening, level="note")
+        yield Finding(path, sentence + CROSSED, session.reopen_request, level="note")
     else:
-        yield Finding(path, sentence, session.opening)
+        yield Finding(path, sentence, session.reopen_request)
 
 
 @rule("result", methods=("session/resume",), protocols=V2, level="note")
@@ -40,9 +40,9 @@ def state_missing_on_resume(event: Event, connection: Connection) -> Iterator[Fi
     sessions does not speak of it.
     """
     request, session = event.request, connection.session(event.session)
-    if request is None or session is None or session.opening != request.index:
+    if request is None or session is None or session.reopen_request != request.index:
         return
-    if session.reported is None or session.reported < request.index:
+    if session.state_report is None or session.state_report < request.index:
         sentence = "the state of the session was not reported before this answer"
         yield Finding(event.member("result"), sentence, request.index)
 
@@ -61,13 +61,13 @@ def history_after_answer(event: Event, connection: Connection) -> Iterator[Findi
     first prompt. A message of the agent may be news, and is a note.
     """
     session, kind = connection.session(event.session), event.update_kind
-    if session is None or session.settled is None or session.opening is not None or not session.replays:
+    if session is None or session.open_answer is None or session.reopen_request is not None or not session.replays:
         return
-    if session.closed is not None or connection.open_requests(event.receiver, "session/prompt", event.session):
+    if session.close_answer is not None or connection.open_requests(event.receiver, "session/prompt", event.session):
         return
-    if (session.prompted or -1) > session.opened or session.state not in (None, "idle"):
+    if (session.last_prompt or -1) > session.open_request or session.state not in (None, "idle"):
         return
     is_history = kind in USER_MESSAGES or (kind in TOOL_CALLS and connection.version == 1)
     sentence = f"{shown(kind)} was sent after the history was complete and before any prompt"
     path = event.below("update", "sessionUpdate")
-    yield Finding(path, sentence, session.settled, level=None if is_history else "note")
+    yield Finding(path, sentence, session.open_answer, level=None if is_history else "note")

@@ -131,12 +131,12 @@ def error_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
 @rule("result", "error")
 def response_without_request(event: Event, connection: Connection) -> Iterator[Finding]:
     """A response answers no open request: the id was never used, or it was answered before."""
-    if event.request is not None or not connection.whole or connection.pending[event.receiver].evicted:
+    if event.request is not None or not connection.is_complete or connection.pending[event.receiver].evicted:
         return
     name = key(event.id)
     if name is None or (event.id is None and event.kind == "error"):
         return  # the answer to a message whose id could not be read
-    before = connection.answered[event.receiver].get(name)
+    before = connection.answers[event.receiver].get(name)
     sentence = f"no request with the id {shown(event.id)} is open"
     if before is not None:
         sentence = f"the request {shown(event.id)} was answered before"
@@ -148,8 +148,8 @@ def notification_answered(event: Event, connection: Connection) -> Iterator[Find
     """An error without an id answers a notification: the other side had no open request and sent no line that is no message. A note
     for the code that says that a line could not be read: what was not recorded may have been such.
     """
-    notified, pending = connection.notified.get(event.receiver), connection.pending[event.receiver]
-    if event.id is not None or event.request is not None or notified is None or not connection.whole:
+    notified, pending = connection.last_notification.get(event.receiver), connection.pending[event.receiver]
+    if event.id is not None or event.request is not None or notified is None or not connection.is_complete:
         return
     if len(pending) or pending.evicted or connection.strays[event.receiver]:
         return
@@ -164,7 +164,7 @@ def extension_refused_otherwise(event: Event, connection: Connection) -> Iterato
     reported once for each method. A request that is none, by its version or its id, may be refused as such.
     """
     code, request = event.error_code, event.request
-    if request is None or not event.method.startswith("_") or code in _OWN_ANSWERS or request.cancelled:
+    if request is None or not event.method.startswith("_") or code in _OWN_ANSWERS or request.first_cancellation:
         return
     if request.well_formed and connection.once(f"extension refused: {event.sender} {event.method}"):
         sentence = f"a peer that does not know the method {shown(event.method)} answers -32601, not {shown(code)}"
@@ -175,7 +175,7 @@ def extension_refused_otherwise(event: Event, connection: Connection) -> Iterato
 def id_in_use(event: Event, connection: Connection) -> Iterator[Finding]:
     """A request has the id of another request of the same peer that still waits for its answer."""
     other = connection.pending[event.sender].get(key(event.id) or "")
-    if other is not None and other.refused is None:
+    if other is not None and other.refusal is None:
         sentence = f"the id {shown(event.id)} is in use by {shown(other.method)}"
         yield Finding(event.member("id"), sentence, other.index)
 
@@ -185,8 +185,8 @@ def cancel_of_unknown_request(event: Event, connection: Connection) -> Iterator[
     """A peer withdraws a request that it never made. Receivers ignore that; an answer may also have crossed the withdrawal."""
     request_id = reach(event.body, "requestId")
     name = key(request_id)
-    tables = (connection.pending[event.sender], connection.answered[event.sender])
-    if name is None or not connection.whole or any(table.evicted for table in tables):
+    tables = (connection.pending[event.sender], connection.answers[event.sender])
+    if name is None or not connection.is_complete or any(table.evicted for table in tables):
         return
     if all(table.get(name) is None for table in tables):
         yield Finding(event.below("requestId"), f"no request {shown(request_id)} was made by this side")
@@ -200,7 +200,7 @@ def cancelled_request_unanswered(_event: Event, connection: Connection) -> Itera
     for request, is_overdue in _unanswered(connection):
         if is_overdue:
             sentence = f"{shown(request.method)} of the {request.sender} was cancelled and never answered"
-            yield Finding((), sentence, request.cancelled, about=request)
+            yield Finding((), sentence, request.first_cancellation, about=request)
 
 
 @rule("end", level="note")
@@ -208,9 +208,9 @@ def request_unanswered(_event: Event, connection: Connection) -> Iterator[Findin
     """The conversation ended while a request waited for its answer. An error without an id may have refused it."""
     for request, is_overdue in _unanswered(connection):
         if not is_overdue:
-            doubt = "" if request.refused is None else ", unless an error without an id refused it"
+            doubt = "" if request.refusal is None else ", unless an error without an id refused it"
             sentence = f"{shown(request.method)} of the {request.sender} was never answered{doubt}"
-            yield Finding((), sentence, request.refused, about=request)
+            yield Finding((), sentence, request.refusal, about=request)
 
 
 def _unanswered(connection: Connection) -> Iterator[tuple[Pending, bool]]:
@@ -218,8 +218,8 @@ def _unanswered(connection: Connection) -> Iterator[tuple[Pending, bool]]:
     for side in connection.sides:
         for request in connection.pending[side].values():
             if not request.is_refused:
-                has_read = connection.has_read(connection.other(side), request.cancelled)
-                yield request, request.refused is None and has_read
+                has_read = connection.has_read(connection.other(side), request.first_cancellation)
+                yield request, request.refusal is None and has_read
 
 
 def _is_null_result(event: Event) -> bool:

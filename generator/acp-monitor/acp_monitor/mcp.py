@@ -53,35 +53,39 @@ def root_without_path(event: Event, _connection: Connection) -> Iterator[Finding
 @rule("end", protocols=MCP)
 def initialized_not_sent(_event: Event, connection: Connection) -> Iterator[Finding]:
     """A client of MCP goes on after `initialize` was answered, and never sends `notifications/initialized`."""
-    if connection.worked is None or connection.ready is not None or not _has_ready(connection):
+    if connection.first_work is None or connection.ready_notice is not None or not _has_ready(connection):
         return
     sentence = "the client sent other messages after `initialize`, but never `notifications/initialized`"
-    about = Pending(connection.sides[0], "initialize", connection.worked)
-    yield Finding((), sentence, connection.initialized, about=about)
+    about = Pending(connection.sides[0], "initialize", connection.first_work)
+    yield Finding((), sentence, connection.initialize_answer, about=about)
 
 
 @rule("request", protocols=MCP, level="should")
 def request_before_initialized(event: Event, connection: Connection) -> Iterator[Finding]:
     """A server of MCP sends a request, other than a ping, before the client has sent `notifications/initialized`. Reported once."""
-    if event.sender == connection.sides[0] or connection.initialized is None or connection.ready is not None:
+    if (
+        event.sender == connection.sides[0]
+        or connection.initialize_answer is None
+        or connection.ready_notice is not None
+    ):
         return
     if event.method != "ping" and _has_ready(connection) and connection.once("request before initialized"):
         sentence = f"{shown(event.method)} was called before the client sent `notifications/initialized`"
-        yield Finding(event.member("method"), sentence, connection.initialized)
+        yield Finding(event.member("method"), sentence, connection.initialize_answer)
 
 
 def _has_ready(connection: Connection) -> bool:
     """Whether the protocol ends its handshake by a notification, and all messages were seen."""
     strict = connection.strict
-    return connection.whole and strict is not None and strict.route(READY, is_request=False) is not None
+    return connection.is_complete and strict is not None and strict.route(READY, is_request=False) is not None
 
 
 @rule("end", protocols=MCP)
 def root_change_unannounced(_event: Event, connection: Connection) -> Iterator[Finding]:
     """A client that advertised news of changes answers `roots/list` with other roots than before, and never sends that news."""
-    if connection.changed is None or not connection.advertises("client:capabilities.roots.listChanged"):
+    if connection.root_change is None or not connection.advertises("client:capabilities.roots.listChanged"):
         return
-    index, before = connection.changed
+    index, before = connection.root_change
     sentence = "the roots have changed, and no `notifications/roots/list_changed` was sent"
     yield Finding(("result", "roots"), sentence, before, about=Pending(connection.sides[0], "roots/list", index))
 

@@ -93,7 +93,7 @@ class Monitor:
         self._index = index + 1
         self._reasons = []
         if line.__class__ is bytes and len(line) <= self._values and self._chunks.has(sender, line):
-            self._connection.notified[sender] = index
+            self._connection.last_notification[sender] = index
             return ()
         self._is_idle = False
         found, value = self._read(index, sender, line)
@@ -165,7 +165,7 @@ class Monitor:
         self._remember_shape(event)
         self._is_idle = not at and changes_nothing(self._connection, event)
         if self._is_idle:
-            self._connection.notified[sender] = index
+            self._connection.last_notification[sender] = index
             return
         self._record(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
@@ -300,7 +300,7 @@ class Monitor:
         if event.kind in ("request", "notification"):
             if event.route is not None and event.route.capability is not None:
                 found.add("capability")
-            if self._connection.initialized is None:
+            if self._connection.initialize_answer is None:
                 found.add("handshake")
             session = self._connection.session(event.session)
             if session is None or not session.is_settled:

@@ -23,9 +23,9 @@ class Pending:
     """A request that waits for its answer, with what is needed to judge that.
 
     `roots` are its additional directories, `None` where they were malformed; `has_roots`: the field was there. `options` are the
-    ids that a permission request offers. `withdrawn` is the `$/cancel_request` for it, `stopped` the message that cancelled its turn,
-    `closing` the request that closes its session and `closed` the answer to that.
-    `source_roots` are those in force for the source of a fork, `None` where they are not known. `refused` is an error
+    ids that a permission request offers. `withdrawal` is the `$/cancel_request` for it, `cancellation` the message that cancelled its turn,
+    `close_request` the request that closes its session and `close_answer` the answer to that.
+    `source_roots` are those in force for the source of a fork, `None` where they are not known. `refusal` is an error
     without an id that may have refused it; `is_refused`, that it can have refused nothing else.
     `has_unknown_subject`: it asks permission for a kind of subject that is not known. `version` is what `initialize` asks for.
     `limit`: how many lines of a file it asks for, or how many bytes of output its terminal keeps.
@@ -40,24 +40,26 @@ class Pending:
     cwd: str | None = None
     path: str | None = None
     options: frozenset[str] | None = None
-    withdrawn: int | None = None
-    stopped: int | None = None
-    closing: int | None = None
-    closed: int | None = None
+    withdrawal: int | None = None
+    cancellation: int | None = None
+    close_request: int | None = None
+    close_answer: int | None = None
     replays: bool = False
     well_formed: bool = True
     root_faults: frozenset[RootFault] = frozenset()
     source_roots: tuple[str, ...] | None = ()
-    refused: int | None = None
+    refusal: int | None = None
     is_refused: bool = False
     has_unknown_subject: bool = False
     version: int | None = None
     limit: int | None = None
 
     @property
-    def cancelled(self) -> int | None:
+    def first_cancellation(self) -> int | None:
         """The first message that cancelled it, in whichever way."""
-        return min((at for at in (self.withdrawn, self.stopped, self.closed) if at is not None), default=None)
+        return min(
+            (at for at in (self.withdrawal, self.cancellation, self.close_answer) if at is not None), default=None
+        )
 
     def size(self) -> int:
         """About how many bytes it takes."""
@@ -79,65 +81,72 @@ class Terminal:
 class Session:
     """A session of this connection. Indices are those of messages; `None` where there was none yet.
 
-    `opening` is a load or resume that waits for its answer, `settled` the answer that opened the session. `roots` is `None` where they
-    are not known; `inherited` are those that a fork may have taken over besides. `previous_options` are those before the agent last
-    changed them of its own accord: a client may not have read of it.
-    `replays`: the request that is opening it, or opened it, asked for its history; `was_open`: it was open here before that request.
-    `prompted` is the last prompt. `state` is what the agent last reported, in the message `reported`; `work` holds the messages and
-    tool calls of the work in the foreground. `stopped` is the message that cancelled that work, `over` the one that said so.
-    `echoed` are the user messages that the agent has sent, `unreported` the accepted prompts whose message it has not sent yet.
+    `open_request` opened it, `open_answer` is its answer; `reopen_request` is a load or resume that waits for its answer. `replays`:
+    the last of these asked for the history; `was_open`: the session was open here before it.
+    `roots` is `None` where they are not known; `inherited_roots` are those that a fork may have taken over besides. `previous_options`
+    are those before the agent last changed them of its own accord: a client may not have read of it.
+    `state` is what the agent last reported, in the message `state_report`; `work` holds the messages and tool calls of the work in the
+    foreground. `cancellation` is the message that cancelled that work, `cancelled_end` the one that said so.
+    `user_messages` are those that the agent has sent, `unreported_prompts` the accepted prompts whose message it has not sent yet.
     `known_work` holds the terminals and tool calls that updates have named, and whether their end was reported; `background` those
     that the last state listed, with their names in words, or `None` while no state has listed such.
     `stoppable` says what ever offered to be cancelled. `is_crowded`: it has more modes or options than are kept.
     """
 
-    opened: int
+    open_request: int
     origin: str
     on_evict: Callable[[], None] = lambda: None
     roots: tuple[str, ...] | None = None
-    inherited: tuple[str, ...] = ()
+    inherited_roots: tuple[str, ...] = ()
     cwd: str | None = None
-    opening: int | None = None
-    settled: int | None = None
-    closing: int | None = None
-    closed: int | None = None
+    reopen_request: int | None = None
+    open_answer: int | None = None
+    close_request: int | None = None
+    close_answer: int | None = None
     modes: frozenset[str] | None = None
     options: Options | None = None
     previous_options: Options | None = None
     is_crowded: bool = False
     replays: bool = False
     was_open: bool = False
-    prompted: int | None = None
+    last_prompt: int | None = None
     state: str | None = None
-    reported: int | None = None
-    stopped: int | None = None
-    over: int | None = None
+    state_report: int | None = None
+    cancellation: int | None = None
+    cancelled_end: int | None = None
     background: Mapping[str, str] | None = None
     work: BoundedTable[str, bool] = field(init=False)
-    echoed: BoundedTable[str, int] = field(init=False)
-    unreported: BoundedTable[str, int] = field(init=False)
+    user_messages: BoundedTable[str, int] = field(init=False)
+    unreported_prompts: BoundedTable[str, int] = field(init=False)
     terminals: BoundedTable[str, Terminal] = field(init=False)
     stoppable: BoundedTable[str, bool] = field(init=False)
     known_work: BoundedTable[str, bool] = field(init=False)
 
     def __post_init__(self) -> None:
-        for name in ("work", "echoed", "unreported", "terminals", "stoppable"):
+        for name in ("work", "user_messages", "unreported_prompts", "terminals", "stoppable"):
             setattr(self, name, BoundedTable[str, Any](MAX_PARTS, on_evict=self.on_evict))
         self.known_work = BoundedTable[str, bool](MAX_PARTS)  # the rules that read it say nothing once it has evicted
 
     @property
     def is_settled(self) -> bool:
         """Whether it is open, and nothing about it is in question: not replayed, not being opened or closed, not cancelled."""
-        is_open = self.opening is None and self.closing is None and self.closed is None
-        return is_open and self.over is None and not self.replays
+        is_open = self.reopen_request is None and self.close_request is None and self.close_answer is None
+        return is_open and self.cancelled_end is None and not self.replays
 
     def size(self) -> int:
         """About how many bytes it takes."""
-        tables = (self.terminals, self.stoppable, self.work, self.echoed, self.unreported, self.known_work)
+        tables = (
+            self.terminals,
+            self.stoppable,
+            self.work,
+            self.user_messages,
+            self.unreported_prompts,
+            self.known_work,
+        )
         parts = sum(table.used for table in tables)
         options = size_of_options(self.options or {}) + size_of_options(self.previous_options or {})
         listed = (*(self.background or {}), *(self.background or {}).values())
-        texts = (*listed, self.cwd, self.state, *(self.roots or ()), *self.inherited, *(self.modes or ()))
+        texts = (*listed, self.cwd, self.state, *(self.roots or ()), *self.inherited_roots, *(self.modes or ()))
         return 2000 + parts + options + size_of(*texts)
 
 

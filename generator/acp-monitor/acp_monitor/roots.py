@@ -85,10 +85,10 @@ def roots_not_resent(event: Event, connection: Connection) -> Iterator[Finding]:
     """
     if reach(event.body, _FIELD) is not None:
         return
-    session, listed = connection.session(event.session), connection.listed.get(key(event.session) or "")
+    session, listed = connection.session(event.session), connection.listings.get(key(event.session) or "")
     roots, earlier = (listed.roots, listed.index) if listed is not None and listed.has_roots else (None, None)
-    if session is not None and session.roots and (listed is None or session.opened > listed.index):
-        roots, earlier = session.roots, session.opened
+    if session is not None and session.roots and (listed is None or session.open_request > listed.index):
+        roots, earlier = session.roots, session.open_request
     if roots:
         yield Finding(event.below(), f"the session had {len(roots)} additional roots and will have none", earlier)
 
@@ -161,14 +161,14 @@ def _differing(
     for index, info in enumerate(items(event.body, "sessions")):
         session = connection.session(text(info, "sessionId"))
         listed = root_list(info) if reach(info, _FIELD) is not None else None
-        if session is None or session.closed is not None or session.opening is not None:
+        if session is None or session.close_answer is not None or session.reopen_request is not None:
             continue
-        if session.roots is None or listed is None or event.request is None or session.settled is None:
+        if session.roots is None or listed is None or event.request is None or session.open_answer is None:
             continue
-        if event.request.index < session.settled:
+        if event.request.index < session.open_answer:
             continue  # what is listed may be the state before
         roots, supplied = distinct(listed, session.cwd), distinct(session.roots, session.cwd)
         if roots != supplied:
-            opener = Pending(connection.sides[0], session.origin, session.opened)
-            opener.source_roots = distinct(session.inherited)
+            opener = Pending(connection.sides[0], session.origin, session.open_request)
+            opener.source_roots = distinct(session.inherited_roots)
             yield event.below("sessions", index, _FIELD), roots, supplied, opener

@@ -24,7 +24,7 @@ _TERMINALS: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill
 def cursor_not_given(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client asks for a page of the list by a cursor that no list of this connection brought. Cursors are neither made up nor kept."""
     cursor = text(event.body, "cursor")
-    if cursor is None or not connection.whole or connection.cursors.evicted or connection.strict is None:
+    if cursor is None or not connection.is_complete or connection.cursors.evicted or connection.strict is None:
         return
     if connection.cursors.get(key(cursor) or "") is None:
         yield Finding(event.below("cursor"), f"no list on this connection returned the cursor {shown(cursor)}")
@@ -36,7 +36,7 @@ def session_not_open(event: Event, connection: Connection) -> Iterator[Finding]:
     name = text(event.body, "sessionId")
     if name is None or event.method in _STORED or event.route is None:
         return
-    if not connection.whole or connection.sessions.evicted or connection.session(name) is not None:
+    if not connection.is_complete or connection.sessions.evicted or connection.session(name) is not None:
         return
     if event.sender != connection.sides[0] and connection.is_opening():
         return  # the id may be the one that the answer will bring
@@ -48,11 +48,11 @@ def session_closed(event: Event, connection: Connection) -> Iterator[Finding]:
     """A message names a session that was closed: a prompt after `session/close`, or news of it after its answer."""
     name = text(event.body, "sessionId")
     session = connection.session(name)
-    if session is None or event.method in _STORED or session.opening is not None:
+    if session is None or event.method in _STORED or session.reopen_request is not None:
         return
-    since = session.closed
+    since = session.close_answer
     if since is None and event.sender == connection.sides[0]:
-        since = session.closing
+        since = session.close_request
     if since is not None:
         yield Finding(event.below("sessionId"), f"the session {shown(name)} is closed", since)
 
@@ -62,8 +62,8 @@ def session_id_in_use(event: Event, connection: Connection) -> Iterator[Finding]
     """An agent gives a new session the id of one that is open."""
     name = text(event.body, "sessionId")
     session = connection.session(name)
-    if session is not None and session.closed is None:
-        yield Finding(event.below("sessionId"), f"a session {shown(name)} is open already", session.opened)
+    if session is not None and session.close_answer is None:
+        yield Finding(event.below("sessionId"), f"a session {shown(name)} is open already", session.open_request)
 
 
 @rule("result", methods=("session/list",))
@@ -71,7 +71,7 @@ def deleted_session_listed(event: Event, connection: Connection) -> Iterator[Fin
     """A list shows a session after `session/delete` of it succeeded."""
     for index, info in enumerate(items(event.body, "sessions")):
         name = text(info, "sessionId")
-        since = connection.deleted.get(key(name) or "") if name is not None else None
+        since = connection.deletions.get(key(name) or "") if name is not None else None
         if since is not None and event.request is not None and event.request.index > since:
             yield Finding(event.below("sessions", index, "sessionId"), f"the session {shown(name)} was deleted", since)
 
@@ -103,7 +103,7 @@ def unknown_subject_refused(event: Event, _connection: Connection) -> Iterator[F
     request, code = event.request, event.error_code
     if request is None or not request.has_unknown_subject or not request.well_formed or code in (-32601, -32800):
         return
-    if request.cancelled is None:
+    if request.first_cancellation is None:
         sentence = f"a permission request whose subject has an unknown type must be answered with an outcome, not with {shown(code)}"
         yield Finding(event.below("code"), sentence, request.index)
 
@@ -124,12 +124,18 @@ def permission_outcome_not_offered(event: Event, _connection: Connection) -> Ite
 def mode_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client sets a mode that the session does not have."""
     session, wanted = connection.session(event.session), text(event.body, "modeId")
-    if session is None or session.modes is None or session.is_crowded or session.opening is not None or wanted is None:
+    if (
+        session is None
+        or session.modes is None
+        or session.is_crowded
+        or session.reopen_request is not None
+        or wanted is None
+    ):
         return
     if key(wanted) not in session.modes:
         has = f"no mode {shown(wanted)} among its {len(session.modes)}" if session.modes else "no modes"
         sentence = f"the session offers {has}"
-        yield Finding(event.below("modeId"), sentence, session.opened)
+        yield Finding(event.below("modeId"), sentence, session.open_request)
 
 
 @rule("request", methods=("session/set_config_option",))
@@ -142,24 +148,24 @@ def config_option_not_offered(event: Event, connection: Connection) -> Iterator[
         session is None
         or session.options is None
         or session.is_crowded
-        or session.opening is not None
+        or session.reopen_request is not None
         or wanted is None
     ):
         return
     name, value = key(wanted) or "", text(event.body, "value")
     offers = [options[name] for options in (session.options, session.previous_options or {}) if name in options]
     if not offers:
-        yield Finding(event.below("configId"), f"the session has no option {shown(wanted)}", session.opened)
+        yield Finding(event.below("configId"), f"the session has no option {shown(wanted)}", session.open_request)
     elif value is not None and all(values is not None and not is_offered(value, values) for values in offers):
         sentence = f"the option {shown(wanted)} does not offer {shown(value)}"
-        yield Finding(event.below("value"), sentence, session.opened, words=("value",))
+        yield Finding(event.below("value"), sentence, session.open_request, words=("value",))
 
 
 @rule("request", methods=_TERMINALS)
 def terminal_not_open(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent uses a terminal that it did not create in this session, or that it released."""
     session, name = connection.session(event.session), text(event.body, "terminalId")
-    if session is None or name is None or session.terminals.evicted or not connection.whole:
+    if session is None or name is None or session.terminals.evicted or not connection.is_complete:
         return
     known = session.terminals.get(key(name) or "")
     if known is None:
@@ -180,7 +186,7 @@ def terminal_not_created(event: Event, connection: Connection) -> Iterator[Findi
     `_meta`, the peers may mean a terminal of their own by it, and it is a note.
     """
     session, update = connection.session(event.session), event.update
-    if session is None or session.origin != "session/new" or not connection.whole or session.terminals.evicted:
+    if session is None or session.origin != "session/new" or not connection.is_complete or session.terminals.evicted:
         return
     for index, content in enumerate(items(update, "content")):
         name = text(content, "terminalId") if text(content, "type") == "terminal" else None
@@ -194,7 +200,7 @@ def terminal_not_created(event: Event, connection: Connection) -> Iterator[Findi
 @rule("error", methods=("session/delete",), protocols=ACP, level="should")
 def repeated_delete_refused(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent answers `session/delete` with an error because the session is deleted already. It succeeds silently."""
-    since = None if event.request is None else connection.deleted.get(key(event.request.session) or "")
+    since = None if event.request is None else connection.deletions.get(key(event.request.session) or "")
     if since is not None and event.error_code not in (-32000, -32800):
         sentence = f"the session {shown(event.session)} was already deleted; deleting it again must succeed"
         yield Finding(event.member("error"), sentence, since)
@@ -206,7 +212,7 @@ def cancel_not_offered(event: Event, connection: Connection) -> Iterator[Finding
     session = connection.session(event.session)
     field = "toolCallId" if event.method == "tool_call/cancel" else "terminalId"
     name = text(event.body, field)
-    if session is None or name is None or session.stoppable.evicted or not connection.whole:
+    if session is None or name is None or session.stoppable.evicted or not connection.is_complete:
         return
     if not session.stoppable.get(f"{field} {key(name)}"):
         yield Finding(event.below(field), f"{shown(name)} was never announced as cancellable")

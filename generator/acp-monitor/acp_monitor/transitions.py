@@ -64,13 +64,13 @@ def changes_nothing(connection: Connection, event: Event) -> bool:
 
 def _record_progress(connection: Connection, event: Event) -> None:
     """Record that the client says it is ready, or goes on after the handshake was answered."""
-    if event.kind == "request" and event.method != "initialize" and connection.began is None:
-        connection.began = event.index
+    if event.kind == "request" and event.method != "initialize" and connection.first_request is None:
+        connection.first_request = event.index
     if event.method == READY:
-        connection.ready = event.index if connection.ready is None else connection.ready
+        connection.ready_notice = event.index if connection.ready_notice is None else connection.ready_notice
     elif event.method != "ping" and event.kind in ("request", "notification", "result", "error"):
-        is_first = connection.initialized is not None and connection.worked is None
-        connection.worked = event.index if is_first else connection.worked
+        is_first = connection.initialize_answer is not None and connection.first_work is None
+        connection.first_work = event.index if is_first else connection.first_work
 
 
 # --- requests ---
@@ -88,36 +88,36 @@ def _record_request(connection: Connection, event: Event) -> None:
     if event.method == "elicitation/create":
         connection.questions[name] = _question(connection, event)
     connection.pending[event.sender][name] = request
-    connection.answered[event.sender].pop(name)
+    connection.answers[event.sender].pop(name)
     match event.method:
         case "initialize":
             request.version = integer(event.body, "protocolVersion")
             _record_capabilities(connection, event)
-            if connection.asked is None:
-                connection.asked, connection.refused = event.index, None
+            if connection.initialize_request is None:
+                connection.initialize_request, connection.initialize_error = event.index, None
             connection.speak(reach(event.body, "protocolVersion"), is_agreed=False)
         case "session/load" | "session/resume" if request.session is not None:
             if session is None:
                 session = _session(connection, event.index, event.method)
                 connection.sessions[key(request.session) or ""] = session
-            if session.opening is None:
-                session.was_open = session.settled is not None and session.closed is None
-            session.opening, session.replays = event.index, request.replays
+            if session.reopen_request is None:
+                session.was_open = session.open_answer is not None and session.close_answer is None
+            session.reopen_request, session.replays = event.index, request.replays
         case "session/close" if session is not None:
-            session.closing = event.index
+            session.close_request = event.index
             for prompt in connection.open_requests(event.sender, "session/prompt", request.session):
-                prompt.closing = event.index
+                prompt.close_request = event.index
         case "terminal/release" if session is not None:
             terminal = session.terminals.get(key(text(event.body, "terminalId")) or "")
             if terminal is not None and terminal.released is None:
                 terminal.released = event.index
         case "session/prompt" if session is not None:
-            session.prompted, session.over = event.index, None
+            session.last_prompt, session.cancelled_end = event.index, None
         case "session/request_permission" if session is not None and connection.version == 1:
             prompts = connection.open_requests(event.receiver, "session/prompt", request.session)
-            stops = [prompt.stopped for prompt in prompts if prompt.stopped is not None]
+            stops = [prompt.cancellation for prompt in prompts if prompt.cancellation is not None]
             if stops and len(stops) == len(prompts):
-                request.stopped = max(stops)
+                request.cancellation = max(stops)
         case _:
             pass
 
@@ -184,18 +184,18 @@ def _question(connection: Connection, event: Event) -> Question:
 
 
 def _record_notification(connection: Connection, event: Event) -> None:
-    connection.notified[event.sender] = event.index
+    connection.last_notification[event.sender] = event.index
     if any(problem.rule == "envelope" for problem in event.problems):
         connection.strays[event.sender] += 1
     match event.method:
         case "$/cancel_request":
             found = connection.pending[event.sender].get(key(reach(event.body, "requestId")) or "")
-            if found is not None and found.withdrawn is None:
-                found.withdrawn = event.index
+            if found is not None and found.withdrawal is None:
+                found.withdrawal = event.index
         case "session/cancel":
             _record_cancel(connection, event)
         case "notifications/roots/list_changed":
-            connection.changed = connection.exposed = None
+            connection.root_change = connection.shown_roots = None
         case "session/update":
             _record_update(connection, event)
         case _:
@@ -205,10 +205,10 @@ def _record_notification(connection: Connection, event: Event) -> None:
 def _record_cancel(connection: Connection, event: Event) -> None:
     for side, method in ((event.sender, "session/prompt"), (event.receiver, "session/request_permission")):
         for request in connection.open_requests(side, method, event.session):
-            request.stopped = event.index if request.stopped is None else request.stopped
+            request.cancellation = event.index if request.cancellation is None else request.cancellation
     session = connection.session(event.session)
-    if session is not None and session.state in BUSY and session.stopped is None:
-        session.stopped = event.index
+    if session is not None and session.state in BUSY and session.cancellation is None:
+        session.cancellation = event.index
 
 
 def _record_update(connection: Connection, event: Event) -> None:
@@ -244,7 +244,7 @@ def _record_update(connection: Connection, event: Event) -> None:
 
 def _used(session: Session) -> int:
     listed = session.background or {}
-    return session.work.used + session.echoed.used + session.known_work.used + size_of(*listed, *listed.values())
+    return session.work.used + session.user_messages.used + session.known_work.used + size_of(*listed, *listed.values())
 
 
 def _record_work(session: Session, event: Event, update: Any) -> None:
@@ -261,9 +261,9 @@ def _record_work(session: Session, event: Event, update: Any) -> None:
     _know_terminal(session, terminal, has_ended=reach(update, "exitStatus") is not None)
     if name is not None:
         if kind in USER_MESSAGES:
-            session.echoed[name] = event.index
-            session.unreported.pop(name)
-            session.unreported.pop("")
+            session.user_messages[name] = event.index
+            session.unreported_prompts.pop(name)
+            session.unreported_prompts.pop("")
         session.work[name] = True
     if kind == "state_update":
         _record_state(session, event, update)
@@ -283,12 +283,12 @@ def _record_state(session: Session, event: Event, update: Any) -> None:
     state = None if named is None else brief(named)
     if state in BUSY and session.state not in BUSY:
         session.work.clear()
-        session.over = session.stopped = None
+        session.cancelled_end = session.cancellation = None
     elif state == "idle":
         is_cancelled = text(update, "stopReason") == "cancelled"
-        session.over = event.index if is_cancelled and session.stopped is not None else None
-        session.stopped = None
-    session.state, session.reported = state, event.index
+        session.cancelled_end = event.index if is_cancelled and session.cancellation is not None else None
+        session.cancellation = None
+    session.state, session.state_report = state, event.index
 
 
 # --- answers ---
@@ -301,8 +301,8 @@ def _record_answer(connection: Connection, event: Event) -> None:
     connection.pending[event.receiver].pop(name)
     if request.method == "elicitation/create":
         connection.questions.pop(name)
-    connection.answered[event.receiver][name] = event.index
-    connection.read[event.sender] = max(connection.read[event.sender], request.index)
+    connection.answers[event.receiver][name] = event.index
+    connection.last_read[event.sender] = max(connection.last_read[event.sender], request.index)
     session = connection.session(request.session)
     if event.kind == "error":
         _record_failure(connection, request, session, event)
@@ -318,11 +318,11 @@ def _record_answer(connection: Connection, event: Event) -> None:
         case "session/load" | "session/resume" if request.session is not None:
             _open(connection, request.session, request, event)
         case "session/close" if session is not None:
-            session.closed, session.closing = event.index, None
+            session.close_answer, session.close_request = event.index, None
             for prompt in connection.open_requests(event.receiver, "session/prompt", request.session):
-                prompt.closed = event.index if prompt.closing == request.index else prompt.closed
+                prompt.close_answer = event.index if prompt.close_request == request.index else prompt.close_answer
         case "session/delete" if request.session is not None:
-            connection.deleted[session_key] = event.index
+            connection.deletions[session_key] = event.index
         case "session/list":
             _record_list(connection, event)
         case "roots/list":
@@ -341,14 +341,14 @@ def _record_answer(connection: Connection, event: Event) -> None:
 
 def _record_prompt(connection: Connection, event: Event, request: Pending, session: Session) -> None:
     if connection.version == 1:
-        if request.stopped is not None and text(event.body, "stopReason") == "cancelled":
-            session.over = event.index
+        if request.cancellation is not None and text(event.body, "stopReason") == "cancelled":
+            session.cancelled_end = event.index
         return
     name = text(event.body, "messageId")
     mark = "" if name is None else f"message {key(name)}"
-    echoes = session.echoed.values() if name is None else (session.echoed.get(mark),)
+    echoes = session.user_messages.values() if name is None else (session.user_messages.get(mark),)
     if not any(at is not None and at > request.index for at in echoes):
-        session.unreported[mark] = request.index
+        session.unreported_prompts[mark] = request.index
 
 
 def _record_refusal(connection: Connection, event: Event) -> None:
@@ -356,24 +356,24 @@ def _record_refusal(connection: Connection, event: Event) -> None:
     strays, waiting = connection.strays[event.receiver], list(connection.pending[event.receiver].values())
     connection.strays[event.receiver] = max(strays - 1, 0)
     for request in waiting:
-        request.refused = event.index
+        request.refusal = event.index
         request.is_refused = request.is_refused or (len(waiting) == 1 and not strays)
         if request.method not in ("session/load", "session/resume"):
             _record_failure(connection, request, connection.session(request.session), event)
 
 
 def _record_failure(connection: Connection, request: Pending, session: Session | None, event: Event) -> None:
-    if request.method == "initialize" and request.index == connection.asked:
-        connection.asked, connection.refused = None, event.index
+    if request.method == "initialize" and request.index == connection.initialize_request:
+        connection.initialize_request, connection.initialize_error = None, event.index
     elif session is not None and request.method in ("session/load", "session/resume"):
-        if session.opening == request.index:
-            session.opening = None
-            if session.opened == request.index and request.session is not None:
+        if session.reopen_request == request.index:
+            session.reopen_request = None
+            if session.open_request == request.index and request.session is not None:
                 connection.sessions.pop(key(request.session) or "")
-    elif session is not None and request.method == "session/close" and session.closing == request.index:
-        session.closing = None
+    elif session is not None and request.method == "session/close" and session.close_request == request.index:
+        session.close_request = None
         for prompt in connection.open_requests(request.sender, "session/prompt", request.session):
-            prompt.closing = None if prompt.closing == request.index else prompt.closing
+            prompt.close_request = None if prompt.close_request == request.index else prompt.close_request
 
 
 def _record_capabilities(connection: Connection, event: Event) -> None:
@@ -387,7 +387,7 @@ def _record_capabilities(connection: Connection, event: Event) -> None:
 
 
 def _record_handshake(connection: Connection, event: Event) -> None:
-    connection.initialized = event.index
+    connection.initialize_answer = event.index
     connection.speak(reach(event.body, "protocolVersion"), is_agreed=True)
     _record_capabilities(connection, event)
     methods: dict[str, str] = {}
@@ -401,10 +401,10 @@ def _record_handshake(connection: Connection, event: Event) -> None:
 def _open(connection: Connection, name: str, request: Pending, event: Event) -> None:
     session = _session(connection, request.index, request.method)
     session.roots, session.cwd = request.roots, request.cwd
-    session.settled = event.index
+    session.open_answer = event.index
     if request.method == "session/fork" and not request.has_roots:
         then, now = request.source_roots, connection.roots_in_force(request.session)
-        session.inherited = distinct((*(then or ()), *(now or ())))
+        session.inherited_roots = distinct((*(then or ()), *(now or ())))
         if then is None or now is None:
             session.roots = None
             connection.report_eviction("the roots that are in force for the source of a fork are not known")
@@ -416,16 +416,20 @@ def _open(connection: Connection, name: str, request: Pending, event: Event) -> 
         session.terminals, session.stoppable = before.terminals, before.stoppable
         session.modes, session.options = before.modes or frozenset(), before.options or {}
         session.is_crowded = before.is_crowded
-        session.prompted, session.replays, session.was_open = before.prompted, before.replays, before.was_open
-        session.state, session.reported, session.work = before.state, before.reported, before.work
-        session.stopped, session.echoed, session.unreported = before.stopped, before.echoed, before.unreported
+        session.last_prompt, session.replays, session.was_open = before.last_prompt, before.replays, before.was_open
+        session.state, session.state_report, session.work = before.state, before.state_report, before.work
+        session.cancellation, session.user_messages, session.unreported_prompts = (
+            before.cancellation,
+            before.user_messages,
+            before.unreported_prompts,
+        )
     if is_object(reach(event.body, "modes")):
         modes = _ids(connection, [text(mode, "id") for mode in items(event.body, "modes", "availableModes")])
         session.modes, session.is_crowded = modes, session.is_crowded or modes is None
     if is_array(reach(event.body, "configOptions")):
         _offer_options(connection, session, event.body)
     connection.sessions[key(name) or ""] = session
-    connection.deleted.pop(key(name) or "")
+    connection.deletions.pop(key(name) or "")
 
 
 def _record_list(connection: Connection, event: Event) -> None:
@@ -436,20 +440,20 @@ def _record_list(connection: Connection, event: Event) -> None:
         name = text(info, "sessionId")
         if name is not None:
             has_roots = reach(info, "additionalDirectories") is not None
-            before, cwd = connection.listed.get(key(name) or ""), _path(connection, info, "cwd")
+            before, cwd = connection.listings.get(key(name) or ""), _path(connection, info, "cwd")
             listed = Listed(event.index, _roots(connection, info), has_roots, cwd)
             if before is not None and before.has_roots and not has_roots:
                 listed = Listed(before.index, before.roots, True, cwd)
-            connection.listed[key(name) or ""] = listed
+            connection.listings[key(name) or ""] = listed
 
 
 def _record_roots(connection: Connection, event: Event) -> None:
     """Record the roots that a client of MCP shows, and whether they are others than before."""
     uris = sorted({text(root, "uri") or "" for root in items(event.body, "roots")})
     digest = hashlib.sha256("\0".join(uris).encode("utf-8", "surrogatepass")).digest()
-    if connection.exposed is not None and connection.exposed[1] != digest and connection.changed is None:
-        connection.changed = (event.index, connection.exposed[0])
-    connection.exposed = (event.index, digest)
+    if connection.shown_roots is not None and connection.shown_roots[1] != digest and connection.root_change is None:
+        connection.root_change = (event.index, connection.shown_roots[0])
+    connection.shown_roots = (event.index, digest)
 
 
 # --- what is kept of a message ---

@@ -28,11 +28,11 @@ def cancelled_turn_ended_otherwise(event: Event, connection: Connection) -> Iter
     have crossed, and it is a note.
     """
     if event.kind == "result":
-        since = event.request.stopped if event.request is not None and connection.version == 1 else None
+        since = event.request.cancellation if event.request is not None and connection.version == 1 else None
         path: Path = ("stopReason",)
     else:
         session = connection.session(event.session)
-        since = session.stopped if session is not None and _is_idle(event, connection) else None
+        since = session.cancellation if session is not None and _is_idle(event, connection) else None
         path = ("update", "stopReason")
     reason = text(event.body, *path)
     if since is not None and reason not in (None, "cancelled"):  # what is missing is reported by another rule
@@ -47,10 +47,10 @@ def cancelled_prompt_failed(event: Event, connection: Connection) -> Iterator[Fi
     and none for codes that say something else than a failure. A prompt that was also withdrawn by `$/cancel_request` may fail.
     """
     request = event.request
-    if request is None or request.stopped is None or request.withdrawn is not None:
+    if request is None or request.cancellation is None or request.withdrawal is not None:
         return
     sentence = "a cancelled prompt is answered with the stop reason 'cancelled'"
-    finding = _unless_crossed(event, connection, Finding(event.member("error"), sentence, request.stopped))
+    finding = _unless_crossed(event, connection, Finding(event.member("error"), sentence, request.cancellation))
     if finding.level is None or event.error_code not in _OTHER_CAUSES:
         yield finding
 
@@ -68,14 +68,14 @@ def close_without_cancel(event: Event, connection: Connection) -> Iterator[Findi
         session = connection.session(request.session)
         if event.kind == "result" and connection.version == 2 and session is not None and session.state in BUSY:
             sentence = f"the session is closed while its last state is {shown(session.state)}; it was not cancelled"
-            yield Finding(event.member("result"), sentence, session.reported)
+            yield Finding(event.member("result"), sentence, session.state_report)
         return
     reason = text(event.body, "stopReason") if event.kind == "result" else "an error"
-    if connection.version != 1 or request.closing is None or request.stopped is not None:
+    if connection.version != 1 or request.close_request is None or request.cancellation is not None:
         return
-    if request.withdrawn is not None or reason in (None, "cancelled"):
+    if request.withdrawal is not None or reason in (None, "cancelled"):
         return
-    is_proven = request.closed is not None or connection.has_read(event.sender, request.closing)
+    is_proven = request.close_answer is not None or connection.has_read(event.sender, request.close_request)
     if is_proven or event.kind == "result" or event.error_code not in _OTHER_CAUSES:
         is_result = event.kind == "result"
         level: Level | None = None if is_proven else "note"
@@ -83,7 +83,7 @@ def close_without_cancel(event: Event, connection: Connection) -> Iterator[Findi
             f"the session was closed, so the stop reason is 'cancelled', not {shown(reason) if is_result else reason}"
         )
         path = event.below("stopReason") if is_result else event.member("error")
-        earlier = request.closed or request.closing
+        earlier = request.close_answer or request.close_request
         yield Finding(path, sentence + ("" if is_proven else CROSSED), earlier, level=level)
 
 
@@ -93,11 +93,11 @@ def withdrawn_request_failed_otherwise(event: Event, connection: Connection) -> 
     note: the error may be what the request would have met anyway. Of codes that say so nothing is said.
     """
     request, code = event.request, event.error_code
-    if request is None or request.withdrawn is None or code in _OTHER_CAUSES:
+    if request is None or request.withdrawal is None or code in _OTHER_CAUSES:
         return
-    if connection.has_read(event.sender, request.withdrawn):
+    if connection.has_read(event.sender, request.withdrawal):
         sentence = f"a cancelled request must be answered with a result or with the error -32800, not {shown(code)}"
-        yield Finding(event.below("code"), sentence, request.withdrawn)
+        yield Finding(event.below("code"), sentence, request.withdrawal)
 
 
 @rule("notification", methods=_UPDATE, updates=MESSAGES | TOOL_CALLS, protocols=ACP, needs="session")
@@ -106,19 +106,21 @@ def update_after_cancelled(event: Event, connection: Connection) -> Iterator[Fin
     next prompt, from version 2 on more of a message of that turn; more of a tool call may be work in the background, and is a note.
     """
     session = connection.session(event.session)
-    if session is None or session.over is None or session.opening is not None:
+    if session is None or session.cancelled_end is None or session.reopen_request is not None:
         return
     if connection.open_requests(event.receiver, "session/prompt", event.session):
         return
     path = event.below("update", "sessionUpdate")
     if connection.version == 1:
-        yield Finding(path, f"{shown(event.update_kind)} was sent after the turn ended as cancelled", session.over)
+        yield Finding(
+            path, f"{shown(event.update_kind)} was sent after the turn ended as cancelled", session.cancelled_end
+        )
     elif session.work.get(update_key(event.update) or ""):
         if event.update_kind in MESSAGES:
-            yield Finding(path, "a message continued after its turn ended as cancelled", session.over)
+            yield Finding(path, "a message continued after its turn ended as cancelled", session.cancelled_end)
         else:
             sentence = "a tool call continued after its turn ended as cancelled; it may run in the background"
-            yield Finding(path, sentence, session.over, level="note")
+            yield Finding(path, sentence, session.cancelled_end, level="note")
 
 
 @rule("result", methods=("session/request_permission",), protocols=ACP)
@@ -127,9 +129,13 @@ def permission_not_cancelled(event: Event, _connection: Connection) -> Iterator[
     that came while the turn was not over yet.
     """
     request = event.request
-    if request is not None and request.stopped is not None and text(event.body, "outcome", "outcome") == "selected":
+    if (
+        request is not None
+        and request.cancellation is not None
+        and text(event.body, "outcome", "outcome") == "selected"
+    ):
         sentence = "the turn was cancelled, so the answer is the outcome 'cancelled'"
-        yield Finding(event.below("outcome", "outcome"), sentence, request.stopped)
+        yield Finding(event.below("outcome", "outcome"), sentence, request.cancellation)
 
 
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2, level="should")
@@ -142,14 +148,14 @@ def idle_without_stop_reason(event: Event, connection: Connection) -> Iterator[F
         return
     if text(event.update, "stopReason") is None:
         sentence = f"the session was {shown(session.state)}, so `idle` comes with a stop reason"
-        yield Finding(event.below("update"), sentence, session.reported)
+        yield Finding(event.below("update"), sentence, session.state_report)
 
 
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
 def idle_without_running(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent reports that work has ended in a new session, and never reported that any had begun."""
     session, reason = connection.session(event.session), text(event.update, "stopReason")
-    if session is None or session.origin != "session/new" or session.settled is None or not connection.whole:
+    if session is None or session.origin != "session/new" or session.open_answer is None or not connection.is_complete:
         return
     if _is_idle(event, connection) and session.state is None and reason is not None:
         sentence = f"work ended with {shown(reason)} that was never `running`"
@@ -167,9 +173,9 @@ def prompt_not_reported(event: Event, connection: Connection) -> Iterator[Findin
             yield Finding(event.member("result"), sentence, index)
         return
     for session in connection.sessions.values():
-        for index in _unreported(session) if session.closed is None and session.state == "idle" else ():
-            if session.reported is not None and session.reported > index:
-                about = Pending(connection.sides[1], "session/update", session.reported)
+        for index in _unreported(session) if session.close_answer is None and session.state == "idle" else ():
+            if session.state_report is not None and session.state_report > index:
+                about = Pending(connection.sides[1], "session/update", session.state_report)
                 yield Finding((), sentence, index, about=about, level="note")
 
 
@@ -177,9 +183,9 @@ def prompt_not_reported(event: Event, connection: Connection) -> Iterator[Findin
 def background_not_announced(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent lists a terminal or a tool call as work in the background that no update of this new session named before."""
     session = connection.session(event.session)
-    if session is None or session.origin != "session/new" or session.settled is None:
+    if session is None or session.origin != "session/new" or session.open_answer is None:
         return
-    if not connection.whole or session.known_work.evicted:
+    if not connection.is_complete or session.known_work.evicted:
         return
     for place, listed in enumerate(items(event.update, "background")):
         mark = background_key(listed)
@@ -200,7 +206,7 @@ def background_end_not_reported(event: Event, connection: Connection) -> Iterato
     for mark, name in session.background.items():
         if mark not in listed and session.known_work.get(mark) is not True:
             sentence = f"{name} is no longer listed, and its end was not reported"
-            yield Finding(event.below("update", "background"), sentence, session.reported)
+            yield Finding(event.below("update", "background"), sentence, session.state_report)
 
 
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
@@ -211,14 +217,14 @@ def background_left_out(event: Event, connection: Connection) -> Iterator[Findin
     session = connection.session(event.session)
     if session is not None and session.background is not None and reach(event.update, "background") is None:
         sentence = "earlier states of this session listed background work, so each later state must list it too"
-        yield Finding(event.below("update"), sentence, session.reported)
+        yield Finding(event.below("update"), sentence, session.state_report)
 
 
 def _unreported(session: Session | None) -> tuple[int, ...]:
     """The prompts whose user message was not reported, as far as all of them are known."""
-    if session is None or session.unreported.evicted or session.echoed.evicted:
+    if session is None or session.unreported_prompts.evicted or session.user_messages.evicted:
         return ()
-    return tuple(session.unreported.values())
+    return tuple(session.unreported_prompts.values())
 
 
 def _is_idle(event: Event, connection: Connection) -> bool:
