@@ -33,7 +33,7 @@ from .transcript import Transcript
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
 
-    from .codec import AgentInterface
+    from .codec.interfaces import AgentInterface
 
 T = TypeVar("T")
 
@@ -46,6 +46,8 @@ MAX_PAGES: Final = 1000
 """Pages of `session/list` that are asked for."""
 _MAX_EARLY: Final = 10_000
 """Updates that are kept for sessions whose ids are not known yet."""
+_MAX_UNKNOWN: Final = 100
+"""Sessions that are not open of whose updates the log tells."""
 _ID_TIMEOUT: Final = 1.0
 """Seconds that a request of the agent waits for the id of its session to become known here."""
 _NOT_FOUND: Final = -32002
@@ -70,6 +72,7 @@ class ClientCore(peers2.Client):
         self._locks: dict[str, asyncio.Lock] = {}
         self._creating: set[asyncio.Future[None]] = set()
         self._early: dict[str, list[v2.SessionUpdate]] = {}
+        self._unknown: set[str] = set()
         self._remote: AgentInterface | None = None
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self._can_resume = True
@@ -351,8 +354,9 @@ class ClientCore(peers2.Client):
             await self._record(session, params.update)
         elif self._creating and sum(map(len, self._early.values())) < _MAX_EARLY:
             self._early.setdefault(params.session_id, []).append(params.update)
-        else:
-            LOG.warning("session %s: an update was dropped, since the session is not open", params.session_id)
+        elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
+            self._unknown.add(params.session_id)
+            LOG.warning("session %s: updates are dropped, since the session is not open", params.session_id)
 
     async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         session.record(update)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_workspace.workspace import RootSet
     from jsonrpc_bindings.connection import Connection
 
-    from .codec import AgentInterface
+    from .codec.interfaces import AgentInterface
 
 T = TypeVar("T")
 

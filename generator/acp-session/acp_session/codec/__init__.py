@@ -6,15 +6,12 @@ place for is a `Loss`: counted in `losses`, and passed to `on_loss`.
 
 from .agent_as_v1 import AgentAsV1
 from .agent_as_v2 import AgentAsV2
-from .interfaces import AgentInterface, ClientInterface
 from .losses import CARRIER, Kind, Loss, Losses, OnLoss
 
 __all__ = [
     "CARRIER",
     "AgentAsV1",
     "AgentAsV2",
-    "AgentInterface",
-    "ClientInterface",
     "Kind",
     "Loss",
     "Losses",

@@ -41,7 +41,7 @@ class Session:
 
     id: str
     to_v1: ToV1
-    open: OpenPrompts[Json] = field(default_factory=OpenPrompts[Json])
+    open_prompts: OpenPrompts[Json] = field(default_factory=OpenPrompts[Json])
     prompts: list[list[Any]] = field(default_factory=list[Any])
     cancellations: int = 0
     sending: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -106,7 +106,7 @@ class AgentAsV1(peers1.Agent):
         await connection.ended()
         error = RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended")
         for session in self.sessions.values():
-            session.open.fail(error)
+            session.open_prompts.fail(error)
         await asyncio.sleep(0)
         if self._connection is not None:
             await self._connection.close()
@@ -162,7 +162,7 @@ class AgentAsV1(peers1.Agent):
             raise
         if method in ENDS:
             session = self.sessions.pop(params.session_id, None)
-            for prompt in () if session is None else session.open.open:
+            for prompt in () if session is None else session.open_prompts.open:
                 prompt.complete({"stopReason": "cancelled"})
         elif method in OPENS:
             answer = self._opened(str(answer.get("sessionId", body.get("sessionId"))), answer, place)
@@ -229,7 +229,7 @@ class AgentAsV1(peers1.Agent):
         session.prompts.append(said)
         cancellations = session.cancellations
         try:
-            end = await session.open.wait_for_end(send())
+            end = await session.open_prompts.wait_for_end(send())
         except asyncio.CancelledError:
             with suppress(ConnectionClosed):
                 await self.agent.session_cancel(v2.CancelSessionNotification(session_id=session.id))

@@ -44,7 +44,7 @@ class ClientForV2(peers2.Client):
             await self._handle_state(session, update, more)
             return
         if kind == "user_message":
-            session.open.record_user_message(str(update.get("messageId")))
+            session.open_prompts.record_user_message(str(update.get("messageId")))
             if update.get("content") in session.prompts:
                 return  # v1 does not repeat what the client has said itself
         await self.update(session, update, more)
@@ -56,16 +56,16 @@ class ClientForV2(peers2.Client):
             place.at("background").lose("v1 does not report background work", update["background"], "carried")
             await self._carry(session, update, more)
         if state in BUSY:
-            session.open.record_running()
+            session.open_prompts.record_running()
             place.lose_fields(update, "sessionUpdate", "state", "background")
-            if not session.open.open:
+            if not session.open_prompts.open:
                 place.at("state").lose("v1 has no work without a prompt; its updates are still sent", state)
         elif state == "idle":
             is_cancelled = update.get("stopReason") == "cancelled"
             async with session.sending:
-                if session.open.completing(is_cancelled=is_cancelled):
+                if session.open_prompts.completing(is_cancelled=is_cancelled):
                     await self._send(session, session.to_v1.flush(place), {})
-                session.open.record_idle(without(update, "sessionUpdate", "state"), is_cancelled=is_cancelled)
+                session.open_prompts.record_idle(without(update, "sessionUpdate", "state"), is_cancelled=is_cancelled)
         elif not update.get("background"):
             place.at("state").lose("v1 has no such state", update, "carried")
             await self._carry(session, update, more)
