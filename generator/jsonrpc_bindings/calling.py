@@ -71,10 +71,11 @@ class Calling:
         if not self._ended.is_set():
             self._reason = reason
             self._ended.set()
-        self._pending.end(self._gone)
+        self._pending.end(self.closed_error)
         self._room.set()
 
-    def _gone(self) -> ConnectionClosed:
+    def closed_error(self) -> ConnectionClosed:
+        """What is raised once the connection has ended: why, and how a program that was started here has ended."""
         reason = self._reason
         why = f": {reason}" if isinstance(reason, ConnectionClosed | Unreadable) else ""
         found = ConnectionClosed(
@@ -180,7 +181,7 @@ class Calling:
 
     def _permit(self, method: str, *, is_request: bool) -> None:
         if self.is_ended:
-            raise self._gone()
+            raise self.closed_error()
         gate = self.gates.closed(method, is_request=is_request) if self._checks_gates else None
         if gate is not None:
             raise NotAdvertised(method, gate)

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from acp_bindings import PeerError, v1, v2
+from acp_bindings.v2 import peers as peers2
 
-from acp_session.adapter import Local
-from acp_session.negotiation import connect_agent, serve_agent
+from acp_session import serve_agent
+from acp_session.adapter import Local, as_v2
 from acp_workspace.approval import ApprovalRequest, CommandApprovalRequest
 from acp_workspace.filesystem import FilePolicy
 from adapter.programs import ME2, Agent1, Client2, Setting, client2_with_agent1, run, words
-from examples.agent import Agent as ExampleAgent
+from examples.agent import Notes
 from jsonrpc_bindings.transport import pair
 
 Json = dict[str, Any]
@@ -307,10 +308,7 @@ def test_only_what_is_configured_is_offered_and_the_rest_is_not_served(tmp_path:
     run(work)
 
 
-@pytest.mark.parametrize("side", ["client", "agent"])
-def test_the_agent_of_the_readme_serves_a_client_of_v2_with_the_adapter_at_either_end(
-    side: str, tmp_path: Path
-) -> None:
+def test_an_agent_that_speaks_v1_alone_serves_a_client_of_v2(tmp_path: Path) -> None:
     class Consenting(Client2):
         async def session_request_permission(
             self, params: v2.RequestPermissionRequest, /
@@ -321,15 +319,12 @@ def test_the_agent_of_the_readme_serves_a_client_of_v2_with_the_adapter_at_eithe
     async def work() -> None:
         client = Consenting()
         near, far = pair()
-        local = Local()
-        ends: dict[str, Any] = {"client": {"agent": {"adapt": False}, "client": {"local": local}}}
-        ends["agent"] = {"agent": {"local": local}, "client": {"adapt": False}}
-        serving = asyncio.ensure_future(serve_agent(far, v1=ExampleAgent(), **ends[side]["agent"]))
-        connect: Any = connect_agent
-        async with connect(near, v2=(client, ME2), **ends[side]["client"]) as agreed:
-            session = await agreed.agent.session_new(new(tmp_path))
+        serving = asyncio.ensure_future(serve_agent(Notes(), far, versions=(1,)))
+        async with as_v2(near, local=Local()) as adapter, peers2.join(adapter, client) as (calls, _):
+            await calls.initialize(ME2)
+            session = await calls.session_new(new(tmp_path))
             request = v2.PromptRequest(session_id=session.session_id, prompt=[v2.TextContent(text="Go")])
-            await agreed.agent.session_prompt(request)
+            await calls.session_prompt(request)
             await client.idle.wait()
         await serving
         assert (tmp_path / "note.txt").read_text() == "tide\n"

@@ -373,3 +373,18 @@ def test_the_list_of_an_agent_that_has_none_passes_both_filters() -> None:
                 assert len(answer.sessions) == found, (cwd, additional)
 
     run(work)
+
+
+def test_fields_that_v1_has_no_place_for_are_lost_by_name() -> None:
+    plan = {"type": "items", "planId": "p", "entries": [], "_meta": {"a": 1}}
+    _, setting, _ = down(
+        {"sessionUpdate": "plan_update", "plan": plan},
+        {"sessionUpdate": "agent_message", "messageId": "m", "content": [words("A")]},
+        {"sessionUpdate": "agent_message", "messageId": "m", "content": [words("A")], "_meta": {"m": 1}},
+        {"sessionUpdate": "state_update", "state": "running", "_meta": {"b": 1}},
+    )
+    assert [one.pointer for one in setting.losses] == [
+        "/update/plan/_meta",
+        "/update/_meta",
+        "/update/_meta",
+    ]

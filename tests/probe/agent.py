@@ -232,7 +232,7 @@ class Agent:
         info = {"name": "right-agent", "version": "1.0"}
         prompt = {"image": True, "audio": True, "embeddedContext": True}
         offered: dict[str, Any] = {"list": {}, "resume": {}, "close": {}, "delete": {}, "fork": {}}
-        result = {
+        result: dict[str, Any] = {
             "protocolVersion": self.version,
             "agentInfo": info,
             "agentCapabilities": {"loadSession": True, "promptCapabilities": prompt, "sessionCapabilities": offered},

@@ -14,11 +14,10 @@ from schema_inclusion.document import Dialect, opened
 from schema_inclusion.validation import DocumentValidator
 from schema_inclusion.values import Json
 
-VALUES: Final[list[Json]] = [
-    *({"tag": tag, **more} for tag in ("t0", "t3", "other", 3, None) for more in ({}, {"text": ""}, {"text": 1})),
-    *({"text": text} for text in ("t3", 1)),
-    *([], "t3", 3, {}),
+TAGGED: Final[list[dict[str, Json]]] = [
+    {"tag": tag, **more} for tag in ("t0", "t3", "other", 3, None) for more in ({}, {"text": ""}, {"text": 1})
 ]
+VALUES: Final[list[Json]] = [*TAGGED, {"text": "t3"}, {"text": 1}, [], "t3", 3, {}]
 
 
 def branch(number: int, drawn: random.Random) -> dict[str, Json]:
@@ -33,7 +32,7 @@ def branch(number: int, drawn: random.Random) -> dict[str, Json]:
         {"$ref": "#/definitions/text", "const": f"t{number}"},
         True,
     ]
-    found: dict[str, Json] = {"properties": {"tag": drawn.choice(tags)}, "required": drawn.choice([["tag"], ["text"]])}
+    found: dict[str, Json] = {"properties": {"tag": drawn.choice(tags)}, "required": [drawn.choice(["tag", "text"])]}
     more: list[dict[str, Json]] = [
         {},
         {"type": "object"},
@@ -51,7 +50,7 @@ def test_unions_of_many_branches_are_judged_as_the_published_validator_does(dial
     drawn = random.Random(seed)
     definitions: dict[str, Json] = {
         "text": {"type": "string"},
-        "named": {"properties": {"tag": drawn.choice([{"enum": ["t3"]}, {"type": "string"}])}},
+        "named": {"properties": {"tag": {"enum": ["t3"]} if drawn.random() < 0.5 else {"type": "string"}}},
     }
     for keyword in ("anyOf", "oneOf"):
         branches: list[Json] = [branch(drawn.randrange(12), drawn) for _ in range(12)]
@@ -63,11 +62,7 @@ def test_unions_of_many_branches_are_judged_as_the_published_validator_does(dial
                 expected = published(schema).is_valid(value)
             except referencing.exceptions.Unresolvable:
                 expected = None
-            assert (
-                validator.accepts(value) in (expected, None)
-                if expected is None
-                else validator.accepts(value) is expected
-            )
+            assert validator.accepts(value) is expected
 
 
 def test_a_reference_is_followed_once_for_all_values(monkeypatch: pytest.MonkeyPatch) -> None:

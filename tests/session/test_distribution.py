@@ -51,11 +51,11 @@ def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     _, _, rest = (PROJECT / "README.md").read_text("utf-8").partition("```python\n")
     shown = rest.partition("```")[0]
-    assert '["my-agent"]' in shown
     program = tmp_path / "program.py"
     program.write_text(
-        shown.replace("/srv/", f"{tmp_path}/").replace('["my-agent"]', '[sys.executable, __file__, "agent"]')
-        + "import asyncio, sys\nasyncio.run(peers.run_agent(MyAgent()) if sys.argv[1:] else main())\n"
+        shown.partition("if __name__")[0].replace("/srv/", f"{tmp_path}/")
+        + "import asyncio, sys\nif sys.argv[1:]:\n    run_agent(Notes())\n"
+        + "else:\n    assert asyncio.run(main([sys.executable, __file__, 'agent'])) == 'Done.'\n"
     )
     subprocess.run(
         [sys.executable, "-W", "error", str(program)],

@@ -48,7 +48,7 @@ def is_local(tree: ast.Module, node: ast.AST) -> bool:
 def test_the_package_imports_nothing_before_it_is_needed() -> None:
     program = (
         "import sys; import acp_session; print('msgspec' in sys.modules);"
-        "import acp_session.adapter, acp_session.hosted, acp_workspace.mcp_roots; print('pydantic' in sys.modules)"
+        "import acp_session.adapter, acp_session.connect, acp_session.serving, acp_workspace.mcp_roots; print('pydantic' in sys.modules)"
     )
     run = subprocess.run(
         [sys.executable, "-c", program],

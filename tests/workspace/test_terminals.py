@@ -607,7 +607,10 @@ def test_a_program_runs_a_command_without_a_request(tmp_path: Path) -> None:
             await client.terminals.start("s", "true", cwd=f"{tmp_path}/outside")
         assert caught.value.code == REFUSED
 
-    run(tmp_path, work, on_output=lambda session_id, terminal_id, text: heard.append(text))
+    def show(_session_id: str, _terminal_id: str, text: str) -> None:
+        heard.append(text)
+
+    run(tmp_path, work, on_output=show)
     assert "".join(heard) == f"high\n{tmp_path}/lib\n"
 
 

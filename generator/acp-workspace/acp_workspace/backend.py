@@ -13,7 +13,7 @@ from .containment import Place, Root
 from .errors import failed, not_found, refused
 from .policy import FilePolicy
 from .scope import Scope
-from .text import NotText, decoded, lines
+from .text import NotText, decode_text, lines
 from .workspace import Roots
 
 
@@ -131,7 +131,7 @@ class MemoryBackend:
 def cut(path: str, content: str, wanted: Lines, policy: FilePolicy) -> str:
     """The lines that are asked for of a text that is there as a whole. Raises `RequestError` where they are no text, or too large."""
     try:
-        decoded(content.encode())
+        decode_text(content.encode())
     except UnicodeEncodeError:
         raise failed(path, "the file cannot be read as text: it is not Unicode") from None
     except NotText as error:

@@ -27,7 +27,7 @@ from .handles import (
     opened_root,
     require_enforceable,
     require_plain,
-    resolved,
+    resolve_path,
 )
 from .mechanism import FOLDER, NEVER_WAITING, SYNCABLE_FOLDER, Guarantees, Mechanism, guarantees, open_beneath
 
@@ -97,7 +97,7 @@ def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
             raise AccessDenied(path, "'..' follows something that is not a directory")
 
     try:
-        return _beneath(roots, resolved(path, climb), path)
+        return _beneath(roots, resolve_path(path, climb), path)
     except OSError as error:
         if not _beneath(roots, os.path.dirname(os.fsdecode(error.filename)), path):  # noqa: PTH120
             raise AccessDenied(path, _OUTSIDE) from None
@@ -208,17 +208,17 @@ def _first(found: Sequence[Place], use: Callable[[Place], T]) -> T:
 
 def open_folder(root: Root, parts: Sequence[str]) -> int:
     """Open the directory beneath `root`, for use as a base only. Raises `OSError` (ELOOP: a link, EXDEV: a mount point), `AccessDenied`."""
-    return _opened(root, parts, FOLDER)
+    return _open(root, parts, FOLDER)
 
 
 def open_syncable_folder(root: Root, parts: Sequence[str]) -> int:
     """Like `open_folder`, for listing and for bringing names to the disk; needs the right to read the directory."""
-    return _opened(root, parts, SYNCABLE_FOLDER)
+    return _open(root, parts, SYNCABLE_FOLDER)
 
 
 def open_file(root: Root, parts: Sequence[str], flags: int) -> int:
     """Open what lies beneath `root`; never waits for a pipe, never becomes the terminal. Errors as in `open_folder`."""
-    return _opened(root, parts, flags | NEVER_WAITING)
+    return _open(root, parts, flags | NEVER_WAITING)
 
 
 def open_regular(root: Root, parts: Sequence[str], flags: int) -> int:
@@ -269,7 +269,7 @@ class Folder:
 
     def remove_made(self) -> None:
         """Remove what was made for it again, innermost first, as far as it is empty and lies where it was made."""
-        for parent, name in self._climbed():
+        for parent, name in self._climb():
             try:
                 os.rmdir(name, dir_fd=parent)
             except OSError:
@@ -277,11 +277,11 @@ class Folder:
 
     def sync_made(self, sync: Callable[[int], None]) -> None:
         """Call `sync` with the directory and with those that hold the names that were made, each by a descriptor that may be read."""
-        _synced(self.descriptor, sync)
-        for parent, _ in self._climbed():
-            _synced(parent, sync)
+        _sync(self.descriptor, sync)
+        for parent, _ in self._climb():
+            _sync(parent, sync)
 
-    def _climbed(self) -> Generator[tuple[int, str], None, None]:
+    def _climb(self) -> Generator[tuple[int, str], None, None]:
         """The directories that hold the names that were made, innermost first, with these names.
 
         `..` is followed only to the very directory that the way down came from: a step for each, however deep they lie.
@@ -302,7 +302,7 @@ class Folder:
             os.close(folder)
 
 
-def _synced(folder: int, sync: Callable[[int], None]) -> None:
+def _sync(folder: int, sync: Callable[[int], None]) -> None:
     try:
         readable = os.open(".", SYNCABLE_FOLDER, dir_fd=folder)
     except (PermissionError, FileNotFoundError):
@@ -324,7 +324,7 @@ def make_folder(root: Root, parts: Sequence[str]) -> Folder:
                     following = open_beneath(folder.descriptor, (name,), FOLDER)
                 except FileNotFoundError:
                     above = identity(folder.descriptor)
-                    if _made(folder.descriptor, name):
+                    if _make(folder.descriptor, name):
                         folder.made, folder.above = (*folder.made, name), (*folder.above, above)
                     else:  # what somebody else made meanwhile stays, and so does what lies above it
                         folder.made, folder.above = (), ()
@@ -338,7 +338,7 @@ def make_folder(root: Root, parts: Sequence[str]) -> Folder:
     return folder
 
 
-def _made(folder: int, name: str) -> bool:
+def _make(folder: int, name: str) -> bool:
     try:
         os.mkdir(name, 0o777, dir_fd=folder)
     except FileExistsError:
@@ -346,7 +346,7 @@ def _made(folder: int, name: str) -> bool:
     return True
 
 
-def _opened(root: Root, parts: Sequence[str], flags: int) -> int:
+def _open(root: Root, parts: Sequence[str], flags: int) -> int:
     _require_names(parts)
     with opened_root(root) as base:
         return open_beneath(base, parts, flags)

@@ -54,7 +54,7 @@ class DiskBackend:
 
         def work(roots: RootSet, check: Callable[[], None]) -> str:
             check()
-            return reach(roots.roots, path, lambda place: _located(place, self._policy, writing=writing))
+            return reach(roots.roots, path, lambda place: _locate(place, self._policy, writing=writing))
 
         return await self._run(access, path, work)
 
@@ -80,10 +80,10 @@ class DiskBackend:
         """Remove the temporary files that a killed program left in the roots and among the backups; their paths."""
         removed: list[str] = []
         if isinstance(roots, RootSet):
-            removed += await self._workers.run(lambda check: _recovered(roots.roots, check))
+            removed += await self._workers.run(lambda check: _recover(roots.roots, check))
         if self._policy.backups is not None:
             backups = self._policy.backups
-            removed += await self._workers.run(lambda check: _recovered_backups(backups, check))
+            removed += await self._workers.run(lambda check: _recover_backups(backups, check))
         return tuple(dict.fromkeys(removed))
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ class DiskBackend:
                 access.check()
 
             check()  # it may have waited for a thread
-            return _mapped(path, lambda: work(roots, check))
+            return _map_errors(path, lambda: work(roots, check))
 
         try:
             return await self._workers.run(run, weight=weight)
@@ -111,7 +111,7 @@ class DiskBackend:
             raise failed(path, "too many requests for files are under way; try again later") from None
 
 
-def _located(place: Place, policy: FilePolicy, *, writing: bool) -> str:
+def _locate(place: Place, policy: FilePolicy, *, writing: bool) -> str:
     _require_allowed(place, policy, writing=writing)
     try:
         os.close(open_regular(place.root, place.parts, os.O_WRONLY if writing else os.O_RDONLY))
@@ -137,7 +137,7 @@ def _read(roots: RootSet, path: str, wanted: Lines, policy: FilePolicy, check: C
         raw = read_at_most(file, policy.max_read + 1) if status.st_size <= policy.max_read else None
         check()
         if raw is not None and len(raw) <= policy.max_read:
-            return text.lines(text.decoded(raw, policy.fallback_encoding), wanted.line, wanted.limit)
+            return text.lines(text.decode_text(raw, policy.fallback_encoding), wanted.line, wanted.limit)
         if wanted.is_all:
             raise failed(
                 path, f"the file is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'"
@@ -185,7 +185,7 @@ def _write(
     for tries_left in range(_TRIES, 0, -1):
         place, target = reach(roots.roots, path, prepared)
         try:
-            new = _composed(path, target, content, policy)
+            new = _compose(path, target, content, policy)
         except BaseException:
             abandon(target)
             raise
@@ -208,7 +208,7 @@ def _write(
     raise AssertionError("the last try returns or raises")
 
 
-def _composed(path: str, target: Target, content: str, policy: FilePolicy) -> bytes:
+def _compose(path: str, target: Target, content: str, policy: FilePolicy) -> bytes:
     """The bytes to write, after the old ones were saved."""
     old = target.old
     if old is None:
@@ -219,7 +219,7 @@ def _composed(path: str, target: Target, content: str, policy: FilePolicy) -> by
         return content.encode()
     raw = old.read(max(policy.max_read, policy.max_write))
     is_whole = len(raw) >= old.status.st_size
-    new = text.encoded(content, text.form_of(raw, policy.fallback_encoding, is_whole=is_whole))
+    new = text.encode_text(content, text.form_of(raw, policy.fallback_encoding, is_whole=is_whole))
     if len(new) > policy.max_write:
         raise failed(path, f"the content is larger than {policy.max_write} bytes")
     return new
@@ -254,13 +254,13 @@ def _backup_root(path: str) -> Generator[Root, None, None]:
         root.close()
 
 
-def _recovered(roots: Iterable[Root], check: Callable[[], None]) -> list[str]:
+def _recover(roots: Iterable[Root], check: Callable[[], None]) -> list[str]:
     return [f"{root.path.rstrip('/')}/{path}" for root in roots for path in recover(root, check)]
 
 
-def _recovered_backups(path: str, check: Callable[[], None]) -> list[str]:
+def _recover_backups(path: str, check: Callable[[], None]) -> list[str]:
     with _backup_root(path) as root:
-        return _recovered((root,), check)
+        return _recover((root,), check)
 
 
 # --- both ------------------------------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def _require_no_repository(place: Place, policy: FilePolicy) -> None:
         )
 
 
-def _mapped(path: str, work: Callable[[], T]) -> T:
+def _map_errors(path: str, work: Callable[[], T]) -> T:
     """Run `work`; what the system or a check refuses becomes the error that answers the request."""
     try:
         return work()

@@ -24,7 +24,7 @@ from .approval import Approve, FileApprovalRequest, require_approval
 from .backend import Access, FileBackend, Lines, cut
 from .disk import DiskBackend
 from .errors import INVALID_PARAMS, METHOD_NOT_FOUND, RequestError, failed, invalid_params, refused
-from .hooks import Phase, maybe_await, reported
+from .hooks import Phase, maybe_await, report_steps
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
 from .workers import Workers
@@ -136,7 +136,7 @@ class FileSystem:
                 return cut(path, unsaved, wanted, self.policy)
             return await self.backend.read(access, path, wanted)
 
-        return await self._reported(session_id, path, "read", work)
+        return await self._report(session_id, path, "read", work)
 
     async def write(self, session_id: str, path: str, content: str) -> str:
         """Make a file hold a text, old content or new and never a mixture; missing folders are made. Returns the real path.
@@ -155,7 +155,7 @@ class FileSystem:
                 access.check()
             return await self.backend.write(access, path, content, approved=approved)
 
-        return await self._reported(session_id, path, "write", work)
+        return await self._report(session_id, path, "write", work)
 
     def _roots(self, session_id: str, action: Action) -> Roots:
         allowed = self.policy.read if action == "read" else self.policy.write
@@ -174,7 +174,7 @@ class FileSystem:
                 return content
         return None
 
-    async def _reported(
+    async def _report(
         self, session_id: str, path: str, action: Action, work: Callable[[Access], Awaitable[str]]
     ) -> str:
         done: list[str] = []
@@ -192,7 +192,7 @@ class FileSystem:
             _require_absolute(path, roots)
             return await work(Access(roots, lambda: self._require_current(session_id, path, roots), done.append))
 
-        return await reported(whole, report, lambda: bool(done))
+        return await report_steps(whole, report, lambda: bool(done))
 
     def _require_current(self, session_id: str, path: str, roots: Roots) -> None:
         try:

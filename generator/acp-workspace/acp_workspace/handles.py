@@ -100,8 +100,8 @@ def bind(path: str) -> Root:
     """
     require_enforceable(path)
     require_plain(path)
-    real = resolved(path)
-    folder = _opened(real, path)
+    real = resolve_path(path)
+    folder = _open_real(real, path)
     try:
         found = identity(folder)
         if identity_of(os.stat(path)) != found:  # noqa: PTH116 - links and `..` as the system takes them
@@ -124,7 +124,7 @@ def opened_root(root: Root) -> Generator[int, None, None]:
     if root.handle is None:
         raise AccessDenied(root.path, "the workspace root is not open")
     with root.handle.opened(root.path) as folder:
-        there = _opened(root.real, root.path)
+        there = _open_real(root.real, root.path)
         try:
             if identity(there) != root.identity:
                 raise AccessDenied(
@@ -135,7 +135,7 @@ def opened_root(root: Root) -> Generator[int, None, None]:
         yield folder
 
 
-def _opened(real: str, path: str) -> int:
+def _open_real(real: str, path: str) -> int:
     """Open the directory at a real path. Raises `AccessDenied` where a link stands on the path by now, `OSError`."""
     try:
         return open_from_top([part for part in real.split("/") if part])
@@ -151,7 +151,7 @@ def require_enforceable(path: str) -> None:
         raise AccessDenied(path, "this platform cannot keep an access inside its root")
 
 
-def resolved(path: str, climb: Callable[[str], None] = lambda real: None) -> str:
+def resolve_path(path: str, climb: Callable[[str], None] = lambda real: None) -> str:
     """The real path, as far as it exists. `climb` is asked, with the real path so far, before a `..` of `path` itself is followed.
 
     Raises `OSError` (ELOOP) for more than `MOST_LINKS` links, with the last of them.

@@ -25,7 +25,7 @@ async def maybe_await(found: Awaitable[T] | T) -> T:
     return found
 
 
-async def reported(
+async def report_steps(
     work: Callable[[], Awaitable[T]],
     report: Callable[[Phase, str], Awaitable[object]],
     is_done: Callable[[], bool] = lambda: False,

@@ -162,19 +162,19 @@ def open_beneath(base: int, parts: Sequence[str], flags: int) -> int:
     """
     if not parts:
         return os.open(".", flags, dir_fd=base)
-    return _opened(base, parts, flags, crosses_mounts=False)
+    return _open(base, parts, flags, crosses_mounts=False)
 
 
 def open_from_top(parts: Sequence[str]) -> int:
     """Open a directory from `/`, as a base. Mount points are crossed. Raises `OSError` (ELOOP: a link)."""
     base = os.open("/", FOLDER)
     try:
-        return _opened(base, parts, FOLDER, crosses_mounts=True) if parts else os.dup(base)
+        return _open(base, parts, FOLDER, crosses_mounts=True) if parts else os.dup(base)
     finally:
         os.close(base)
 
 
-def _opened(base: int, parts: Sequence[str], flags: int, *, crosses_mounts: bool) -> int:
+def _open(base: int, parts: Sequence[str], flags: int, *, crosses_mounts: bool) -> int:
     """Open in one step where the kernel can, component by component elsewhere."""
     if _has_openat2():
         resolve = _WITHOUT_LINKS if crosses_mounts else _BENEATH_WITHOUT_LINKS_OR_MOUNTS
@@ -183,7 +183,7 @@ def _opened(base: int, parts: Sequence[str], flags: int, *, crosses_mounts: bool
     folder = os.dup(base)
     for index, name in enumerate(parts):
         try:
-            following = _entered(folder, name, FOLDER if index + 1 < len(parts) else flags)
+            following = _enter(folder, name, FOLDER if index + 1 < len(parts) else flags)
         finally:
             os.close(folder)
         folder = following
@@ -201,7 +201,7 @@ def _is_on(descriptor: int, mount: int) -> bool:
         raise
 
 
-def _entered(folder: int, name: str, flags: int) -> int:
+def _enter(folder: int, name: str, flags: int) -> int:
     """Open what a name in an open directory means, unless it is a link."""
     try:
         return os.open(name, flags, dir_fd=folder)

@@ -137,7 +137,7 @@ class FilePolicy:
         >>> FilePolicy(extensions=frozenset({".md"})).objection(Place(root, ("a.exe",), "/srv/a.exe"), writing=False)
         "files of the type '.exe' are not allowed"
         """
-        asked = _asked(place)
+        asked = _asked_names(place)
         for names in (place.parts, asked):
             if is_denied(names[-1:], self.denied) or is_denied(names, self.denied_folders):
                 return "the name is one that files with secrets have"
@@ -147,8 +147,8 @@ class FilePolicy:
                 return "other programs, such as version control, run or read the files there"
         if self.extensions is not None:
             for name in (*place.parts[-1:], *asked[-1:]):
-                if not _ends_in(folded(name), self.extensions):
-                    extension = os.path.splitext(folded(name))[1][:80]  # noqa: PTH122
+                if not _ends_in(fold_name(name), self.extensions):
+                    extension = os.path.splitext(fold_name(name))[1][:80]  # noqa: PTH122
                     return (
                         f"files of the type {extension!r} are not allowed"
                         if extension
@@ -157,7 +157,7 @@ class FilePolicy:
         return None
 
 
-def _asked(place: Place) -> tuple[str, ...]:
+def _asked_names(place: Place) -> tuple[str, ...]:
     """The names of the path as it was asked for, without those that it shares with its root: a link may have the telling name."""
     names = _names(place.path)
     shared = (_shared(names, _names(declared)) for declared in (place.root.path, place.root.real))
@@ -194,7 +194,7 @@ def is_denied(parts: Sequence[str], patterns: Iterable[str]) -> bool:
     >>> [is_denied(["src", name], SECRETS) for name in (".env", "ID_RSA", "CREDEN~1.JSO", ".e\u200bnv", "environment.ts")]
     [True, True, True, True, False]
     """
-    names = tuple(map(folded, parts))
+    names = tuple(map(fold_name, parts))
     single, rows = _expressions(tuple(patterns))
     if any(single.match(name) is not None for name in (*names, *map(_plain, parts))):
         return True
@@ -211,7 +211,7 @@ _IN_REPOSITORY: Final = frozenset({"head", "objects", "refs", "commondir", "conf
 
 def may_belong_to_repository(parts: Sequence[str]) -> bool:
     """Whether a path below its root has a name that stands in every git repository."""
-    return any(folded(name) in _IN_REPOSITORY for name in parts)
+    return any(fold_name(name) in _IN_REPOSITORY for name in parts)
 
 
 def belongs_to_repository(root: str, parts: Sequence[str]) -> bool:
@@ -220,7 +220,7 @@ def belongs_to_repository(root: str, parts: Sequence[str]) -> bool:
     No such folder needs the name `.git`: one with `HEAD`, `objects` and `refs` is a repository, or one with `HEAD` and `commondir`. Source:
     git's gitrepository-layout(5).
     """
-    for index, name in enumerate(map(folded, parts)):
+    for index, name in enumerate(map(fold_name, parts)):
         if name in _IN_REPOSITORY:
             folder = os.path.join(root, *parts[:index])  # noqa: PTH118
             has = {
@@ -232,7 +232,7 @@ def belongs_to_repository(root: str, parts: Sequence[str]) -> bool:
     return False
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """A name as the most forgetful file system would compare it."""
     plain = _plain(name)
     return plain.partition(":")[0].rstrip(" .") or plain
@@ -268,5 +268,5 @@ def _expressions(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[tupl
 
 
 def _expression(names: Sequence[str]) -> re.Pattern[str]:
-    plain = [folded(name) for name in names]
+    plain = [fold_name(name) for name in names]
     return re.compile("|".join([*map(translate, plain), *map(_short, plain)]) if names else r"(?!)")

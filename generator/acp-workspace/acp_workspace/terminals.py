@@ -31,7 +31,7 @@ from jsonrpc_bindings.supervisor import GUARD, Exit, Program
 from .approval import Approve, CommandApprovalRequest, require_approval
 from .containment import AccessDenied, guarantees, open_folder, reach
 from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, os_failure, refused
-from .hooks import Phase, maybe_await, reported
+from .hooks import Phase, maybe_await, report_steps
 from .processes import Command, discard, start
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet, RootsSource, session_roots
@@ -88,6 +88,7 @@ class TerminalState:
 
 
 OnTerminalEvent: TypeAlias = "Callable[[TerminalEvent], Awaitable[object] | object]"
+"""Is told of each step of a request for a terminal."""
 OnOutput: TypeAlias = "Callable[[str, str, str], object]"
 """Called with session, terminal and text of each piece of output, in the event loop."""
 
@@ -186,9 +187,9 @@ class Terminals:
         """Start a command in a directory of the session's roots, the first one where none is named. Raises `RequestError`."""
 
         async def work() -> Terminal:
-            return await self._started(session_id, command, arguments, env or {}, cwd, output_limit)
+            return await self._start(session_id, command, arguments, env or {}, cwd, output_limit)
 
-        return await self._reported(session_id, command, "create", work)
+        return await self._report(session_id, command, "create", work)
 
     # --- the five methods of v1
 
@@ -267,7 +268,7 @@ class Terminals:
 
     # --- the work
 
-    async def _started(
+    async def _start(
         self,
         session_id: str,
         command: str,
@@ -327,7 +328,7 @@ class Terminals:
         made: list[tuple[Program, int]] = []
 
         def run(check: Callable[[], None]) -> None:
-            folder = _opened(roots, request.cwd)
+            folder = _open_folder(roots, request.cwd)
             try:
                 check()
                 made.append(start(request.command, request.arguments, environment, folder))
@@ -367,9 +368,9 @@ class Terminals:
                 raise RequestError(NOT_FOUND, "there is no such terminal", {"terminalId": params.terminal_id})
             return await work(terminal)
 
-        return await self._reported(params.session_id, params.terminal_id, action, found)
+        return await self._report(params.session_id, params.terminal_id, action, found)
 
-    async def _reported(self, session_id: str, subject: str, action: Action, work: Callable[[], Awaitable[T]]) -> T:
+    async def _report(self, session_id: str, subject: str, action: Action, work: Callable[[], Awaitable[T]]) -> T:
         async def report(phase: Phase, reason: str) -> None:
             await maybe_await(self._on_event(TerminalEvent(session_id, subject, action, phase, reason)))
 
@@ -378,7 +379,7 @@ class Terminals:
                 raise RequestError(METHOD_NOT_FOUND, f"terminal/{action} is not supported here")
             return await work()
 
-        return await reported(offered, report)
+        return await report_steps(offered, report)
 
 
 class _TerminalRequest(Protocol):
@@ -417,7 +418,7 @@ def _variables(given: Mapping[str, str]) -> dict[str, str]:
     return {name: _plain(value, f"/env/{index}/value") for index, (name, value) in enumerate(given.items())}
 
 
-def _opened(roots: RootSet, path: str) -> int:
+def _open_folder(roots: RootSet, path: str) -> int:
     """The working directory, proven to lie in a root."""
     try:
         return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))

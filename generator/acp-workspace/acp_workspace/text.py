@@ -55,12 +55,12 @@ def terminal_text(text: str) -> str:
     )
 
 
-def decoded(raw: bytes, fallback: str | None = None) -> str:
+def decode_text(raw: bytes, fallback: str | None = None) -> str:
     r"""The text of a whole file. Raises `NotText`.
 
-    >>> decoded(b"\xef\xbb\xbfhigh tide\r\n")
+    >>> decode_text(b"\xef\xbb\xbfhigh tide\r\n")
     'high tide\r\n'
-    >>> decoded(b"MZ\x00\x03")
+    >>> decode_text(b"MZ\x00\x03")
     Traceback (most recent call last):
     acp_workspace.text.NotText: it is binary: it contains NUL characters
     """
@@ -104,12 +104,12 @@ def line_end_of(text: str) -> LineEnd | None:
     return "\n" if windows == 0 else "\r\n" if windows == all_ else None
 
 
-def encoded(text: str, form: Form) -> bytes:
+def encode_text(text: str, form: Form) -> bytes:
     r"""The bytes of a new text in the form of the old one: its mark and encoding, and its line ends where both are of one kind.
 
     What the old encoding cannot hold is written as UTF-8. A byte order mark of the text itself is no second one.
 
-    >>> encoded("one\ntwo\n", Form(line_end="\r\n"))
+    >>> encode_text("one\ntwo\n", Form(line_end="\r\n"))
     b'one\r\ntwo\r\n'
     """
     current = line_end_of(text)
@@ -147,12 +147,12 @@ def lines_of(
     first = next(source, b"")
     mark, encoding = _mark(first)
     try:
-        return _streamed(chain((first,), source), mark, encoding, line, limit, most)
+        return _stream(chain((first,), source), mark, encoding, line, limit, most)
     except UnicodeDecodeError:
         if mark or fallback is None:
             raise NotText(f"it is not {encoding.upper()} text") from None
     try:
-        return _streamed(chunks(), mark, fallback, line, limit, most)
+        return _stream(chunks(), mark, fallback, line, limit, most)
     except UnicodeDecodeError:
         raise NotText(f"it is neither UTF-8 nor {fallback} text") from None
 
@@ -161,15 +161,13 @@ class TooLong(ValueError):
     """What was asked for is larger than the limit."""
 
 
-def _streamed(
-    chunks: Iterable[bytes], mark: bytes, encoding: str, line: int | None, limit: int | None, most: int
-) -> str:
+def _stream(chunks: Iterable[bytes], mark: bytes, encoding: str, line: int | None, limit: int | None, most: int) -> str:
     decoder = codecs.getincrementaldecoder(encoding)()
     to_skip, to_take = max(line or 1, 1) - 1, limit
     found: list[str] = []
     if to_take == 0:
         return ""
-    for text in _decoded(chunks, decoder, mark):
+    for text in _decode(chunks, decoder, mark):
         if "\0" in text:
             raise NotText("it is binary: it contains NUL characters")
         begin = 0
@@ -195,7 +193,7 @@ def _streamed(
     return "".join(found)
 
 
-def _decoded(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder, mark: bytes) -> Iterator[str]:
+def _decode(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder, mark: bytes) -> Iterator[str]:
     rest = len(mark)
     for chunk in chunks:
         yield decoder.decode(chunk[rest:])

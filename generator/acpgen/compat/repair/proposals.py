@@ -28,10 +28,10 @@ _FEW: Final = 3
 """As many edits are named one by one."""
 
 
-Effort: TypeAlias = Literal["keep", "revert", "revert all"]
+Effort: TypeAlias = Literal["keep", "revert", "revert more", "revert all"]
 EFFORTS: Final[tuple[Effort, ...]] = get_args(Effort)
 """What is tried for all findings before the next: what the change was made for remains, or the old text comes back: in the definition of
-the finding, or in all of them."""
+the finding, in those beside it too, or in all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +195,14 @@ class Proposals:
         return repr(next((each for each in tags if each is not None), self.finding.location))
 
     def _reverted(self) -> Iterator[Proposal]:
-        """What the old side says: at the place of the finding, in the definition around it, without one that is new, then everywhere."""
+        """What the old side says: at the place of the finding, then in the definition around it, in those beside it, everywhere."""
         sides, places = self.sides, ((self._new, self.sides.new), (self._old, self.sides.old))
         names = frozenset(sides.around(place, side) for place, side in places if place is not None)
         yield Proposal("", "revert", tuple(filter(self._is_near, sides.reversals)))
         yield Proposal("", "revert", self._edits(names))
         if self._new is not None:
             yield Proposal("", "revert", sides.taken_away(sides.around(self._new, sides.new)))
+        yield Proposal("", "revert more", self._edits(sides.near(names)))
         yield Proposal("", "revert all", sides.reversals)
 
     def _edits(self, names: frozenset[str]) -> tuple[Reversal, ...]:

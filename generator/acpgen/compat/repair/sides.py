@@ -70,6 +70,23 @@ class Sides:
         return self.around(part.at, self.new) if part.old is None else self.around(part.old, self.old)
 
     @cached_property
+    def _links(self) -> frozenset[tuple[str, str]]:
+        """The definitions and files of either side, each with those that it refers to."""
+        found: set[tuple[str, str]] = set()
+        for side, known in ((self.old, self.before), (self.new, self.after)):
+            for document in side.documents.documents:
+                root = document.value if is_object(document.value) else {}
+                beside = {key: value for key, value in root.items() if key not in DEFINITIONS}
+                found |= {(document.path, name) for name in self._references(beside, document.path, side)}
+            for holder, at in known.items():
+                found |= {(holder, name) for name in self._references(self.value(at, side), at.path, side)}
+        return frozenset(found)
+
+    def near(self, names: frozenset[str]) -> frozenset[str]:
+        """The definitions with those that they refer to and those that refer to them."""
+        return names.union(*(link for link in self._links if names.intersection(link)))
+
+    @cached_property
     def reversals(self) -> tuple[Reversal, ...]:
         """Everything that makes the new side say what the old one does; what only the new side defines stays."""
         olds, news = ([each.path for each in side.documents.documents] for side in (self.old, self.new))

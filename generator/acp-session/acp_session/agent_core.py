@@ -1,0 +1,574 @@
+"""The agent's half of a connection, in the terms of version 2: the sessions that the connection holds, their lifecycle and their turns.
+
+An `AgentCore` serves a client of version 2 as it is, and one of version 1 behind the codec. A prompt is answered when it has its place in
+the conversation: at once, or after the turn before it. A lifecycle request that fails leaves everything as it was.
+
+Sources: the pages of v2 on session setup, session list, session delete, prompts, cancellation; the RFDs on `additionalDirectories` and on
+required session methods.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import secrets
+from collections.abc import Callable, Collection, Coroutine, Generator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+
+from acp_bindings import UNSET, RequestError, Unknown, v2
+from acp_bindings.v2 import peers
+
+from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, REFUSED, invalid_params
+from acp_workspace.scope import parse_scope
+from acp_workspace.workspace import AgentWorkspace, LifecycleRequest, RootSet
+from jsonrpc_bindings import UnsetType
+from jsonrpc_bindings.errors import INVALID_REQUEST, REQUEST_CANCELLED
+from jsonrpc_bindings.tail import Tail
+
+from .agent import Agent
+from .codec.interfaces import ClientInterface
+from .local_services import Local, LocalServices
+from .modes import MODE
+from .services import Services
+from .session import LOG, ClientCapabilities, Peer, Session
+from .store import StoredSession
+from .turn import Turn
+
+CANCELLED: Final[dict[str, Any]] = {"stopReason": "cancelled"}
+"""The end of work that was cancelled."""
+MOST_OUTPUT: Final = 1024 * 1024
+"""Bytes of a terminal's output that the history keeps; the oldest go first."""
+PAGE: Final = 100
+"""Sessions on a page of `session/list`."""
+
+T = TypeVar("T")
+
+
+class OpeningRequest(LifecycleRequest, Protocol):
+    """The params of a request that opens a session."""
+
+    @property
+    def mcp_servers(self) -> Sequence[v2.McpServer] | UnsetType:
+        """The MCP servers of the session."""
+        ...
+
+
+P = TypeVar("P", bound=OpeningRequest)
+Hook: TypeAlias = "Callable[[Session], Coroutine[Any, Any, None]]"
+
+
+class OpenSession(Session):
+    """A session that a connection holds: its roots, its turn, and the prompts that wait for it."""
+
+    def __init__(self, core: AgentCore, stored: StoredSession) -> None:
+        super().__init__(stored, core.peer, core.agent.store)
+        self.root_set: RootSet | None = None
+        self.waiting: set[asyncio.Task[Literal[True]]] = set()
+        self.closing: asyncio.Task[None] | None = None
+        self.work: asyncio.Task[None] | None = None
+        self.is_stopped = False
+        self._running: asyncio.Task[str] | None = None
+        self._free = asyncio.Lock()
+        self._core = core
+        self._outputs: dict[str, Tail] = {}
+
+    @property
+    def stored(self) -> StoredSession:
+        """What the store keeps."""
+        return self._stored
+
+    def options_with(self, config_id: str, value: object) -> list[v2.SessionConfigOption]:
+        """The options once one of them has this value. Raises `RequestError` -32602."""
+        try:
+            return self._with_value(config_id, value)
+        except ValueError as error:
+            raise invalid_params(str(error)) from None
+
+    async def replace_options(self, options: list[v2.SessionConfigOption]) -> None:
+        """Have these options, and tell nobody: the answer does."""
+        self._stored.config_options = options
+        await self._save_between_turns()
+
+    # --- its opening and its end
+
+    @contextmanager
+    def opening(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> Generator[None]:
+        """Use these roots and MCP servers, unless what is done meanwhile fails."""
+        stored = self._stored
+        before = self.root_set, self.mcp_servers, self._is_opening, stored.cwd, stored.additional_directories
+        self.root_set, self.mcp_servers = roots, () if servers is UNSET else tuple(servers)
+        self._is_opening, stored.cwd, stored.additional_directories = True, roots.scope.cwd, roots.scope.additional
+        try:
+            yield
+        except BaseException:
+            self.root_set, self.mcp_servers, self._is_opening, stored.cwd, stored.additional_directories = before
+            roots.close()
+            raise
+        if before[0] is not None:
+            before[0].close()
+
+    def begin(self) -> None:
+        """Keep updates back until the client knows the session's id, and end the tool calls that it was forked with."""
+        self._early = []
+        self._end_calls({getattr(one, "tool_call_id", "") for one in self._stored.history})
+
+    async def opened(self, *, is_replayed: bool = False, is_new: bool = False) -> None:
+        """Send what was kept back, the history where it is wanted, and what the session does now."""
+        self._is_opening = False
+        early, self._early = self._early or [], None
+        with suppress(ConnectionError):
+            for update in (*early, *(self._stored.history if is_replayed else ())):
+                await self._send(update)
+            if not is_new:
+                await self._send_state(self._state)
+
+    def stop(self) -> None:
+        """Cancel the turn, and the prompts that wait for it."""
+        for waiting in tuple(self.waiting):
+            waiting.cancel()
+        if self.work is not None:
+            self.is_stopped, self._turn = True, None  # its state is its end
+            if self._running is not None:
+                self._running.cancel()
+
+    async def close(self) -> None:
+        """End all work, have it told and kept, and let the roots go."""
+        self.stop()
+        while self.work is not None:
+            await asyncio.wait([self.work])
+        await self._core.services.end(self.id)
+        if self.root_set is not None:
+            self.root_set.close()
+
+    async def finish(self) -> None:
+        """Have the store keep the session, and be of no use any more."""
+        await self._save()
+        self._is_closed = True
+
+    # --- turns
+
+    async def prompt(self, content: Sequence[v2.ContentBlock]) -> str:
+        """Take a message in, once the turn before has ended, and begin with the work; the id of the message."""
+        acquiring = asyncio.ensure_future(self._free.acquire())
+        self.waiting.add(acquiring)
+        try:
+            await asyncio.wait([acquiring])
+        except asyncio.CancelledError:
+            if not acquiring.cancel() and not acquiring.cancelled():
+                self._free.release()
+            raise
+        finally:
+            self.waiting.discard(acquiring)
+        if acquiring.cancelled():
+            raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
+        turn = Turn(self, tuple(content), f"msg_{secrets.token_hex(8)}")
+        self.is_stopped = False
+        self.work = asyncio.create_task(self._work(turn))
+        return turn.message_id
+
+    async def _work(self, turn: Turn) -> None:
+        """One turn. Only what the agent does can be stopped: the message and the end are always sent."""
+        try:
+            self._calls, self._turn = set(), turn.message_id
+            message = v2.UserMessage(message_id=turn.message_id, content=list(turn.prompt))
+            self._keep(message)
+            await self._save()
+            with suppress(ConnectionError):  # nobody listens any more
+                await self._send(message)
+                await self._send_state("running")
+            await self._end(await self._reason(turn))
+        except Exception:
+            self.log.exception("a turn failed")
+        finally:
+            self.work = self._running = None
+            self._free.release()
+
+    async def _reason(self, turn: Turn) -> dict[str, Any]:
+        """Do what the agent does, and say why it ended."""
+        if self.is_stopped:
+            return CANCELLED
+        self._running = asyncio.create_task(self._run(turn))
+        await asyncio.wait([self._running])
+        if self.is_stopped or self._running.cancelling():
+            return CANCELLED
+        error = RuntimeError("cancelled from within") if self._running.cancelled() else self._running.exception()
+        if isinstance(error, RequestError):
+            return {"stopReason": "error", "error": error.as_json()}
+        if error is not None:
+            self.log.error("'on_prompt' failed", exc_info=error)
+            return {"stopReason": "error", "error": {"code": INTERNAL_ERROR, "message": "internal error"}}
+        return {"stopReason": self._running.result()}
+
+    async def _run(self, turn: Turn) -> str:
+        reason: Any = await self._core.agent.on_prompt(turn)
+        if not isinstance(reason, str):
+            raise TypeError(f"'on_prompt' returned {reason!r}, which is no stop reason")
+        return reason
+
+    async def _end(self, reason: dict[str, Any]) -> None:
+        """Send that the work has ended, and that its open tool calls have, where it was cancelled or failed."""
+        self._turn, self._state = None, "idle"
+        beside = {one.tool_call_id for one in self._background or () if isinstance(one, v2.BackgroundToolCall)}
+        calls: Collection[str] = self._calls - beside if reason["stopReason"] in ("error", "cancelled") else ()
+        updates = self._end_calls(calls, is_failed=reason["stopReason"] == "error")
+        await self._save()
+        with suppress(ConnectionError):
+            for update in updates:
+                await self._send(update)
+            # the client may have cancelled before it was told of the end
+            await self._send_state("idle", **(CANCELLED if self.is_stopped else reason))
+
+    async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
+        """Send what a terminal shows. The history has its command, then its end with the last of the output."""
+        output = self._outputs.setdefault(update.terminal_id, Tail(MOST_OUTPUT))
+        if isinstance(update, v2.TerminalOutputChunk):
+            output.add(base64.b64decode(update.data))
+        elif isinstance(update.output, v2.TerminalOutput):
+            output = self._outputs[update.terminal_id] = Tail(MOST_OUTPUT)
+            output.add(base64.b64decode(update.output.data))
+        elif isinstance(update.exit_status, v2.TerminalExitStatus):
+            del self._outputs[update.terminal_id]
+            shown = v2.TerminalOutput(data=base64.b64encode(output.text.encode()).decode())
+            self._keep(update.__replace__(output=shown))
+        else:
+            self._keep(update.__replace__(capabilities=None))
+        await self._send(update)
+
+
+class Machine(LocalServices):
+    """Files and commands on this machine, inside the roots of the sessions of a connection."""
+
+    def __init__(self, core: AgentCore) -> None:
+        super().__init__(core, Local(), self._send_update)
+        self._core = core
+
+    async def _send_update(self, session_id: str, update: Any) -> None:
+        session = self._core.sessions.get(session_id)
+        if session is not None:
+            with suppress(ConnectionError):  # nobody listens any more
+                await session.show_terminal(v2.decode_as(v2.SessionUpdate, update))
+
+
+class AgentCore(peers.Agent):
+    """Serves an `Agent` on one connection."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.sessions: dict[str, OpenSession] = {}
+        self.services: Services = Machine(self)
+        self._remote: ClientInterface | None = None
+        self._peer: Peer | None = None
+        self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)
+        self._following: set[asyncio.Task[None]] = set()
+
+    def connect(self, client: ClientInterface, services: Services) -> None:
+        """Serve this client, which a codec stands for, and use its files and terminals."""
+        self._remote, self.services = client, services
+
+    @property
+    def peer(self) -> Peer:
+        """The client."""
+        if self._peer is None:
+            raise RequestError(INVALID_REQUEST, "`initialize` must come first")
+        return self._peer
+
+    def roots(self, session_id: str) -> RootSet:
+        """The roots that are in force. Raises `RequestError` -32602 for a session that is not open here."""
+        found = self.sessions.get(session_id)
+        if found is None or found.root_set is None:
+            raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
+        return found.root_set
+
+    async def disconnected(self) -> None:
+        """Close all sessions. The store has them."""
+        await asyncio.gather(*(self._close(session) for session in tuple(self.sessions.values())))
+        await self.services.close()
+
+    # --- the beginning
+
+    async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
+        """Answer what the agent is and can do."""
+        offered, form = self.services.capabilities(), params.capabilities.elicitation
+        self._peer = Peer(
+            self._remote or self.client,
+            self.services,
+            params.info,
+            ClientCapabilities(
+                read_text_file=offered.fs.read_text_file,
+                write_text_file=offered.fs.write_text_file,
+                run_command=offered.terminal,
+                ask=form is not None and form.form is not None,
+                ask_url=form is not None and form.url is not None,
+            ),
+        )
+        methods: Any = list(self.agent.auth_methods) or UNSET
+        return v2.InitializeResponse(
+            protocol_version=2, info=self.agent.info, capabilities=self.agent.capabilities(), auth_methods=methods
+        )
+
+    async def auth_login(self, params: v2.LoginAuthRequest, /) -> v2.LoginAuthResponse:
+        """Log the user in."""
+        ids = [one.method_id for one in self.agent.auth_methods if not isinstance(one, v2.AuthMethodTerminal)]
+        if params.method_id not in ids:
+            raise invalid_params("the agent has no such method", pointer="/methodId")
+        await self._call(self.agent.on_authenticate(params.method_id))
+        return v2.LoginAuthResponse()
+
+    async def auth_logout(self, params: v2.LogoutAuthRequest, /) -> v2.LogoutAuthResponse:  # noqa: ARG002
+        """Log the user out."""
+        await self._call(self.agent.on_logout())
+        return v2.LogoutAuthResponse()
+
+    # --- the life of a session
+
+    async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
+        """Begin a session."""
+        session = await self._begin(StoredSession("", ""), params, self._workspace.bind, self.agent.on_new_session)
+        return v2.NewSessionResponse(session_id=session.id, **_offer(session))
+
+    async def session_fork(self, params: v2.ForkSessionRequest, /) -> v2.ForkSessionResponse:
+        """Begin a session with the history of another, and the roots that are given."""
+        source = self.sessions.get(params.session_id)
+        before = await self._stored(params.session_id) if source is None else source.stored
+        stored = await self._call(_copied(before), source)
+        session = await self._begin(stored, params, self._workspace.fork, self.agent.on_fork_session)
+        return v2.ForkSessionResponse(session_id=session.id, **_offer(session))
+
+    async def session_load(self, params: v2.LoadSessionRequest, /) -> v2.LoadSessionResponse:
+        """Open a session again: the roots that are given are all that it has from now on. Its history is replayed."""
+        session = await self._reopen(params, is_replayed=True)
+        offer = _offer(session)
+        if offer.pop("available_commands", None):
+            await session.set_commands(session.stored.commands)  # the answer has no place for them
+        return v2.LoadSessionResponse(**offer)
+
+    async def session_resume(self, params: v2.ResumeSessionRequest, /) -> v2.ResumeSessionResponse:
+        """Open a session again, as `session_load`; the history is replayed where that is asked for. Raises `RequestError` -32602 for
+        another place to begin at than the start.
+        """
+        start = params.replay_from
+        if start is not None and not isinstance(start, v2.ReplayFromStart):
+            raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
+        return v2.ResumeSessionResponse(**_offer(await self._reopen(params, is_replayed=start is not None)))
+
+    async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
+        """The sessions that pass the filters, newest first, in pages. Raises `RequestError` for a cursor that is none."""
+        infos = {one.session_id: one for one in await self._call(self.agent.store.list())}
+        infos |= {one.id: one.stored.info() for one in self.sessions.values()}
+        order = sorted(infos.values(), key=lambda one: (one.updated_at or "", one.session_id), reverse=True)
+        found = self._workspace.filter_sessions(
+            order, params, lambda one: parse_scope(one.cwd, one.additional_directories, flavour=None)
+        )
+        start = 0
+        if params.cursor is not None:
+            ids = [one.session_id for one in found]
+            if params.cursor not in ids:
+                raise invalid_params("the cursor was not issued by this agent", pointer="/cursor")
+            start = ids.index(params.cursor) + 1
+        page = found[start : start + PAGE]
+        if not self.agent.additional_directories:
+            page = [one.__replace__(additional_directories=UNSET) for one in page]
+        more: dict[str, Any] = {"next_cursor": page[-1].session_id} if len(found) > start + PAGE else {}
+        return v2.ListSessionsResponse(sessions=page, **more)
+
+    async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
+        """Close a session: all work is cancelled, and its end sent. The session can be opened again."""
+        async with self.agent.lock(params.session_id):
+            if params.session_id in self.sessions:
+                await self.give_up(params.session_id)
+            else:
+                await self._stored(params.session_id)
+        return v2.CloseSessionResponse()
+
+    async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
+        """Close a session and forget it. One that is not there is deleted already."""
+        async with self.agent.lock(params.session_id):
+            await self._close_elsewhere(params.session_id)
+            await self.give_up(params.session_id)
+            if await self._call(self.agent.store.load(params.session_id)) is not None:
+                await self._call(self.agent.on_delete_session(params.session_id))
+                await self._call(self.agent.store.delete(params.session_id))
+        return v2.DeleteSessionResponse()
+
+    async def session_set_config_option(
+        self, params: v2.SetSessionConfigOptionRequest, /
+    ) -> v2.SetSessionConfigOptionResponse:
+        """Set an option, or the mode. Raises `RequestError` -32602 for one that is not offered, or a value that it does not have."""
+        session, value = await self._open(params.session_id), params.value
+        session.options_with(params.config_id, value)
+        if params.config_id == MODE:
+            await self._call(self.agent.on_set_mode(session, str(value)), session)
+        else:
+            await self._call(self.agent.on_set_config_option(session, params.config_id, value), session)
+        await session.replace_options(session.options_with(params.config_id, value))
+        return v2.SetSessionConfigOptionResponse(config_options=list(session.stored.config_options))
+
+    # --- turns
+
+    async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
+        """Take a message in, and begin with the work once the turn before it has ended. Cancelled while it waits, it is not taken in."""
+        session = await self._open(params.session_id)
+        _refuse(params.prompt, {"text", "resource_link", *self.agent.prompt_types}, "content", "/prompt")
+        if self._remote is not None and session.work is not None and not session.is_stopped:
+            raise invalid_params("the session is in a turn", pointer="/sessionId")  # version 1 has no prompts that wait
+        return v2.PromptResponse(message_id=await session.prompt(params.prompt))
+
+    async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
+        """Stop the turn, and the prompts that wait for it. Background work goes on."""
+        session = self.sessions.get(params.session_id)
+        if session is None or (session.work is None and not session.waiting):
+            return
+        session.stop()
+        try:
+            await self.agent.on_cancel(session)
+        except Exception:
+            session.log.exception("'on_cancel' failed")
+
+    async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
+        """End a command that the client shows."""
+        await self._open(params.session_id)
+        await self.services.cancel_terminal(params.session_id, params.terminal_id)
+        return v2.CancelTerminalResponse()
+
+    async def extension_request(self, method: str, params: Any) -> Any:
+        """See `Agent.on_extension_request`."""
+        return await self._call(self.agent.on_extension_request(method, params))
+
+    async def extension_notification(self, method: str, params: Any) -> None:
+        """See `Agent.on_extension_notification`."""
+        await self.agent.on_extension_notification(method, params)
+
+    # --- the parts of these
+
+    async def _begin(self, stored: StoredSession, params: P, bind: Callable[[P], RootSet], hook: Hook) -> OpenSession:
+        """A new session of this connection."""
+        stored.id, stored.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
+        session = OpenSession(self, stored)
+        session.begin()
+        await self._open_with(session, params, bind, hook)
+        task = asyncio.create_task(session.opened(is_new=True))
+        self._following.add(task)
+        task.add_done_callback(self._following.discard)
+        return session
+
+    async def _reopen(
+        self, params: v2.LoadSessionRequest | v2.ResumeSessionRequest, *, is_replayed: bool
+    ) -> OpenSession:
+        """A session that is there, with the roots and MCP servers of a request."""
+        session_id = params.session_id
+        async with self.agent.lock(session_id):
+            await self._close_elsewhere(session_id)
+            session = self.sessions.get(session_id) or OpenSession(self, await self._stored(session_id))
+            hook = self.agent.on_load_session if is_replayed else self.agent.on_resume_session
+            await self._open_with(session, params, self._workspace.bind, hook)
+            await session.opened(is_replayed=is_replayed)
+        return session
+
+    async def _open_with(self, session: OpenSession, params: P, bind: Callable[[P], RootSet], hook: Hook) -> None:
+        """Give a session the roots and MCP servers of a request, if the agent agrees."""
+        servers = () if params.mcp_servers is UNSET else params.mcp_servers
+        _refuse(servers, self.agent.mcp_transports, "MCP server", "/mcpServers")
+        roots = _bound(bind, params)
+        is_new = session.id not in self.sessions
+        with session.opening(roots, servers):
+            self.sessions[session.id] = session
+            try:
+                await self._call(hook(session), session)
+                await self._call(self.agent.store.save(session.stored), session)
+            except BaseException:
+                if is_new:
+                    del self.sessions[session.id]
+                raise
+        self.agent.holders[session.id] = self
+        self._workspace.activate(session.id, roots)
+
+    async def give_up(self, session_id: str) -> None:
+        """See `SessionHolder`."""
+        session = self.sessions.get(session_id)
+        if session is not None:
+            await self._close(session)
+
+    async def _close_elsewhere(self, session_id: str) -> None:
+        """Close a session that another connection of the agent holds."""
+        holder = self.agent.holders.get(session_id)
+        if holder is not None and holder is not self:
+            await holder.give_up(session_id)
+
+    async def _close(self, session: OpenSession) -> None:
+        """Close a session; once, whoever asks for it."""
+        if session.closing is None:
+            session.closing = asyncio.create_task(self._do_close(session))
+        await asyncio.wait([session.closing])
+
+    async def _do_close(self, session: OpenSession) -> None:
+        await session.close()
+        try:
+            await self.agent.on_close_session(session)
+        except Exception:
+            session.log.exception("'on_close_session' failed")
+        await session.finish()
+        del self.sessions[session.id]
+        if self.agent.holders.get(session.id) is self:
+            del self.agent.holders[session.id]
+        self._workspace.invalidate(session.id)
+
+    async def _stored(self, session_id: str) -> StoredSession:
+        """A session of the store. Raises `RequestError` -32002."""
+        found = await self._call(self.agent.store.load(session_id))
+        if found is None:
+            raise RequestError(NOT_FOUND, "there is no such session", {"sessionId": session_id})
+        return found
+
+    async def _open(self, session_id: str) -> OpenSession:
+        """A session that is open here. Raises `RequestError`: -32002 where there is none, -32602 where it is not open."""
+        found = self.sessions.get(session_id)
+        if found is None:
+            await self._stored(session_id)
+            raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
+        return found
+
+    async def _call(self, work: Coroutine[Any, Any, T], session: Session | None = None) -> T:
+        """What the author's code returns. What it raises beside `RequestError` is logged, and answered as an internal error."""
+        try:
+            return await work
+        except RequestError:
+            raise
+        except Exception as error:
+            (LOG if session is None else session.log).error(
+                "'%s' failed", getattr(work, "__name__", "a method"), exc_info=error
+            )
+            raise RequestError(INTERNAL_ERROR, "internal error") from error
+
+
+def _refuse(items: Sequence[Any], allowed: Collection[str], what: str, pointer: str) -> None:
+    """Raise `RequestError` -32602 for what is of a type that is not allowed."""
+    for index, item in enumerate(items):
+        type_ = item.tag if isinstance(item, Unknown) else item.type
+        if type_ not in allowed:
+            raise invalid_params(f"this agent takes no {what} of the type {type_!r}", pointer=f"{pointer}/{index}")
+
+
+def _bound(bind: Callable[[P], RootSet], params: P) -> RootSet:
+    """The roots that a request asks for, all of them. Raises `RequestError` -32602 where one is refused."""
+    try:
+        return bind(params)
+    except RequestError as error:
+        if error.code != REFUSED:
+            raise
+        raise RequestError(INVALID_PARAMS, error.message, error.data) from None
+
+
+async def _copied(stored: StoredSession) -> StoredSession:
+    return stored.copy()
+
+
+def _offer(session: OpenSession) -> dict[str, Any]:
+    """The options and commands of a session, as the fields of an answer."""
+    stored, fields = session.stored, dict[str, Any]()
+    if stored.config_options:
+        fields["config_options"] = list(stored.config_options)
+    if stored.commands:
+        fields["available_commands"] = list(stored.commands)
+    return fields

@@ -1,0 +1,460 @@
+"""The client's half of a connection, in the terms of v2: its sessions, their roots, and what the agent asks and reports.
+
+A session begins, changes and ends in one place, so that whatever serves it cannot disagree about its roots. Roots change with the answer to
+`session/load` or `resume` for all at once, and with the end of a session nothing is served for it any more.
+
+Sources: the pages of v1 and v2 on initialization, session setup, prompts, cancellation; the RFD on `additionalDirectories`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+
+from acp_bindings import UNSET, DecodeError, v2
+from acp_bindings.v2 import peers as peers2
+
+from acp_workspace.errors import RequestError, invalid_params
+from acp_workspace.workspace import ClientWorkspace, RootSet
+from jsonrpc_bindings.peers import Folder, unserved
+
+from .client import Client
+from .client_services import CoreServices
+from .client_session import ClientSession
+from .diffs import as_object
+from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
+from .permission import cancel, choose, read, tool_call_update
+from .transcript import Transcript
+
+if TYPE_CHECKING:
+    from acp_workspace.approval import ApprovalRequest
+
+    from .codec.interfaces import AgentInterface
+
+T = TypeVar("T")
+
+LOG: Final = logging.getLogger("acp_session")
+
+McpServers: TypeAlias = "Sequence[v2.McpServer]"
+"""MCP servers that the agent connects to."""
+
+MAX_PAGES: Final = 1000
+"""Pages of `session/list` that are asked for."""
+_MAX_EARLY: Final = 10_000
+"""Updates that are kept for sessions whose ids are not known yet."""
+_MAX_UNKNOWN: Final = 100
+"""Sessions that are not open of whose updates the log tells."""
+_ID_TIMEOUT: Final = 1.0
+"""Seconds that a request of the agent waits for the id of its session to become known here."""
+_NOT_FOUND: Final = -32002
+
+
+class ClientCore(peers2.Client):
+    """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `machine` for
+    files and terminals.
+
+    `remote` are the calls to the agent, from `open` on, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
+    root that is no directory.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        try:
+            self.workspace = ClientWorkspace(client.allowed_roots)
+        except RequestError as error:
+            raise _mistake(error) from error
+        self.sessions: dict[str, ClientSession] = {}
+        self._loading: dict[str, RootSet] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._creating: set[asyncio.Future[None]] = set()
+        self._early: dict[str, list[v2.SessionUpdate]] = {}
+        self._unknown: set[str] = set()
+        self._remote: AgentInterface | None = None
+        self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
+        self.can_load = self._can_resume = True
+        self.machine = CoreServices(client, self)
+
+    # --- what both sides can do
+
+    def capabilities(self) -> v2.ClientCapabilities:
+        """What to advertise: what is configured or overridden, and no more."""
+        modes = self.client.elicitation if self.client.overrides("on_elicitation") else frozenset[str]()
+        if not modes:
+            return self.client.capabilities
+        form = v2.ElicitationFormCapabilities() if "form" in modes else None
+        url = v2.ElicitationUrlCapabilities() if "url" in modes else None
+        return self.client.capabilities.__replace__(elicitation=v2.ElicitationCapabilities(form=form, url=url))
+
+    @property
+    def remote(self) -> AgentInterface:
+        """The calls to the agent."""
+        assert self._remote is not None
+        return self._remote
+
+    def open(self, agent: AgentInterface) -> None:
+        """Begin to call the agent."""
+        self._remote = agent
+
+    def note_v1_capabilities(self, answer: Mapping[str, Any]) -> None:
+        """Note what an agent of v1 does not offer, and an agent of v2 always does."""
+        found = as_object(answer.get("agentCapabilities"))
+        self.can_load = found.get("loadSession") is True
+        sessions = as_object(found.get("sessionCapabilities"))
+        self._can_resume = self.can_load or isinstance(sessions.get("resume"), dict)
+
+    async def follow_agent(self) -> None:
+        """Wait until the agent has ended; whoever waits for it gets `ConnectionClosed` then."""
+        await self.connection.ended()
+        await self.fail(self.connection.closed_error())
+
+    @property
+    def session_capabilities(self) -> v2.SessionCapabilities:
+        """What the sessions of the agent offer. Raises `NotAdvertised` for an agent without sessions."""
+        found = self.answer.capabilities.session
+        if found is None:
+            raise NotAdvertised("session/new", "agent:capabilities.session")
+        return found
+
+    def require(self, method: str, is_offered: object, path: str) -> None:
+        """Raise `NotAdvertised` where the agent does not offer something."""
+        if is_offered is None or is_offered is False:
+            raise NotAdvertised(method, f"agent:{path}")
+
+    async def request(self, method: str, work: Awaitable[T]) -> T:
+        """What the agent answers. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`."""
+        try:
+            return await work
+        except RequestError as error:  # of the codec, which stands for the agent
+            if self.connection.is_ended:
+                raise self.connection.closed_error() from error
+            raise PeerError(method, error.code, error.message, error.data) from error
+        except DecodeError as error:
+            raise InvalidMessage.of(method, error) from error
+
+    async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do something that the end of the connection may prevent."""
+        try:
+            await work
+        except Error as error:
+            LOG.info("%s", error)
+
+    # --- the life of a session
+
+    def roots(self, session_id: str) -> RootSet:
+        """The roots that are in force. While `session/load` or `resume` is under way they are those that it asks for."""
+        found = self._loading.get(session_id)
+        return self.workspace.roots(session_id) if found is None else found
+
+    def _bind(self, method: str, cwd: Folder, additional: Sequence[Folder]) -> RootSet:
+        offered = self.session_capabilities.additional_directories is not None
+        if additional:
+            self.require(method, offered, "capabilities.session.additionalDirectories")
+        base = Path.cwd() / cwd
+        try:
+            return self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
+        except RequestError as error:
+            raise _mistake(error) from error
+
+    def _fields(self, roots: RootSet, mcp_servers: McpServers) -> dict[str, Any]:
+        offered = self.session_capabilities.additional_directories is not None
+        return {
+            "cwd": roots.scope.cwd,
+            "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
+            "mcp_servers": list(mcp_servers),
+        }
+
+    async def new_session(
+        self, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
+    ) -> ClientSession:
+        """See `AgentConnection`."""
+        roots = self._bind("session/new", cwd, additional_directories)
+        request = v2.NewSessionRequest(**self._fields(roots, mcp_servers))
+        return await self._create("session/new", self.remote.session_new(request), roots, None)
+
+    async def fork_session(
+        self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
+    ) -> ClientSession:
+        """See `AgentConnection`."""
+        self.require("session/fork", self.session_capabilities.fork, "capabilities.session.fork")
+        roots = self._bind("session/fork", cwd, additional_directories)
+        request = v2.ForkSessionRequest(session_id=session_id, **self._fields(roots, mcp_servers))
+        source = self.sessions.get(session_id)
+        known = None if source is None else source.transcript
+        return await self._create("session/fork", self.remote.session_fork(request), roots, known)
+
+    async def load_session(
+        self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
+    ) -> ClientSession:
+        """See `AgentConnection`."""
+        if not self.can_load:
+            raise NotAdvertised("session/load", "agent:agentCapabilities.loadSession")
+        more = {"replay_from": v2.ReplayFromStart()}
+        return await self._resume(session_id, cwd, additional_directories, mcp_servers, Transcript(), more)
+
+    async def resume_session(
+        self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
+    ) -> ClientSession:
+        """See `AgentConnection`."""
+        if not self._can_resume:
+            raise NotAdvertised("session/resume", "agent:agentCapabilities.sessionCapabilities.resume")
+        known = self.sessions.get(session_id)
+        transcript = Transcript() if known is None else known.transcript
+        return await self._resume(session_id, cwd, additional_directories, mcp_servers, transcript, {})
+
+    async def list_sessions(
+        self, cwd: Folder | None, additional_directories: Sequence[Folder] | None
+    ) -> list[v2.SessionInfo]:
+        """See `AgentConnection`."""
+        fields: dict[str, Any] = {"cwd": None if cwd is None else str(Path.cwd() / cwd)}
+        if additional_directories is not None:
+            offered = self.session_capabilities.additional_directories
+            self.require("session/list", offered, "capabilities.session.additionalDirectories")
+            base = Path.cwd() / (cwd or "")
+            fields["additional_directories"] = [str(base / path) for path in additional_directories]
+        found: list[v2.SessionInfo] = []
+        cursor: str | None = None
+        seen: set[str] = set()
+        for _ in range(MAX_PAGES):
+            request = v2.ListSessionsRequest(cursor=cursor, **fields)
+            page: v2.ListSessionsResponse = await self.request("session/list", self.remote.session_list(request))
+            found += page.sessions
+            cursor = page.next_cursor
+            if cursor is None:
+                return found
+            if cursor in seen:
+                break
+            seen.add(cursor)
+        raise InvalidMessage("session/list", "/nextCursor", f"the pages do not end: {len(seen)} were read")
+
+    async def close_session(self, session_id: str) -> None:
+        """See `ClientSession.close`."""
+        try:
+            request = v2.CloseSessionRequest(session_id=session_id)
+            await self.request("session/close", self.remote.session_close(request))
+        except PeerError as error:
+            if error.code != _NOT_FOUND:  # a session that the agent does not have counts as closed
+                raise
+        finally:
+            await self._end(session_id, ConnectionClosed("the session is closed"))
+
+    async def delete_session(self, session_id: str) -> None:
+        """See `AgentConnection.delete_session`."""
+        self.require("session/delete", self.session_capabilities.delete, "capabilities.session.delete")
+        try:
+            request = v2.DeleteSessionRequest(session_id=session_id)
+            await self.request("session/delete", self.remote.session_delete(request))
+        finally:
+            await self._end(session_id, ConnectionClosed("the session is deleted"))
+
+    async def _create(
+        self, method: str, work: Awaitable[Any], roots: RootSet, known: Transcript | None
+    ) -> ClientSession:
+        """A session begins. What the agent sends about it may be read before its id is known here: it is kept until then."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._creating.add(future)
+        try:
+            result = await self.request(method, work)
+            transcript = Transcript()
+            if known is not None and not _replays(self._early.get(result.session_id, ())):
+                transcript = known.fork()
+            session = await self._begin(result.session_id, roots, result, transcript)
+        except BaseException:
+            roots.close()
+            raise
+        finally:
+            self._creating.discard(future)
+            future.set_result(None)
+            if not self._creating:
+                self._drop_early()
+        return session
+
+    async def _resume(
+        self,
+        session_id: str,
+        cwd: Folder,
+        additional_directories: Sequence[Folder],
+        mcp_servers: McpServers,
+        transcript: Transcript,
+        more: dict[str, Any],
+    ) -> ClientSession:
+        """The roots of a session change, if the agent takes it up; one change at a time."""
+        async with self._locks.setdefault(session_id, asyncio.Lock()):
+            roots = self._bind("session/resume", cwd, additional_directories)
+            before = self.sessions.get(session_id)
+            kept = None if before is None else before.transcript
+            session = before or ClientSession(self, session_id, transcript)
+            session.transcript = transcript
+            self.sessions[session_id] = session
+            self._loading[session_id] = roots
+            try:
+                request = v2.ResumeSessionRequest(session_id=session_id, **self._fields(roots, mcp_servers), **more)
+                result = await self.request("session/resume", self.remote.session_resume(request))
+                return await self._begin(session_id, roots, result, transcript)
+            except BaseException as error:
+                if self._loading.pop(session_id, None) is roots:
+                    roots.close()
+                    if kept is None:
+                        await self._end(
+                            session_id,
+                            error if isinstance(error, Exception) else ConnectionClosed("the session was not loaded"),
+                        )
+                    else:
+                        session.transcript = kept
+                raise
+            finally:
+                self._loading.pop(session_id, None)
+
+    async def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
+        session = self.sessions.setdefault(session_id, ClientSession(self, session_id, transcript))
+        session.transcript = transcript
+        transcript.set_initial_state(result)
+        self.workspace.establish(session_id, roots)
+        self._loading.pop(session_id, None)
+        for update in self._early.pop(session_id, ()):
+            await self._record(session, update)
+        for follower in session.followers:
+            await follower.follow(roots)
+        return session
+
+    async def _end(self, session_id: str, error: Exception) -> None:
+        """Nothing is served for a session any more."""
+        session = self.sessions.pop(session_id, None)
+        self.workspace.forget(session_id)
+        if session is not None:
+            session.end(error)
+        await self.machine.end(session_id)
+        for follower in () if session is None else session.followers:
+            await follower.follow(None)
+
+    async def fail(self, error: Exception) -> None:
+        """Note that the agent has ended: whoever waits gets this error, and nothing is served any more."""
+        for session_id in tuple(self.sessions):
+            await self._end(session_id, error)
+
+    async def aclose(self) -> None:
+        """End everything, as when the connection has ended."""
+        await self.fail(ConnectionClosed("the connection is closed"))
+        await self.machine.close()
+        self.workspace.close()
+
+    async def disconnected(self) -> None:
+        """See `Side`."""
+        await self.aclose()
+
+    # --- what the agent reports
+
+    async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
+        """Take an update in; it is kept where a session begins at this moment whose id is not known yet."""
+        session = self.sessions.get(params.session_id)
+        if session is not None:
+            await self._record(session, params.update)
+        elif self._creating and sum(map(len, self._early.values())) < _MAX_EARLY:
+            self._early.setdefault(params.session_id, []).append(params.update)
+        elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
+            self._unknown.add(params.session_id)
+            LOG.warning("session %s: updates are dropped, since the session is not open", params.session_id)
+
+    async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
+        session.record(update)
+        try:
+            await self.client.on_update(session, update)
+        except Exception:
+            LOG.exception("session %s: 'on_update' failed", session.id)
+
+    def _drop_early(self) -> None:
+        for session_id, updates in self._early.items():
+            LOG.warning("session %s: %d updates were dropped, since the session is not open", session_id, len(updates))
+        self._early.clear()
+
+    # --- what the agent asks
+
+    def _session(self, session_id: str) -> ClientSession:
+        found = self.sessions.get(session_id)
+        if found is None:
+            raise invalid_params("there is no such session", pointer="/sessionId")
+        return found
+
+    async def known_session(self, session_id: str) -> ClientSession:
+        """The session of this id. Waits for one that begins at this moment. Raises `RequestError` -32602."""
+        if session_id not in self.sessions and self._creating:
+            await asyncio.wait(tuple(self._creating), timeout=_ID_TIMEOUT, return_when=asyncio.FIRST_COMPLETED)
+        return self._session(session_id)
+
+    async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
+        """Ask the user. Nobody chooses where the work is cancelled, and about a subject that is not understood."""
+        session = await self.known_session(params.session_id)
+        call = tool_call_update(params)
+        if isinstance(call, v2.ToolCallUpdate):
+            session.transcript.update_tool_call(call)
+        unknown = "decline" if self.client.unknown_subjects == "decline" else "prompt"
+        request = read(params, unknown_subject=cast("Any", unknown))
+        chosen: str | None = None
+        if request is None:
+            LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)
+        else:
+            request = dataclasses.replace(request, tool_call=session.current_request(request))
+            chosen = await session.until_cancelled(self.client.on_permission(session, request))
+        answer = cancel(params) if chosen is None else choose(params, chosen)
+        assert isinstance(answer, v2.RequestPermissionResponse)
+        return answer
+
+    async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
+        """Ask the user for input. Raises `RequestError`: -32602 for a mode that is not offered, a session that is not open, or a request
+        that does not wait for its answer.
+        """
+        if not self.client.overrides("on_elicitation"):
+            raise unserved("elicitation/create")
+        if params.mode not in self.client.elicitation:
+            raise invalid_params("this elicitation mode is not supported", pointer="/mode")
+        request_id = getattr(params, "request_id", UNSET)
+        if request_id is UNSET:
+            session = await self.known_session(str(getattr(params, "session_id", None)))
+            found = await session.until_cancelled(self.client.on_elicitation(session, params))
+        else:
+            sent = self.connection.sent(request_id)
+            if sent is None:
+                raise invalid_params("no request with this id is pending", pointer="/requestId")
+            found = await _until(sent.answer, self.client.on_elicitation(None, params))
+        return v2.ElicitationCancelAction() if found is None else found
+
+    async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
+        """See `Client.on_elicitation_complete`."""
+        await self.client.on_elicitation_complete(params.elicitation_id)
+
+    async def extension_request(self, method: str, params: Any) -> Any:
+        """See `Client.on_extension_request`."""
+        return await self.client.on_extension_request(method, params)
+
+    async def extension_notification(self, method: str, params: Any) -> None:
+        """See `Client.on_extension_notification`."""
+        await self.client.on_extension_notification(method, params)
+
+    async def approve(self, request: ApprovalRequest) -> bool:
+        """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
+        session = self._session(request.session_id)
+        return await session.until_cancelled(self.client.approve(request)) is True
+
+
+def _mistake(error: RequestError) -> ValueError:
+    """What a caller did wrong, where the workspace refuses a directory."""
+    path = as_object(error.data).get("path")
+    return ValueError(error.message if path is None else f"{error.message}: {path}")
+
+
+def _replays(updates: Sequence[v2.SessionUpdate]) -> bool:
+    """Whether the agent tells the conversation again."""
+    return any(isinstance(update, v2.UserMessage | v2.UserMessageChunk) for update in updates)
+
+
+async def _until(end: asyncio.Future[Any], work: Awaitable[T]) -> T | None:
+    """The result of something, or `None` where the end comes first."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() and not end.done() else None
+    finally:
+        task.cancel()

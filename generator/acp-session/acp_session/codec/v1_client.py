@@ -1,0 +1,117 @@
+"""What an agent of v1 sees: its client, whose files and terminals are services.
+
+Sources: the pages of v1 on the file system, terminals, permission, elicitation; the migration page of v2.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, Final
+
+from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
+from acp_bindings.v1 import peers as peers1
+
+from acp_session.diffs import as_object
+from acp_workspace.errors import refused
+
+from .messages import into_v1, into_v2, relay_errors
+from .to_v1 import CARRIED
+from .user_requests import elicitation_to_v2, outcome_to_v1, permission_to_v2
+from .v1_turns import TurnsOfV1
+from .walker import without
+
+SERVICES: Final = {
+    "fs/read_text_file": "read_text_file",
+    "fs/write_text_file": "write_text_file",
+    "terminal/create": "create_terminal",
+    "terminal/output": "terminal_output",
+    "terminal/wait_for_exit": "wait_for_terminal_exit",
+    "terminal/kill": "kill_terminal",
+    "terminal/release": "release_terminal",
+}
+"""Methods of v1 and the services that answer them."""
+
+
+class ClientForV1(peers1.Client):
+    """What the agent of v1 sees."""
+
+    def __init__(self, codec: TurnsOfV1) -> None:
+        self._codec = codec
+
+    async def serve(self, method: str, params: Any) -> Any:
+        """Answer a request: files and terminals by the services, the rest by the client."""
+        name = SERVICES.get(method)
+        if name is None:
+            return await relay_errors(super().serve(method, params))
+        session = self._codec.sessions.get(params.session_id)
+        if session is not None:
+            await self._codec.report_start(session)
+            if method == "terminal/create" and session.turn is not None and session.turn.is_cancelled:
+                raise refused(params.command, "the turn was cancelled")
+        return await relay_errors(self._codec.services.answer(name, params))
+
+    async def session_update(self, params: v1.SessionNotification, /) -> None:
+        session = self._codec.session(params.session_id)
+        body = to_builtins(params)
+        place = self._codec.losses.place("session/update", "update", session_id=session.id)
+        found = session.to_v2.update(body["update"], place)
+        if session.is_muted:
+            return
+        await self._codec.report_start(session)
+        for one in found:
+            with suppress(RequestError):  # reported as a loss
+                await self._codec.send(session.id, one, without(body, "sessionId", "update"))
+
+    async def session_request_permission(self, params: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
+        """Where the turn is cancelled meanwhile, that is the answer, and the client is asked no more."""
+        codec = self._codec
+        session = codec.session(params.session_id)
+        place = codec.losses.place("session/request_permission", session_id=session.id)
+        request = permission_to_v2(params, session.to_v2, place)
+        await codec.report_start(session)
+        cancelled = v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
+        if session.turn is not None and session.turn.is_cancelled:
+            return cancelled
+        if session.turn is not None:
+            await codec.report_state(session, "requires_action")
+        try:
+            answer = await codec.decide(session, codec.client.session_request_permission(request))
+        finally:
+            if session.turn is not None and not session.questions and not session.turn.is_cancelled:
+                await codec.report_state(session, "running")
+        return cancelled if answer is None else outcome_to_v1(answer, place)
+
+    async def elicitation_create(self, params: v1.CreateElicitationRequest, /) -> v1.CreateElicitationResponse:
+        """Where the turn is cancelled meanwhile, the client is asked no more."""
+        codec = self._codec
+        place = codec.losses.place("elicitation/create", session_id=getattr(params, "session_id", None))
+        sent = self.connection.sent(getattr(params, "request_id", None))
+        session = codec.sessions.get(str(getattr(params if sent is None else sent.params, "session_id", None)))
+        if session is not None:
+            await codec.report_start(session)
+        request = elicitation_to_v2(params, place, None if codec.is_local else self.connection)
+        asking = codec.client.elicitation_create(request)
+        answer = await (asking if session is None else codec.decide(session, asking))
+        if answer is None:
+            return v1.ElicitationCancelAction()
+        return into_v1(v1.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
+
+    async def elicitation_complete(self, params: v1.CompleteElicitationNotification, /) -> None:
+        place = self._codec.losses.place("elicitation/complete")
+        await self._codec.client.elicitation_complete(
+            into_v2(v2.CompleteElicitationNotification, to_builtins(params), place)
+        )
+
+    async def extension_request(self, method: str, params: Any) -> Any:
+        return await self._codec.client.extension_request(method, params)
+
+    async def extension_notification(self, method: str, params: Any) -> None:
+        """What another codec has carried through v1 is the update of v2 again."""
+        if method != CARRIED:
+            await self._codec.client.extension_notification(method, params)
+            return
+        place = self._codec.losses.place(CARRIED)
+        notification = into_v2(v2.UpdateSessionNotification, as_object(params), place)
+        await self._codec.report_start(self._codec.session(notification.session_id))
+        with suppress(ConnectionClosed):
+            await self._codec.client.session_update(notification)

@@ -1,0 +1,91 @@
+"""An agent at the far end of a client: on standard input and output, or at any transport, in the version that `initialize` agrees on.
+
+Sources: the pages of v1 and v2 on initialization; the schema of v2 (`InitializeResponse`, `UnsupportedProtocolVersionErrorData`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager
+from typing import Final, Unpack
+
+from jsonrpc_bindings.connection import Connection
+from jsonrpc_bindings.framing import LIMIT, framing
+from jsonrpc_bindings.peers import Options, Side, Transport
+from jsonrpc_bindings.stdio import Own
+
+from .agent import Agent
+from .agent_core import AgentCore
+from .codec import AgentAsV1
+from .codec.losses import log_loss
+from .handshake import Opening, Stage
+
+VERSIONS: Final = (1, 2)
+"""The versions of the protocol that an agent speaks."""
+
+
+def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]) -> None:
+    """Be the agent on standard input and output until the input ends: the whole `main` of a program. What the program prints goes to
+    standard error. Raises `RuntimeError` inside an event loop, where `serve_agent` belongs.
+    """
+    known = _known(versions)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        raise RuntimeError("an event loop runs already: await 'serve_agent' there")
+    try:
+        asyncio.run(_run(agent, known, options))
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+async def _run(agent: Agent, versions: Collection[int], options: Options) -> None:
+    transport = await Own.open(framing("lines", LIMIT), grace=options.get("grace", 2.0))
+    await serve_agent(agent, transport, versions=versions, **options)
+
+
+def _known(versions: Collection[int]) -> frozenset[int]:
+    if not versions or not set(versions) <= set(VERSIONS):
+        raise ValueError(f"an agent speaks one or both of the versions 1 and 2, not {sorted(versions)}")
+    return frozenset(versions)
+
+
+async def serve_agent(
+    agent: Agent, transport: Transport, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
+) -> None:
+    """Be the agent at a transport until the client ends. One agent may serve any number of clients at once.
+
+    A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin
+    anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
+    """
+    opening = Opening(transport, _known(versions), options.get("monitor"), options.get("told"))
+    try:
+        found = await opening.next()
+        while found is not None:
+            stage = Stage(opening, *found)
+            async with _side(agent, found[0]) as side:
+                connection = Connection(side.wire, side.side, side.other, side, stage, **options)
+                side.attach(connection)
+                await connection.run()
+            found = stage.following
+    finally:
+        await transport.close()
+
+
+@asynccontextmanager
+async def _side(agent: Agent, version: int) -> AsyncGenerator[Side]:
+    """What serves a client of this version."""
+    if version != 1:
+        yield AgentCore(agent)
+        return
+    core = AgentCore(agent)
+    codec = AgentAsV1(core, on_loss=log_loss)
+    core.connect(codec.v2_client, codec.client_services)
+    try:
+        yield codec
+    finally:
+        await core.disconnected()
+        await codec.close()

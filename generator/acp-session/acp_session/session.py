@@ -1,0 +1,332 @@
+"""A session, as the author of an agent sees it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from acp_bindings import UNSET, ConnectionClosed, to_builtins, v2
+
+from acp_workspace.scope import parse_scope
+
+from .codec.interfaces import ClientInterface
+from .modes import MODE, Mode, modes_of
+from .services import Services
+from .store import Store, StoredSession
+
+LOG: Final = logging.getLogger("acp_session")
+
+MOST_HISTORY: Final = 100_000
+"""Updates of a session that are kept; the oldest go first."""
+ENDED: Final = ("completed", "failed", "cancelled")
+"""The statuses of a tool call that has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCapabilities:
+    """What a turn can do with this client, each by the name of the method of `Turn`. Files and commands are the client's in version 1, and
+    those of the agent's own machine in version 2.
+    """
+
+    read_text_file: bool = False
+    write_text_file: bool = False
+    run_command: bool = False
+    ask: bool = False
+    ask_url: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The client of a connection: how it is called, what it is, and who serves files and commands."""
+
+    client: ClientInterface
+    services: Services
+    info: v2.Implementation | None
+    capabilities: ClientCapabilities
+
+
+class Session:
+    """A session of an agent. `data` is the author's own: the store keeps it, and a fork gets a copy. `mcp_servers` are those that the
+    client named when it opened the session. `log` writes to the logger `acp_session`, with the session's id.
+    """
+
+    def __init__(self, stored: StoredSession, peer: Peer, store: Store) -> None:
+        self.log = SessionLog(stored.id)
+        self.mcp_servers: tuple[v2.McpServer, ...] = ()
+        self._stored = stored
+        self._peer = peer
+        self._store = store
+        self._background: list[v2.BackgroundWork] | None = None
+        self._is_opening, self._is_closed = True, False
+        self._early: list[v2.SessionUpdate] | None = None
+        self._calls: set[str] = set()
+        self._message: tuple[str, str] | None = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id}>"
+
+    @property
+    def id(self) -> str:
+        """The id of the session."""
+        return self._stored.id
+
+    @property
+    def cwd(self) -> str:
+        """The working directory, an absolute path. Relative paths count from it."""
+        return self._stored.cwd
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The directories of the session, `cwd` first."""
+        return (self._stored.cwd, *self._stored.additional_directories)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What the author keeps of the session."""
+        return self._stored.data
+
+    @property
+    def client_info(self) -> v2.Implementation | None:
+        """What the client says it is."""
+        return self._peer.info
+
+    @property
+    def client_capabilities(self) -> ClientCapabilities:
+        """What a turn can do with this client."""
+        return self._peer.capabilities
+
+    @property
+    def history(self) -> Sequence[v2.SessionUpdate]:
+        """What the user said and the agent sent, in order."""
+        return tuple(self._stored.history)
+
+    @property
+    def client(self) -> ClientInterface:
+        """The calls to the client, such as `extension_request`."""
+        return self._peer.client
+
+    @property
+    def services(self) -> Services:
+        """Who serves files and commands."""
+        return self._peer.services
+
+    def absolute(self, path: str | os.PathLike[str]) -> str:
+        """A path as an absolute one: a relative path counts from `cwd`."""
+        text = os.fspath(path)
+        return self.cwd if text == "." else parse_scope(self.cwd, flavour=None).absolute(text)
+
+    # --- title, modes, options, commands
+
+    @property
+    def title(self) -> str | None:
+        """The title that clients show."""
+        return self._stored.title
+
+    async def set_title(self, title: str | None) -> None:
+        """Give the session a title."""
+        await self.send_update(v2.SessionInfoUpdate(title=title))
+        await self._save_between_turns()
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The modes that the user may choose."""
+        option = self._mode_option()
+        return () if option is None else modes_of(option)
+
+    @property
+    def mode(self) -> str | None:
+        """The id of the mode that the session is in; `None` where it has no modes."""
+        option = self._mode_option()
+        return None if option is None else option.current_value
+
+    async def set_modes(self, modes: Sequence[Mode], current: str) -> None:
+        """Offer modes; none take the offer back. Raises `ValueError` for a current one that is not among them."""
+        values = [_choice(one) for one in modes]
+        if values and current not in (one.value for one in values):
+            raise ValueError(f"the mode {current!r} is not one of {[one.value for one in values]}")
+        option = v2.SessionConfigSelect(
+            config_id=MODE, name="Mode", category=MODE, current_value=current, options=values
+        )
+        await self._set_options([*([option] if values else []), *self.config_options])
+
+    async def set_mode(self, mode_id: str) -> None:
+        """Change the mode, as where the agent decides so. Raises `ValueError` for one that is not offered."""
+        await self.set_config_option(MODE, mode_id)
+
+    @property
+    def config_options(self) -> tuple[v2.SessionConfigOption, ...]:
+        """The options that the user may set, without the modes."""
+        return tuple(one for one in self._stored.config_options if one.config_id != MODE)
+
+    @property
+    def config(self) -> Mapping[str, str | bool]:
+        """The current values of all options by their ids, the mode under `mode`."""
+        options = self._stored.config_options
+        return {
+            one.config_id: one.current_value
+            for one in options
+            if isinstance(one, v2.SessionConfigSelect | v2.SessionConfigBoolean)
+        }
+
+    async def set_config_options(self, options: Sequence[v2.SessionConfigOption]) -> None:
+        """Offer options in place of those before. Modes stay: `set_modes` has them."""
+        ids = [one.config_id for one in options]
+        if MODE in ids or len(set(ids)) != len(ids):
+            raise ValueError(f"options need ids of their own, and {MODE!r} is that of the modes: {ids}")
+        mode = self._mode_option()
+        await self._set_options([*([] if mode is None else [mode]), *options])
+
+    async def set_config_option(self, config_id: str, value: str | bool) -> None:
+        """Change the value of an option. Raises `ValueError` for one that is not offered, or a value that it does not have."""
+        await self._set_options(self._with_value(config_id, value))
+
+    async def set_commands(self, commands: Sequence[v2.AvailableCommand]) -> None:
+        """Offer commands in place of those before."""
+        self._stored.commands = list(commands)
+        await self._set(v2.AvailableCommandsUpdate(available_commands=list(commands)))
+
+    async def set_background(self, work: Sequence[v2.BackgroundWork]) -> None:
+        """Say what goes on beside the turns: it is not cancelled with them. Version 1 has no word for it."""
+        self._background = list(work)
+        await self._send_state(self._state)
+
+    async def send_update(self, update: v2.SessionUpdate) -> None:
+        """Send any update of the protocol, and keep it in the history."""
+        if isinstance(update, v2.SessionInfoUpdate) and update.title is not UNSET:
+            self._stored.title = update.title
+        self._keep(update)
+        await self._send(update)
+
+    def message_id(self, kind: str) -> str:
+        """The id of the message that a piece belongs to: pieces of one kind that follow each other are one message."""
+        if self._message is None or self._message[0] != kind:
+            self._message = kind, f"msg_{secrets.token_hex(8)}"
+        return self._message[1]
+
+    def call_id(self) -> str:
+        """An id for another tool call."""
+        self._stored.calls += 1
+        return f"call_{self._stored.calls}"
+
+    async def set_state(self, turn: str, state: str) -> None:
+        """Say what the session does in the foreground, in the turn with this message. A turn that has ended says no more."""
+        if turn == self._turn:
+            await self._send_state(state)
+
+    # --- for the package
+
+    _state: str = "idle"
+    _turn: str | None = None
+
+    def _mode_option(self) -> v2.SessionConfigSelect | None:
+        for one in self._stored.config_options:
+            if one.config_id == MODE and isinstance(one, v2.SessionConfigSelect):
+                return one
+        return None
+
+    def _with_value(self, config_id: str, value: object) -> list[v2.SessionConfigOption]:
+        """The options once one of them has this value. Raises `ValueError`."""
+        options = list(self._stored.config_options)
+        for index, one in enumerate(options):
+            if one.config_id != config_id:
+                continue
+            if isinstance(one, v2.SessionConfigSelect):
+                fits = value in [choice.id for choice in modes_of(one)]
+            else:
+                fits = isinstance(one, v2.SessionConfigBoolean) and isinstance(value, bool)
+            if not fits:
+                raise ValueError(f"the option {config_id!r} cannot have the value {value!r}")
+            options[index] = one.__replace__(current_value=value)
+            return options
+        raise ValueError(f"the session has no option {config_id!r}")
+
+    async def _set_options(self, options: list[v2.SessionConfigOption]) -> None:
+        self._stored.config_options = options
+        await self._set(v2.ConfigOptionUpdate(config_options=list(options)))
+
+    async def _set(self, update: v2.SessionUpdate) -> None:
+        """Send what is new of the session; while it is being opened, the answer says it."""
+        if not self._is_opening:
+            await self._send(update)
+            await self._save_between_turns()
+
+    async def _save_between_turns(self) -> None:
+        """Have the store keep what a turn does not keep at its end."""
+        if not self._is_opening and self._state == "idle":
+            await self._save()
+
+    def _keep(self, update: v2.SessionUpdate) -> None:
+        """Make an update a part of the history."""
+        history = self._stored.history
+        history.append(update)
+        del history[: max(0, len(history) - MOST_HISTORY)]
+        call = getattr(update, "tool_call_id", None)
+        if call is not None:
+            self._calls.add(call)
+        self._stored.updated_at = datetime.now(UTC).isoformat()
+
+    async def _send(self, update: v2.SessionUpdate) -> None:
+        """Send an update that is no part of the history. Before the client knows the session's id, it waits for that."""
+        if not isinstance(update, v2.AgentMessageChunk | v2.AgentThoughtChunk):
+            self._message = None
+        if self._is_closed:
+            raise ConnectionClosed(f"the session {self.id} is closed")
+        if self._early is not None:
+            self._early.append(update)
+            return
+        await self._peer.client.session_update(v2.UpdateSessionNotification(session_id=self.id, update=update))
+
+    async def _send_state(self, state: str, **fields: Any) -> None:
+        """Say what the session does in the foreground."""
+        self._state = state
+        body = {"sessionUpdate": "state_update", "state": state, **fields}
+        if self._background is not None:
+            body["background"] = to_builtins(self._background)
+        await self._send(v2.decode_as(v2.StateUpdate, body, lenient=False))
+
+    async def _save(self) -> None:
+        """Have the store keep the session. What the store raises is logged: the work goes on."""
+        if self._is_closed:
+            return
+        try:
+            await self._store.save(self._stored)
+        except Exception:
+            self.log.exception("the store did not save it")
+
+    def _end_calls(self, calls: Collection[str], *, is_failed: bool = False) -> list[v2.SessionUpdate]:
+        """Keep, and return, updates that end those of some tool calls that are still open."""
+        statuses: dict[str, str | None] = {}
+        for update in self._stored.history:
+            call, status = getattr(update, "tool_call_id", None), getattr(update, "status", None)
+            if call is not None and call in calls:
+                statuses[call] = status if isinstance(status, str) else statuses.get(call)
+        updates: list[v2.SessionUpdate] = [
+            v2.SessionToolCallUpdate(tool_call_id=call, status="failed" if is_failed else "cancelled")
+            for call, status in statuses.items()
+            if status not in ENDED
+        ]
+        for update in updates:
+            self._keep(update)
+        return updates
+
+
+def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
+    named: dict[str, Any] = {} if mode.description is None else {"description": mode.description}
+    return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **named)
+
+
+class SessionLog(logging.LoggerAdapter[logging.Logger]):
+    """The logger `acp_session`, with a session's id in each message and, as `session_id`, in each record."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(LOG, {"session_id": session_id})
+        self._prefix = f"session {session_id}: "
+
+    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
+        """See `logging.LoggerAdapter`."""
+        return super().process(f"{self._prefix}{msg}", kwargs)

@@ -1,0 +1,208 @@
+"""Where an agent keeps its sessions: in memory, or in files that outlast the program.
+
+    agent = Notes(store=FileStore("~/.local/share/notes"))
+
+A store of your own has the four coroutines of `Store`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from acp_bindings import UNSET, DecodeError, to_builtins, v2
+
+LOG: Final = logging.getLogger("acp_session")
+
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_SUFFIX: Final = ".jsonl"
+
+
+@dataclass(slots=True)
+class StoredSession:
+    """A session as a store keeps it. `data` is the author's; `history` is what was sent of the session, and what the user said; `calls`
+    counts the tool calls, so that their ids stay unique.
+    """
+
+    id: str
+    cwd: str
+    additional_directories: tuple[str, ...] = ()
+    title: str | None = None
+    updated_at: str | None = None
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    config_options: list[v2.SessionConfigOption] = field(default_factory=list[v2.SessionConfigOption])
+    commands: list[v2.AvailableCommand] = field(default_factory=list[v2.AvailableCommand])
+    calls: int = 0
+    history: list[v2.SessionUpdate] = field(default_factory=list[v2.SessionUpdate])
+
+    def info(self) -> v2.SessionInfo:
+        """The session as `session/list` shows it."""
+        fields: dict[str, Any] = {"title": self.title, "updated_at": self.updated_at}
+        return v2.SessionInfo(
+            session_id=self.id,
+            cwd=self.cwd,
+            additional_directories=list(self.additional_directories),
+            **{name: value for name, value in fields.items() if value is not None},
+        )
+
+    def copy(self) -> StoredSession:
+        """A copy that shares nothing that changes."""
+        return replace(
+            self,
+            data=deepcopy(self.data),
+            config_options=list(self.config_options),
+            commands=list(self.commands),
+            history=list(self.history),
+        )
+
+
+class Store(Protocol):
+    """Keeps sessions. An error that it raises fails the request, or is logged where no request waits."""
+
+    async def save(self, session: StoredSession) -> None:
+        """Keep a session in place of what was kept of it. The object belongs to the caller: keep a copy."""
+        ...
+
+    async def load(self, session_id: str) -> StoredSession | None:
+        """A session; `None` where there is none of this id, which comes from the client as it is."""
+        ...
+
+    async def list(self) -> Sequence[v2.SessionInfo]:
+        """All sessions, in any order."""
+        ...
+
+    async def delete(self, session_id: str) -> None:
+        """Forget a session. One that is not there is no error."""
+        ...
+
+
+class MemoryStore:
+    """Keeps sessions as long as the program runs."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, StoredSession] = {}
+
+    async def save(self, session: StoredSession) -> None:
+        """See `Store`."""
+        self._sessions[session.id] = session.copy()
+
+    async def load(self, session_id: str) -> StoredSession | None:
+        """See `Store`."""
+        found = self._sessions.get(session_id)
+        return None if found is None else found.copy()
+
+    async def list(self) -> Sequence[v2.SessionInfo]:
+        """See `Store`."""
+        return [session.info() for session in self._sessions.values()]
+
+    async def delete(self, session_id: str) -> None:
+        """See `Store`."""
+        self._sessions.pop(session_id, None)
+
+
+class FileStore:
+    """Keeps each session in a file of a folder, which is made where it is missing and belongs to the user alone.
+
+    The first line of a file has the session without its history, each further line an update. A file holds the session as it was before
+    or after a save, and never a part of it. `session.data` must be JSON. A file that cannot be read is logged and left alone.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder: Path = Path(folder).expanduser()
+
+    async def save(self, session: StoredSession) -> None:
+        """See `Store`. Raises `ValueError` where `data` is not JSON, and `OSError`."""
+        lines = _lines(session)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in lines)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, self._path(session.id))
+        except BaseException:
+            Path(name).unlink()
+            raise
+
+    async def load(self, session_id: str) -> StoredSession | None:
+        """See `Store`. Raises `ValueError` for a file that cannot be read."""
+        if _ID.fullmatch(session_id) is None:
+            return None
+        try:
+            first, *rest = self._path(session_id).read_text("utf-8").removesuffix("\n").split("\n")
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise self._unreadable(session_id, error) from error
+        try:
+            session = _session(first)
+            session.history = [v2.decode_as(v2.SessionUpdate, json.loads(line)) for line in rest]
+        except (ValueError, TypeError, KeyError, DecodeError) as error:
+            raise self._unreadable(session_id, error) from error
+        return session
+
+    async def list(self) -> Sequence[v2.SessionInfo]:
+        """See `Store`."""
+        found: list[v2.SessionInfo] = []
+        for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
+            try:
+                with path.open(encoding="utf-8") as file:
+                    found.append(_session(file.readline()).info())
+            except FileNotFoundError:
+                continue  # deleted meanwhile
+            except (OSError, ValueError, TypeError, KeyError, DecodeError) as error:
+                LOG.error("%s: the stored session cannot be read, and is not listed: %s", path, error)
+        return found
+
+    async def delete(self, session_id: str) -> None:
+        """See `Store`."""
+        if _ID.fullmatch(session_id) is not None:
+            self._path(session_id).unlink(missing_ok=True)
+
+    def _path(self, session_id: str) -> Path:
+        if _ID.fullmatch(session_id) is None:
+            raise ValueError(f"a session with the id {session_id!r} cannot be a file: use letters, digits, '-' and '_'")
+        return self.folder / f"{session_id}{_SUFFIX}"
+
+    def _unreadable(self, session_id: str, error: Exception) -> ValueError:
+        return ValueError(f"{self._path(session_id)}: the stored session cannot be read: {error}")
+
+
+def _lines(session: StoredSession) -> list[str]:
+    first = {
+        "info": to_builtins(session.info()),
+        "data": session.data,
+        "configOptions": to_builtins(session.config_options),
+        "commands": to_builtins(session.commands),
+        "calls": session.calls,
+    }
+    try:
+        return [json.dumps(first, allow_nan=False), *(json.dumps(to_builtins(one)) for one in session.history)]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the session {session.id} cannot be stored: its data must be JSON: {error}") from error
+
+
+def _session(line: str) -> StoredSession:
+    found: Any = json.loads(line)
+    info = v2.decode_as(v2.SessionInfo, found["info"])
+    roots = info.additional_directories
+    return StoredSession(
+        id=info.session_id,
+        cwd=info.cwd,
+        additional_directories=() if roots is UNSET else tuple(roots),
+        title=info.title,
+        updated_at=info.updated_at,
+        data=dict(found["data"]),
+        config_options=[v2.decode_as(v2.SessionConfigOption, one) for one in found["configOptions"]],
+        commands=[v2.decode_as(v2.AvailableCommand, one) for one in found["commands"]],
+        calls=int(found["calls"]),
+    )
