@@ -211,13 +211,11 @@ def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterato
     )
     key = (id(resolved.contents), id(instance))
     known = run.errors.get(key)
-    if known is not None:
-        yield from known if run.compiled is not None else map(_copied, known)
-        return
-    run.spend()
-    found = list(islice(validator.descend(instance, resolved.contents, resolver=resolved.resolver), run.most_errors))
-    run.errors[key] = found if run.compiled is not None else [*map(_copied, found)]
-    yield from found
+    if known is None:
+        run.spend()
+        errors = validator.descend(instance, resolved.contents, resolver=resolved.resolver)
+        known = run.errors[key] = list(islice(errors, run.most_errors))
+    yield from known if run.compiled is not None else map(_copied, known)
 
 
 def _copied(error: Any) -> Any:
