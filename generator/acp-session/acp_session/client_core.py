@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
-from acp_bindings import UNSET, DecodeError, v2
+from acp_bindings import UNSET, DecodeError, to_builtins, v2
 from acp_bindings.v2 import peers as peers2
 
 from acp_workspace.errors import RequestError, invalid_params
@@ -149,7 +149,8 @@ class ClientCore(peers2.Client):
         found = self._loading.get(session_id)
         return self.workspace.roots(session_id) if found is None else found
 
-    def _bind(self, method: str, cwd: Folder, additional: Sequence[Folder]) -> RootSet:
+    def _bind(self, method: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers) -> RootSet:
+        self._require_types(method, mcp_servers, "mcp", {"stdio": "stdio", "http": "http"})
         offered = self.session_capabilities.additional_directories is not None
         if additional:
             self.require(method, offered, "capabilities.session.additionalDirectories")
@@ -158,6 +159,17 @@ class ClientCore(peers2.Client):
             return self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
         except RequestError as error:
             raise _mistake(error) from error
+
+    def require_prompt(self, content: Sequence[v2.ContentBlock]) -> None:
+        """Raise `NotAdvertised` for content that the agent does not take."""
+        names = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
+        self._require_types("session/prompt", content, "prompt", names)
+
+    def _require_types(self, method: str, items: Sequence[Any], field: str, names: Mapping[str, str]) -> None:
+        """Raise `NotAdvertised` for something of a type that needs one of these capabilities; types that are not known need none."""
+        offered = as_object(to_builtins(getattr(self.session_capabilities, field)))
+        for name in (names[item.type] for item in items if item.type in names):
+            self.require(method, offered.get(name), f"capabilities.session.{field}.{name}")
 
     def _fields(self, roots: RootSet, mcp_servers: McpServers) -> dict[str, Any]:
         offered = self.session_capabilities.additional_directories is not None
@@ -171,7 +183,7 @@ class ClientCore(peers2.Client):
         self, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
     ) -> ClientSession:
         """See `AgentConnection`."""
-        roots = self._bind("session/new", cwd, additional_directories)
+        roots = self._bind("session/new", cwd, additional_directories, mcp_servers)
         request = v2.NewSessionRequest(**self._fields(roots, mcp_servers))
         return await self._create("session/new", self.remote.session_new(request), roots, None)
 
@@ -180,7 +192,7 @@ class ClientCore(peers2.Client):
     ) -> ClientSession:
         """See `AgentConnection`."""
         self.require("session/fork", self.session_capabilities.fork, "capabilities.session.fork")
-        roots = self._bind("session/fork", cwd, additional_directories)
+        roots = self._bind("session/fork", cwd, additional_directories, mcp_servers)
         request = v2.ForkSessionRequest(session_id=session_id, **self._fields(roots, mcp_servers))
         source = self.sessions.get(session_id)
         known = None if source is None else source.transcript
@@ -283,7 +295,7 @@ class ClientCore(peers2.Client):
     ) -> ClientSession:
         """The roots of a session change, if the agent takes it up; one change at a time."""
         async with self._locks.setdefault(session_id, asyncio.Lock()):
-            roots = self._bind("session/resume", cwd, additional_directories)
+            roots = self._bind("session/resume", cwd, additional_directories, mcp_servers)
             before = self.sessions.get(session_id)
             kept = None if before is None else before.transcript
             session = before or ClientSession(self, session_id, transcript)

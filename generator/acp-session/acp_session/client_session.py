@@ -120,9 +120,13 @@ class ClientSession:
         """Send a prompt, and return when the work on it has ended. Cancelled itself, or out of time, it cancels the work. After work that
         was cancelled it waits for the end of that.
 
-        Raises `PeerError` where the agent refuses the prompt or the work fails, `ConnectionClosed`, `ValueError` for a closed session.
+        Raises `PeerError` where the agent refuses the prompt or the work fails, `NotAdvertised` for content of a type that it does not
+        take, `ConnectionClosed`, `ValueError` for a closed session.
         """
         self._require_open()
+        parts: Sequence[str | v2.ContentBlock] = [prompt] if isinstance(prompt, str) else prompt
+        blocks: list[v2.ContentBlock] = [v2.TextContent(text=one) if isinstance(one, str) else one for one in parts]
+        self._core.require_prompt(blocks)
         cancellations = self._cancellations
         while self._cancelled.is_set() and self.prompts.open:
             await self.prompts.wait_until_ended()
@@ -131,8 +135,6 @@ class ClientSession:
         if self._cancellations != cancellations:
             return PromptResult("cancelled")
         self._cancelled.clear()
-        parts: Sequence[str | v2.ContentBlock] = [prompt] if isinstance(prompt, str) else prompt
-        blocks: list[v2.ContentBlock] = [v2.TextContent(text=one) if isinstance(one, str) else one for one in parts]
         request = v2.PromptRequest(session_id=self.id, prompt=blocks)
 
         async def send() -> str:
