@@ -594,3 +594,37 @@ def test_questions_are_asked_where_they_belong_and_refused_otherwise(version: in
     assert found[:5] == ["decline", -32602, found[2], "accept", -32602]
     assert found[2] in (-32602, "not advertised")
     assert set(found[5:]) == {"not advertised"}
+
+
+# --- after the end ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_closed_here", [False, True], ids=["the agent ends", "closed here"])
+def test_whatever_is_asked_once_the_connection_has_ended_says_so(
+    version: int, is_closed_here: bool, folders: tuple[str, str]
+) -> None:
+    async def work() -> None:
+        async with connected(version, Script(), Client(allowed_roots=folders)) as (agent, raw):
+            session = await agent.new_session(folders[0])
+            await (agent if is_closed_here else raw.connection).close()
+            await agent.wait_closed()
+            calls: list[Callable[[], Awaitable[Any]]] = [
+                lambda: session.prompt("Hello"),
+                lambda: session.set_config_option("fast", True),  # noqa: FBT003
+                lambda: session.set_mode("code"),
+                session.cancel,
+                session.close,
+                session.delete,
+                agent.list_sessions,
+                lambda: agent.new_session(folders[0]),
+                lambda: agent.load_session(session.id, folders[0]),
+                lambda: agent.resume_session(session.id, folders[0]),
+                lambda: agent.fork_session(session.id, folders[0]),
+            ]
+            for _ in range(2):
+                for call in calls:
+                    with pytest.raises(ConnectionClosed):
+                        await call()
+                await asyncio.sleep(0.01)  # by now all has been told that the agent has ended
+
+    play(work)

@@ -119,6 +119,11 @@ class ClientCore(peers2.Client):
             raise NotAdvertised("session/new", "agent:capabilities.session")
         return found
 
+    def require_agent(self) -> None:
+        """Raise `ConnectionClosed` where the agent has ended, or the connection was closed."""
+        if self.connection.is_ended:
+            raise self.connection.closed_error()
+
     def require(self, method: str, is_offered: object, path: str) -> None:
         """Raise `NotAdvertised` where the agent does not offer something."""
         if is_offered is None or is_offered is False:
@@ -150,6 +155,7 @@ class ClientCore(peers2.Client):
         return self.workspace.roots(session_id) if found is None else found
 
     def _bind(self, method: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers) -> RootSet:
+        self.require_agent()
         self._require_types(method, mcp_servers, "mcp", {"stdio": "stdio", "http": "http"})
         offered = self.session_capabilities.additional_directories is not None
         if additional:

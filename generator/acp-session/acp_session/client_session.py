@@ -263,5 +263,6 @@ class ClientSession:
         return call if found is None else found.current
 
     def _require_open(self) -> None:
+        self._core.require_agent()
         if not self._is_open:
             raise ValueError(f"the session {self.id!r} is closed")
