@@ -16,6 +16,7 @@ import pytest
 from acp_bindings import RequestError, v2
 
 from acp_session.agent import Agent, AuthRequired
+from acp_session.client import Client
 from acp_session.modes import Mode
 from acp_session.serving import run_agent
 from acp_session.session import Session
@@ -602,6 +603,19 @@ def test_what_an_author_sets_wrongly_is_a_value_error(tmp_path: Path) -> None:
     play(whole)
     with pytest.raises(ValueError, match="on_authenticate"):
         Agent(auth_methods=[v2.AuthMethodAgent(method_id="key", name="Key")])
+
+
+@pytest.mark.parametrize(
+    ("side", "name"),
+    [
+        *((Agent, name) for name in ("allowed_roots", "prompt_types", "mcp_transports")),
+        *((Client, name) for name in ("allowed_roots", "elicitation")),
+    ],
+)
+def test_a_text_in_place_of_several_is_refused(side: Any, name: str) -> None:
+    for text in ("/srv/app", b"/srv/app"):
+        with pytest.raises(TypeError, match=f"'{name}' takes several values"):
+            side(**{name: text})
 
 
 @both

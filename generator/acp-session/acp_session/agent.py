@@ -20,6 +20,7 @@ from acp_bindings import RequestError, v2
 
 from acp_workspace.errors import METHOD_NOT_FOUND
 
+from .arguments import refuse_text
 from .session import Session
 from .store import MemoryStore, Store
 from .turn import Turn
@@ -70,6 +71,7 @@ class Agent:
         prompt_types: Collection[str] = (),
         mcp_transports: Collection[str] = ("stdio",),
     ) -> None:
+        refuse_text(allowed_roots=allowed_roots, prompt_types=prompt_types, mcp_transports=mcp_transports)
         self.info: v2.Implementation = info or v2.Implementation(name=type(self).__name__.lower(), version="0")
         self.auth_methods: tuple[v2.AuthMethod, ...] = tuple(auth_methods)
         self.store: Store = store or MemoryStore()

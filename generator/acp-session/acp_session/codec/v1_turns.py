@@ -52,7 +52,7 @@ class Turn:
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """A session: what it was sent, its turn, prompts that wait for it, and what the user is being asked."""
+    """A session: what it was sent, its turn, its state as reported last, prompts that wait, and what the user is being asked."""
 
     id: str
     to_v2: ToV2
@@ -60,6 +60,7 @@ class Session:
     additional: list[str] = field(default_factory=list[str])
     free: asyncio.Lock = field(default_factory=asyncio.Lock)
     turn: Turn | None = None
+    state: Json = field(default_factory=lambda: {"state": "idle"})
     work: asyncio.Task[Any] | None = None
     waiting: set[asyncio.Task[Any]] = field(default_factory=set[Any])
     questions: set[asyncio.Future[Any]] = field(default_factory=set[Any])
@@ -207,7 +208,8 @@ class TurnsOfV1(peers2.Agent):
 
     async def report_state(self, session: Session, state: str, end: Json | None = None) -> None:
         """Report in which state a session is."""
-        await self.send(session.id, {"sessionUpdate": "state_update", "state": state, **(end or {})})
+        session.state = {"state": state, **(end or {})}
+        await self.send(session.id, {"sessionUpdate": "state_update", **session.state})
 
     async def send(self, session_id: str, update: Json, more: Json | None = None) -> None:
         """Send an update to the client."""
