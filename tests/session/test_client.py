@@ -610,7 +610,7 @@ def test_whatever_is_asked_once_the_connection_has_ended_says_so(
             await agent.wait_closed()
             calls: list[Callable[[], Awaitable[Any]]] = [
                 lambda: session.prompt("Hello"),
-                lambda: session.set_config_option("fast", True),  # noqa: FBT003
+                lambda: session.set_config_option("fast", True),
                 lambda: session.set_mode("code"),
                 session.cancel,
                 session.close,

@@ -22,6 +22,7 @@ from acp_workspace.errors import RequestError, invalid_params
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
+from .arguments import refuse_text, require_instance
 from .client import Client
 from .client_services import CoreServices
 from .client_session import ClientSession
@@ -62,6 +63,7 @@ class ClientCore(peers2.Client):
     """
 
     def __init__(self, client: Client) -> None:
+        require_instance(Client, client=client)
         self.client = client
         try:
             self.workspace = ClientWorkspace(client.allowed_roots)
@@ -160,6 +162,7 @@ class ClientCore(peers2.Client):
         offered = self.session_capabilities.additional_directories is not None
         if additional:
             self.require(method, offered, "capabilities.session.additionalDirectories")
+        refuse_text(additional_directories=additional)
         base = Path.cwd() / cwd
         try:
             return self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)

@@ -14,7 +14,7 @@ from acp_workspace.terminals import Terminals
 from jsonrpc_bindings.peers import unserved
 
 from .errors import PeerError
-from .modes import Mode, mode_option
+from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
 from .prompt_completion import OpenPrompts
 from .transcript import Transcript
@@ -172,8 +172,13 @@ class ClientSession:
         await self.set_config_option(option.config_id, mode_id)
 
     async def set_config_option(self, config_id: str, value: str | bool) -> None:
-        """Change an option: the id of a value, or true or false for a switch."""
+        """Change an option: the id of a value, or true or false for a switch. Raises `ValueError` for an option or a value that the
+        session does not have.
+        """
         self._require_open()
+        found = [one for one in self.config_options if one.config_id == config_id]
+        if not any(isinstance(one, v2.UnknownSessionConfigOption) for one in found):
+            with_value(found, config_id, value)
         request: v2.SetSessionConfigOptionRequest
         if isinstance(value, bool):
             request = v2.BooleanSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)

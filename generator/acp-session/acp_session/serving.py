@@ -17,6 +17,7 @@ from jsonrpc_bindings.stdio import Own
 
 from .agent import Agent
 from .agent_core import AgentCore
+from .arguments import require_instance
 from .codec import AgentAsV1
 from .codec.losses import log_loss
 from .handshake import Opening, Stage
@@ -30,6 +31,7 @@ def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: 
     standard error. Raises `RuntimeError` inside an event loop, where `serve_agent` belongs.
     """
     known = _known(versions)
+    require_instance(Agent, agent=agent)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -61,6 +63,7 @@ async def serve_agent(
     A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin
     anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
     """
+    require_instance(Agent, agent=agent)
     opening = Opening(transport, _known(versions), options.get("monitor"), options.get("told"))
     try:
         found = await opening.next()

@@ -25,6 +25,7 @@ from typing import Any, Final, TypeAlias
 
 from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
+from .arguments import refuse_text, refuse_unknown
 from .diffs import diff_to_v2
 from .errors import InvalidMessage
 from .permission import Decision, ask, decide
@@ -93,6 +94,8 @@ class ToolCall:
         raw_output: Any = UNSET,
     ) -> None:
         """Show what has changed. `content` and `locations` take the place of what was shown before."""
+        refuse_unknown(v2.ToolKind, kind=kind)
+        refuse_unknown(v2.ToolCallStatus, status=status)
         fields: dict[str, Any] = {"raw_input": raw_input, "raw_output": raw_output}
         if content is not None:
             content = self.turn.contents(content)
@@ -180,6 +183,7 @@ class Turn:
         """Show a tool call for as long as the block runs. It has `completed` with the block, unless something was raised or refused: then
         it has `failed`. A status that ends it and was sent in the block stays.
         """
+        refuse_unknown(v2.ToolKind, kind=kind)
         call = ToolCall(
             self,
             self.session.call_id(),
@@ -253,7 +257,11 @@ class Turn:
         if not self.session.client_capabilities.ask:
             raise NotAdvertised("elicitation/create", "client:capabilities.elicitation.form")
         named: dict[str, Any] = {} if title is None else {"title": title}
+        refuse_text(required=required)
         needed = list(fields if required is None else required)
+        missing = [name for name in needed if name not in fields]
+        if missing:
+            raise ValueError(f"'required' names fields that the form does not have: {', '.join(missing)}")
         schema = v2.ElicitationSchema(type="object", properties=dict(fields), required=needed, **named)
         request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._scope(tool_call))
         answer = await self._elicit(request)
@@ -389,6 +397,7 @@ class Turn:
 
     def locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
         """Locations as the protocol has them."""
+        refuse_text(locations=locations)
         return tuple(self._location(one) for one in locations)
 
     def _location(self, location: Location) -> v2.ToolCallLocation:
