@@ -708,6 +708,126 @@ def test_one_agent_serves_many_clients_and_a_session_goes_to_the_last_that_loads
 
 
 @both
+def test_what_is_set_beside_the_answer_to_a_new_session_reaches_the_client(tmp_path: Path, version: int) -> None:
+    class Late(Working):
+        steps: asyncio.Task[None]
+        pause = 0
+
+        async def on_new_session(self, session: Session) -> None:
+            self.steps = asyncio.create_task(self.set(session))
+
+        async def set(self, session: Session) -> None:
+            for _ in range(self.pause):
+                await asyncio.sleep(0)
+            await session.set_commands([v2.Command(name="tide", description="Say it")])
+            await session.set_modes([Mode("ask", "Ask")], current="ask")
+
+    async def work() -> None:
+        agent = Late(echo)
+        async with talking(agent, version) as client:
+            for agent.pause in range(4):
+                made = await client.request("session/new", cwd=str(tmp_path), mcpServers=[])
+                await agent.steps
+                await client.request("session/list")
+                shown = str([made, *client.updates(made["sessionId"])])
+                assert "tide" in shown
+                assert "'ask'" in shown
+                stored = await agent.store.load(made["sessionId"])
+                assert stored is not None
+                assert [one.name for one in stored.commands] == ["tide"]
+                assert stored.config_options
+
+    play(work)
+
+
+@both
+def test_a_session_that_is_loaded_during_its_turn_shows_every_piece_once(tmp_path: Path, version: int) -> None:
+    going = asyncio.Event()
+
+    class Slow(Working):
+        async def on_load_session(self, session: Session) -> None:  # noqa: ARG002
+            going.set()
+            await asyncio.sleep(0.01)
+
+    async def count(turn: Turn) -> None:
+        await turn.send_message("a")
+        await going.wait()
+        for one in "bcdefghij":
+            await turn.send_message(one)
+            await asyncio.sleep(0.002)
+
+    async def work() -> None:
+        async with talking(Slow(count), version) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.create_task(client.prompt(id_))
+            await client.until(client.text)
+            begun = len(client.notes)
+            await client.load(id_, tmp_path)
+            assert await prompt == "end_turn"
+            chunks = [one for one in client.updates(id_, begun) if one["sessionUpdate"] == "agent_message_chunk"]
+            assert "".join(one["content"]["text"] for one in chunks) == "abcdefghij"
+            assert len({one.get("messageId") for one in chunks}) == 1
+
+    play(work)
+
+
+@both
+def test_what_a_turn_sends_during_a_load_that_is_refused_is_not_lost(tmp_path: Path, version: int) -> None:
+    class Wary(Working):
+        async def on_load_session(self, session: Session) -> None:
+            going.set()
+            await sent.wait()
+            await session.set_commands([v2.Command(name="tide", description="Say it")])
+            raise RequestError(-32602, "not now")
+
+    going, sent = asyncio.Event(), asyncio.Event()
+
+    async def speak(turn: Turn) -> None:
+        await turn.send_message("a")
+        await going.wait()
+        await turn.send_message("b")
+        sent.set()
+
+    async def work() -> None:
+        async with talking(Wary(speak), version) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.create_task(client.prompt(id_))
+            await client.until(client.text)
+            with pytest.raises(Refused):
+                await client.load(id_, tmp_path)
+            assert await prompt == "end_turn"
+            assert client.text(id_) == "ab"
+            assert "available_commands_update" in [one["sessionUpdate"] for one in client.updates(id_)]
+
+    play(work)
+
+
+@both
+def test_a_session_that_closes_takes_nothing_more_in(tmp_path: Path, version: int) -> None:
+    turns: list[str] = []
+
+    class Slow(Working):
+        async def on_close_session(self, session: Session) -> None:  # noqa: ARG002
+            await asyncio.sleep(0.02)
+
+    async def note(turn: Turn) -> None:
+        turns.append(turn.text)
+
+    async def work() -> None:
+        async with talking(Slow(note), version) as client:
+            id_ = await client.new(tmp_path)
+            closing = client.begin("session/close", sessionId=id_)
+            prompt = client.begin("session/prompt", sessionId=id_, prompt=[{"type": "text", "text": "late"}])
+            with pytest.raises(Refused) as refused:
+                await prompt
+            assert refused.value.code == -32602
+            await closing
+            assert turns == []
+
+    play(work)
+
+
+@both
 def test_a_thousand_requests_at_once_are_all_answered(tmp_path: Path, version: int) -> None:
     async def work() -> None:
         async with talking(Working(echo), version) as client:

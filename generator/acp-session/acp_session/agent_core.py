@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import secrets
-from collections.abc import Callable, Collection, Coroutine, Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 
@@ -95,41 +95,82 @@ class OpenSession(Session):
 
     # --- its opening and its end
 
-    @contextmanager
-    def opening(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> Generator[None]:
-        """Use these roots and MCP servers, unless what is done meanwhile fails."""
+    @asynccontextmanager
+    async def opening(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> AsyncGenerator[None]:
+        """Use these roots and MCP servers, unless what is done meanwhile fails. Updates are kept back."""
         stored = self._stored
-        before = self.root_set, self.mcp_servers, self._is_opening, stored.cwd, stored.additional_directories
+        before = self.root_set, self.mcp_servers, stored.cwd, stored.additional_directories
         self.root_set, self.mcp_servers = roots, () if servers is UNSET else tuple(servers)
-        self._is_opening, stored.cwd, stored.additional_directories = True, roots.scope.cwd, roots.scope.additional
+        stored.cwd, stored.additional_directories = roots.scope.cwd, roots.scope.additional
+        self._is_opening, self._early = True, []
         try:
             yield
         except BaseException:
-            self.root_set, self.mcp_servers, self._is_opening, stored.cwd, stored.additional_directories = before
+            self.root_set, self.mcp_servers, stored.cwd, stored.additional_directories = before
+            self._is_opening = False
             roots.close()
+            if self.root_set is not None:
+                await self._release()
+                await self._save_between_turns()
             raise
         if before[0] is not None:
             before[0].close()
 
-    def begin(self) -> None:
-        """Keep updates back until the client knows the session's id, and end the tool calls that it was forked with."""
-        self._early = []
+    def end_calls(self) -> None:
+        """End the tool calls that the session was forked with."""
         self._end_calls({getattr(one, "tool_call_id", "") for one in self._stored.history})
 
-    async def opened(self, *, is_replayed: bool = False, is_new: bool = False) -> None:
-        """Send what was kept back, the history where it is wanted, and what the session does now."""
+    def agreed(self) -> None:
+        """Save from now on what is set: the request is granted."""
         self._is_opening = False
-        early, self._early = self._early or [], None
-        with suppress(ConnectionError):
-            for update in (*early, *(self._stored.history if is_replayed else ())):
-                await self._send(update)
-            if not is_new:
+
+    def offer(self) -> dict[str, Any]:
+        """The options and commands, as the fields of an answer. Updates that were kept back do not say them again."""
+        self._drop_settings()
+        fields = {"config_options": self._stored.config_options, "available_commands": self._stored.commands}
+        return {name: list(value) for name, value in fields.items() if value}
+
+    def _drop_settings(self) -> None:
+        if self._early is not None:
+            settings = v2.ConfigOptionUpdate | v2.AvailableCommandsUpdate
+            self._early = [one for one in self._early if not isinstance(one, settings)]
+
+    async def opened(self, *, is_replayed: bool = False, is_new: bool = False) -> None:
+        """Send the history where it is wanted, what was kept back, and what the session does now."""
+        if not is_new:
+            self._drop_settings()  # the answer is still to come
+        if is_replayed:
+            with suppress(ConnectionError):
+                await self._replay()
+        await self._release()
+        if not is_new:
+            with suppress(ConnectionError):
                 await self._send_state(self._state)
+
+    async def _replay(self) -> None:
+        """Send the history and what terminals show. What is sent meanwhile follows."""
+        history = list(self._stored.history)
+        updates: list[v2.SessionUpdate] = [
+            *history,
+            *(v2.TerminalUpdate(terminal_id=id_, output=_shown(output)) for id_, output in self._outputs.items()),
+        ]
+        known, shown = {id(one) for one in history}, v2.TerminalUpdate | v2.TerminalOutputChunk
+        self._early = [one for one in self._early or () if id(one) not in known and not isinstance(one, shown)]
+        for update in updates:
+            await self._deliver(update)
+
+    async def _release(self) -> None:
+        """Send what was kept back, in order."""
+        with suppress(ConnectionError):  # nobody listens any more
+            while self._early:
+                await self._deliver(self._early.pop(0))
+        self._early = None
 
     def stop(self) -> None:
         """Cancel the turn, and the prompts that wait for it."""
-        for waiting in tuple(self.waiting):
+        for waiting in self.waiting:
             waiting.cancel()
+        self.waiting.clear()
         if self.work is not None:
             self.is_stopped, self._turn = True, None  # its state is its end
             if self._running is not None:
@@ -155,15 +196,15 @@ class OpenSession(Session):
         """Take a message in, once the turn before has ended, and begin with the work; the id of the message."""
         acquiring = asyncio.ensure_future(self._free.acquire())
         self.waiting.add(acquiring)
+        is_taken_in = False
         try:
             await asyncio.wait([acquiring])
-        except asyncio.CancelledError:
-            if not acquiring.cancel() and not acquiring.cancelled():
-                self._free.release()
-            raise
+            is_taken_in = acquiring in self.waiting
         finally:
             self.waiting.discard(acquiring)
-        if acquiring.cancelled():
+            if not is_taken_in and not acquiring.cancel() and not acquiring.cancelled():
+                self._free.release()
+        if not is_taken_in:
             raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
         turn = Turn(self, tuple(content), f"msg_{secrets.token_hex(8)}")
         self.is_stopped = False
@@ -234,8 +275,7 @@ class OpenSession(Session):
             output.add(base64.b64decode(update.output.data))
         elif isinstance(update.exit_status, v2.TerminalExitStatus):
             del self._outputs[update.terminal_id]
-            shown = v2.TerminalOutput(data=base64.b64encode(output.text.encode()).decode())
-            self._keep(update.__replace__(output=shown))
+            self._keep(update.__replace__(output=_shown(output)))
         else:
             self._keep(update.__replace__(capabilities=None))
         await self._send(update)
@@ -330,7 +370,7 @@ class AgentCore(peers.Agent):
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
         """Begin a session."""
         session = await self._begin(StoredSession("", ""), params, self._workspace.bind, self.agent.on_new_session)
-        return v2.NewSessionResponse(session_id=session.id, **_offer(session))
+        return v2.NewSessionResponse(session_id=session.id, **session.offer())
 
     async def session_fork(self, params: v2.ForkSessionRequest, /) -> v2.ForkSessionResponse:
         """Begin a session with the history of another, and the roots that are given."""
@@ -338,12 +378,12 @@ class AgentCore(peers.Agent):
         before = await self._stored(params.session_id) if source is None else source.stored
         stored = await self._call(_copied(before), source)
         session = await self._begin(stored, params, self._workspace.fork, self.agent.on_fork_session)
-        return v2.ForkSessionResponse(session_id=session.id, **_offer(session))
+        return v2.ForkSessionResponse(session_id=session.id, **session.offer())
 
     async def session_load(self, params: v2.LoadSessionRequest, /) -> v2.LoadSessionResponse:
         """Open a session again: the roots that are given are all that it has from now on. Its history is replayed."""
         session = await self._reopen(params, is_replayed=True)
-        offer = _offer(session)
+        offer = session.offer()
         if offer.pop("available_commands", None):
             await session.set_commands(session.stored.commands)  # the answer has no place for them
         return v2.LoadSessionResponse(**offer)
@@ -355,7 +395,7 @@ class AgentCore(peers.Agent):
         start = params.replay_from
         if start is not None and not isinstance(start, v2.ReplayFromStart):
             raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
-        return v2.ResumeSessionResponse(**_offer(await self._reopen(params, is_replayed=start is not None)))
+        return v2.ResumeSessionResponse(**(await self._reopen(params, is_replayed=start is not None)).offer())
 
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
         """The sessions that pass the filters, newest first, in pages. Raises `RequestError` for a cursor that is none."""
@@ -450,7 +490,7 @@ class AgentCore(peers.Agent):
         """A new session of this connection."""
         stored.id, stored.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
         session = OpenSession(self, stored)
-        session.begin()
+        session.end_calls()
         await self._open_with(session, params, bind, hook)
         task = asyncio.create_task(session.opened(is_new=True))
         self._following.add(task)
@@ -476,10 +516,11 @@ class AgentCore(peers.Agent):
         _refuse(servers, self.agent.mcp_transports, "MCP server", "/mcpServers")
         roots = _bound(bind, params)
         is_new = session.id not in self.sessions
-        with session.opening(roots, servers):
+        async with session.opening(roots, servers):
             self.sessions[session.id] = session
             try:
                 await self._call(hook(session), session)
+                session.agreed()
                 await self._call(self.agent.store.save(session.stored), session)
             except BaseException:
                 if is_new:
@@ -528,7 +569,7 @@ class AgentCore(peers.Agent):
     async def _open(self, session_id: str) -> OpenSession:
         """A session that is open here. Raises `RequestError`: -32002 where there is none, -32602 where it is not open."""
         found = self.sessions.get(session_id)
-        if found is None:
+        if found is None or found.closing is not None:
             await self._stored(session_id)
             raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
         return found
@@ -568,11 +609,5 @@ async def _copied(stored: StoredSession) -> StoredSession:
     return stored.copy()
 
 
-def _offer(session: OpenSession) -> dict[str, Any]:
-    """The options and commands of a session, as the fields of an answer."""
-    stored, fields = session.stored, dict[str, Any]()
-    if stored.config_options:
-        fields["config_options"] = list(stored.config_options)
-    if stored.commands:
-        fields["available_commands"] = list(stored.commands)
-    return fields
+def _shown(output: Tail) -> v2.TerminalOutput:
+    return v2.TerminalOutput(data=base64.b64encode(output.text.encode()).decode())

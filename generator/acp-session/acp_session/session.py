@@ -23,6 +23,8 @@ LOG: Final = logging.getLogger("acp_session")
 
 MOST_HISTORY: Final = 100_000
 """Updates of a session that are kept; the oldest go first."""
+WITHIN_MESSAGE: Final = ("agent_message_chunk", "agent_thought_chunk", "state_update")
+"""The kinds of updates after which a message goes on."""
 ENDED: Final = ("completed", "failed", "cancelled")
 """The statuses of a tool call that has ended."""
 
@@ -234,10 +236,9 @@ class Session:
         await self._set(v2.ConfigOptionUpdate(config_options=list(options)))
 
     async def _set(self, update: v2.SessionUpdate) -> None:
-        """Send what is new of the session; while it is being opened, the answer says it."""
-        if not self._is_opening:
-            await self._send(update)
-            await self._save_between_turns()
+        """Send what is new of the session."""
+        await self._send(update)
+        await self._save_between_turns()
 
     async def _save_between_turns(self) -> None:
         """Have the store keep what a turn does not keep at its end."""
@@ -255,14 +256,17 @@ class Session:
         self._stored.updated_at = datetime.now(UTC).isoformat()
 
     async def _send(self, update: v2.SessionUpdate) -> None:
-        """Send an update that is no part of the history. Before the client knows the session's id, it waits for that."""
-        if not isinstance(update, v2.AgentMessageChunk | v2.AgentThoughtChunk):
+        """Send an update that is no part of the history. It is kept back while the session is being opened."""
+        if getattr(update, "session_update", None) not in WITHIN_MESSAGE:
             self._message = None
         if self._is_closed:
             raise ConnectionClosed(f"the session {self.id} is closed")
         if self._early is not None:
             self._early.append(update)
-            return
+        else:
+            await self._deliver(update)
+
+    async def _deliver(self, update: v2.SessionUpdate) -> None:
         await self._peer.client.session_update(v2.UpdateSessionNotification(session_id=self.id, update=update))
 
     async def _send_state(self, state: str, **fields: Any) -> None:
