@@ -278,6 +278,107 @@ def test_what_comes_before_the_answer_to_session_new_is_not_lost(version: int, f
     assert client.updates[:2] == [("s1", "agent_message_chunk"), ("s1", "available_commands_update")]
 
 
+def test_what_comes_early_is_shown_before_what_comes_next(version: int, folders: tuple[str, str]) -> None:
+    shown: list[str] = []
+
+    class Slow(Client):
+        async def on_update(self, session: ClientSession, update: v2.SessionUpdate) -> None:
+            await asyncio.sleep(0.01)
+            assert isinstance(update, v2.AgentMessageChunk | v2.ConfigOptionUpdate)
+            if isinstance(update, v2.AgentMessageChunk) and isinstance(update.content, v2.TextContent):
+                shown.append(update.content.text)
+
+    late: list[asyncio.Task[None]] = []
+
+    async def early(raw: Any, session: str) -> None:
+        for words_ in ("1", "2", "3"):
+            await raw.say(session, words_)
+
+        async def rest() -> None:
+            await asyncio.sleep(0.005)
+            for words_ in ("4", "5"):
+                await raw.say(session, words_)
+
+        late.append(asyncio.ensure_future(rest()))
+
+    script = Script()
+    script.before_answer = early
+
+    async def work() -> None:
+        async with connected(version, script, Slow(allowed_roots=folders)) as (agent, _):
+            session = await agent.new_session(folders[0])
+            await asyncio.wait(late)
+            while len(shown) < 5:
+                await asyncio.sleep(0.01)
+            assert "".join(words(session.transcript.agent_messages)) == "12345"
+
+    play(work)
+    assert shown == ["1", "2", "3", "4", "5"]
+
+
+def test_a_request_waits_for_its_session_and_not_for_another(version: int, folders: tuple[str, str]) -> None:
+    answers: list[str] = []
+    asking: list[asyncio.Task[None]] = []
+
+    async def early(raw: Any, session: str) -> None:
+        async def ask() -> None:
+            answers.append(await raw.ask(session, "May I?"))
+
+        if session == "s2":
+            asking.append(asyncio.ensure_future(ask()))
+            await asyncio.sleep(0.1)
+        else:
+            await asyncio.sleep(0.02)
+
+    script = Script()
+    script.before_answer = early
+
+    async def work() -> None:
+        async with connected(version, script, Yes(allowed_roots=folders)) as (agent, _):
+            await asyncio.gather(*(agent.new_session(folders[0]) for _ in range(2)))
+            await asyncio.gather(*asking)
+
+    play(work)
+    assert answers == ["yes"]
+
+
+@pytest.mark.parametrize("opens", ["load", "new"])
+def test_a_session_whose_opening_is_cancelled_is_closed_at_the_agent(
+    version: int, folders: tuple[str, str], opens: str
+) -> None:
+    reached: list[asyncio.Event] = []
+
+    class Slow(Client):
+        async def on_update(self, session: ClientSession, update: v2.SessionUpdate) -> None:
+            reached[0].set()
+            await asyncio.sleep(60)
+
+    async def early(raw: Any, session: str) -> None:
+        if opens == "load":
+            reached[0].set()
+        else:
+            await raw.say(session, "Welcome")
+
+    script = Script()
+    script.before_answer = early
+
+    async def work() -> None:
+        reached.append(asyncio.Event())
+        async with connected(version, script, Slow(allowed_roots=folders)) as (agent, _):
+            opening = agent.new_session(folders[0]) if opens == "new" else agent.load_session("s1", folders[0])
+            task = asyncio.ensure_future(opening)
+            await reached[0].wait()
+            task.cancel()
+            await asyncio.wait([task])
+            assert task.cancelled()
+            assert agent.sessions == {}
+            while not script.asked("session/close"):
+                await asyncio.sleep(0.01)
+            assert [one.session_id for one in script.asked("session/close")] == ["s1"]
+
+    play(work)
+
+
 def test_updates_about_something_stale_lose_nothing(
     version: int, folders: tuple[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:

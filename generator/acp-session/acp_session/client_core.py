@@ -11,9 +11,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
+from collections import deque
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from acp_bindings import UNSET, DecodeError, v2
 from acp_bindings.v2 import peers as peers2
@@ -22,13 +24,15 @@ from acp_workspace.errors import RequestError, invalid_params
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
+from .background import Background
 from .client import Client
 from .client_services import CoreServices
 from .client_session import ClientSession
 from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
+from .local_services import until_known
 from .permission import cancel, choose, read, tool_call_update
-from .transcript import Transcript
+from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
@@ -48,8 +52,6 @@ _MAX_EARLY: Final = 10_000
 """Updates that are kept for sessions whose ids are not known yet."""
 _MAX_UNKNOWN: Final = 100
 """Sessions that are not open of whose updates the log tells."""
-_ID_TIMEOUT: Final = 1.0
-"""Seconds that a request of the agent waits for the id of its session to become known here."""
 _NOT_FOUND: Final = -32002
 
 
@@ -69,9 +71,11 @@ class ClientCore(peers2.Client):
             raise _mistake(error) from error
         self.sessions: dict[str, ClientSession] = {}
         self._loading: dict[str, RootSet] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._background = Background()
         self._creating: set[asyncio.Future[None]] = set()
         self._early: dict[str, list[v2.SessionUpdate]] = {}
+        self._early_size = 0
         self._unknown: set[str] = set()
         self._remote: AgentInterface | None = None
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
@@ -139,7 +143,7 @@ class ClientCore(peers2.Client):
         """Do something that the end of the connection may prevent."""
         try:
             await work
-        except Error as error:
+        except (Error, TimeoutError) as error:
             LOG.info("%s", error)
 
     # --- the life of a session
@@ -261,7 +265,7 @@ class ClientCore(peers2.Client):
             transcript = Transcript()
             if known is not None and not _replays(self._early.get(result.session_id, ())):
                 transcript = known.fork()
-            session = await self._begin(result.session_id, roots, result, transcript)
+            session = self._begin(result.session_id, roots, result, transcript)
         except BaseException:
             roots.close()
             raise
@@ -270,6 +274,11 @@ class ClientCore(peers2.Client):
             future.set_result(None)
             if not self._creating:
                 self._drop_early()
+        try:
+            await self._show_early(session)
+        except BaseException:
+            await self._abandon(session.id)
+            raise
         return session
 
     async def _resume(
@@ -282,7 +291,8 @@ class ClientCore(peers2.Client):
         more: dict[str, Any],
     ) -> ClientSession:
         """The roots of a session change, if the agent takes it up; one change at a time."""
-        async with self._locks.setdefault(session_id, asyncio.Lock()):
+        lock = self._locks.setdefault(session_id, asyncio.Lock())
+        async with lock:
             roots = self._bind("session/resume", cwd, additional_directories)
             before = self.sessions.get(session_id)
             kept = None if before is None else before.transcript
@@ -293,32 +303,48 @@ class ClientCore(peers2.Client):
             try:
                 request = v2.ResumeSessionRequest(session_id=session_id, **self._fields(roots, mcp_servers), **more)
                 result = await self.request("session/resume", self.remote.session_resume(request))
-                return await self._begin(session_id, roots, result, transcript)
+                self._begin(session_id, roots, result, transcript)
+                await self._show_early(session)
+                for follower in session.followers:
+                    await follower.follow(roots)
+                return session
             except BaseException as error:
-                if self._loading.pop(session_id, None) is roots:
+                is_refused = self._loading.pop(session_id, None) is roots
+                if is_refused:
                     roots.close()
-                    if kept is None:
-                        await self._end(
-                            session_id,
-                            error if isinstance(error, Exception) else ConnectionClosed("the session was not loaded"),
-                        )
-                    else:
-                        session.transcript = kept
+                if isinstance(error, PeerError) and kept is None:
+                    await self._end(session_id, error)
+                elif kept is None:
+                    await self._abandon(session_id)
+                elif is_refused:
+                    session.transcript = kept
                 raise
             finally:
                 self._loading.pop(session_id, None)
 
-    async def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
+    def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
+        """The agent has the session: it is open here, with all that was reported before."""
         session = self.sessions.setdefault(session_id, ClientSession(self, session_id, transcript))
         session.transcript = transcript
         transcript.set_initial_state(result)
         self.workspace.establish(session_id, roots)
         self._loading.pop(session_id, None)
-        for update in self._early.pop(session_id, ()):
-            await self._record(session, update)
-        for follower in session.followers:
-            await follower.follow(roots)
+        session.unshown = deque(self._early.pop(session_id, ()))
+        for update in session.unshown:
+            session.record(update)
         return session
+
+    async def _show_early(self, session: ClientSession) -> None:
+        """Show what was reported before the session was open, and what comes meanwhile, in order."""
+        while session.unshown:
+            await self._show(session, session.unshown[0])
+            session.unshown.popleft()
+
+    async def _abandon(self, session_id: str) -> None:
+        """End a session that nobody waits for any more, here and at the agent."""
+        request = v2.CloseSessionRequest(session_id=session_id)
+        self._background.start(self.attempt(self.request("session/close", self.remote.session_close(request))))
+        await self._end(session_id, ConnectionClosed("nobody waits for the session any more"))
 
     async def _end(self, session_id: str, error: Exception) -> None:
         """Nothing is served for a session any more."""
@@ -338,6 +364,7 @@ class ClientCore(peers2.Client):
     async def aclose(self) -> None:
         """End everything, as when the connection has ended."""
         await self.fail(ConnectionClosed("the connection is closed"))
+        await self._background.close()
         await self.machine.close()
         self.workspace.close()
 
@@ -352,14 +379,24 @@ class ClientCore(peers2.Client):
         session = self.sessions.get(params.session_id)
         if session is not None:
             await self._record(session, params.update)
-        elif self._creating and sum(map(len, self._early.values())) < _MAX_EARLY:
+        elif self._creating and self._has_room_for(params.update):
             self._early.setdefault(params.session_id, []).append(params.update)
         elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
             self._unknown.add(params.session_id)
             LOG.warning("session %s: updates are dropped, since the session is not open", params.session_id)
 
+    def _has_room_for(self, update: v2.SessionUpdate) -> bool:
+        self._early_size += len(v2.encode(update))
+        return self._early_size <= MAX_SIZE and sum(map(len, self._early.values())) < _MAX_EARLY
+
     async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         session.record(update)
+        if session.unshown and len(session.unshown) < _MAX_EARLY:
+            session.unshown.append(update)
+        else:
+            await self._show(session, update)
+
+    async def _show(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         try:
             await self.client.on_update(session, update)
         except Exception:
@@ -369,6 +406,7 @@ class ClientCore(peers2.Client):
         for session_id, updates in self._early.items():
             LOG.warning("session %s: %d updates were dropped, since the session is not open", session_id, len(updates))
         self._early.clear()
+        self._early_size = 0
 
     # --- what the agent asks
 
@@ -380,8 +418,7 @@ class ClientCore(peers2.Client):
 
     async def known_session(self, session_id: str) -> ClientSession:
         """The session of this id. Waits for one that begins at this moment. Raises `RequestError` -32602."""
-        if session_id not in self.sessions and self._creating:
-            await asyncio.wait(tuple(self._creating), timeout=_ID_TIMEOUT, return_when=asyncio.FIRST_COMPLETED)
+        await until_known(session_id, self.sessions, self._creating)
         return self._session(session_id)
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
@@ -55,6 +56,7 @@ class ClientSession:
         self.id = session_id
         self.transcript = transcript
         self.followers: list[FollowsRoots] = []
+        self.unshown: deque[v2.SessionUpdate] = deque()
         self.prompts: OpenPrompts[PromptResult] = OpenPrompts()
         self._cancelled = asyncio.Event()
         self._cancellations = 0
