@@ -516,6 +516,37 @@ def test_cancelling_answers_open_requests_and_marks_what_was_open(version: int, 
     assert script.cancelled == ["s1", "s1"]
 
 
+def test_nobody_is_asked_once_the_work_is_cancelled_and_again_when_it_has_ended(
+    version: int, folders: tuple[str, str]
+) -> None:
+    answers: list[str] = []
+
+    async def late(agent: Any, session: str) -> str:
+        try:
+            await agent.call(session, "c", title="Wait", status="in_progress")
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            answers.append(await agent.ask(session, "Still?"))
+        return "cancelled"
+
+    client = Yes(allowed_roots=folders)
+
+    async def work() -> None:
+        async with connected(version, Script(late), client) as (agent, raw):
+            session = await agent.new_session(folders[0])
+            prompt = asyncio.ensure_future(session.prompt("Hello"))
+            while not session.transcript.tool_calls:
+                await asyncio.sleep(0.01)
+            await session.cancel()
+            assert await prompt == PromptResult("cancelled")
+            assert (answers, client.requests) == (["cancelled"], [])
+            for _ in range(2):
+                assert await raw.ask(session.id, "In the background?") == "yes"
+                await session.cancel()  # there is nothing to stop
+
+    play(work)
+
+
 def test_a_caller_that_is_cancelled_or_out_of_time_cancels_the_work(version: int, folders: tuple[str, str]) -> None:
     script, client = Script(stubborn), Slow(allowed_roots=folders)
 

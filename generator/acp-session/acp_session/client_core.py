@@ -433,8 +433,8 @@ class ClientCore(peers2.Client):
         if request is None:
             LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)
         else:
-            request = dataclasses.replace(request, tool_call=session.current_request(request))
-            chosen = await session.until_cancelled(self.client.on_permission(session, request))
+            asked = dataclasses.replace(request, tool_call=session.current_request(request))
+            chosen = await session.until_cancelled(lambda: self.client.on_permission(session, asked))
         answer = cancel(params) if chosen is None else choose(params, chosen)
         assert isinstance(answer, v2.RequestPermissionResponse)
         return answer
@@ -450,7 +450,7 @@ class ClientCore(peers2.Client):
         request_id = getattr(params, "request_id", UNSET)
         if request_id is UNSET:
             session = await self.known_session(str(getattr(params, "session_id", None)))
-            found = await session.until_cancelled(self.client.on_elicitation(session, params))
+            found = await session.until_cancelled(lambda: self.client.on_elicitation(session, params))
         else:
             sent = self.connection.sent(request_id)
             if sent is None:
@@ -473,7 +473,7 @@ class ClientCore(peers2.Client):
     async def approve(self, request: ApprovalRequest) -> bool:
         """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
         session = self._session(request.session_id)
-        return await session.until_cancelled(self.client.approve(request)) is True
+        return await session.until_cancelled(lambda: self.client.approve(request)) is True
 
 
 def _mistake(error: RequestError) -> ValueError:
