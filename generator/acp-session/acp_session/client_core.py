@@ -173,7 +173,7 @@ class ClientCore(peers2.Client):
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._creating.add(future)
         try:
-            result = await self.request(
+            result: Any = await self.request(
                 method,
                 self.remote.session_new(v2.NewSessionRequest(**fields))
                 if source_id is None
