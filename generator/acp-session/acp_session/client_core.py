@@ -11,25 +11,29 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
+from collections import deque
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from acp_bindings import UNSET, DecodeError, to_builtins, v2
 from acp_bindings.v2 import peers as peers2
 
-from acp_workspace.errors import RequestError, invalid_params
+from acp_workspace.errors import INTERNAL_ERROR, RequestError, invalid_params
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
 from .arguments import refuse_text, require_instance
+from .background import Background
 from .client import Client
 from .client_services import CoreServices
 from .client_session import ClientSession
 from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
+from .local_services import until_known
 from .permission import cancel, choose, read, tool_call_update
-from .transcript import Transcript
+from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
@@ -49,8 +53,6 @@ _MAX_EARLY: Final = 10_000
 """Updates that are kept for sessions whose ids are not known yet."""
 _MAX_UNKNOWN: Final = 100
 """Sessions that are not open of whose updates the log tells."""
-_ID_TIMEOUT: Final = 1.0
-"""Seconds that a request of the agent waits for the id of its session to become known here."""
 _NOT_FOUND: Final = -32002
 
 
@@ -58,9 +60,11 @@ class ClientCore(peers2.Client):
     """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `machine` for
     files and terminals.
 
-    `remote` are the calls to the agent, from `open` on, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
+    `remote` are the calls to the agent, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
     root that is no directory.
     """
+
+    remote: AgentInterface
 
     def __init__(self, client: Client) -> None:
         require_instance(Client, client=client)
@@ -71,11 +75,12 @@ class ClientCore(peers2.Client):
             raise _mistake(error) from error
         self.sessions: dict[str, ClientSession] = {}
         self._loading: dict[str, RootSet] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._background = Background()
         self._creating: set[asyncio.Future[None]] = set()
         self._early: dict[str, list[v2.SessionUpdate]] = {}
+        self._early_size = 0
         self._unknown: set[str] = set()
-        self._remote: AgentInterface | None = None
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self._can_resume = True
         self.machine = CoreServices(client, self)
@@ -90,16 +95,6 @@ class ClientCore(peers2.Client):
         form = v2.ElicitationFormCapabilities() if "form" in modes else None
         url = v2.ElicitationUrlCapabilities() if "url" in modes else None
         return self.client.capabilities.__replace__(elicitation=v2.ElicitationCapabilities(form=form, url=url))
-
-    @property
-    def remote(self) -> AgentInterface:
-        """The calls to the agent."""
-        assert self._remote is not None
-        return self._remote
-
-    def open(self, agent: AgentInterface) -> None:
-        """Begin to call the agent."""
-        self._remote = agent
 
     def note_v1_capabilities(self, answer: Mapping[str, Any]) -> None:
         """Note what an agent of v1 does not offer, and an agent of v2 always does."""
@@ -138,15 +133,24 @@ class ClientCore(peers2.Client):
         except RequestError as error:  # of the codec, which stands for the agent
             if self.connection.is_ended:
                 raise self.connection.closed_error() from error
-            raise PeerError(method, error.code, error.message, error.data) from error
+            raise self.error(method, error.code, error.message, error.data) from error
         except DecodeError as error:
             raise InvalidMessage.of(method, error) from error
+
+    def error(self, method: str, code: int, message: str, data: Any, error: Any = None) -> Error:
+        """What is raised for an error that answers a request. The codec answers so where that of an agent of v1 is not valid."""
+        data = to_builtins(data)
+        problems: Any = as_object(data).get("problems")
+        if code == INTERNAL_ERROR and isinstance(problems, list) and problems:
+            first = as_object(problems[0])
+            return InvalidMessage(method, str(first.get("pointer", "")), str(first.get("message", message)))
+        return PeerError(method, code, message, data, error)
 
     async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
         """Do something that the end of the connection may prevent."""
         try:
             await work
-        except Error as error:
+        except (Error, TimeoutError) as error:
             LOG.info("%s", error)
 
     # --- the life of a session
@@ -156,7 +160,10 @@ class ClientCore(peers2.Client):
         found = self._loading.get(session_id)
         return self.workspace.roots(session_id) if found is None else found
 
-    def _bind(self, method: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers) -> RootSet:
+    def _prepare(
+        self, method: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers
+    ) -> tuple[RootSet, dict[str, Any]]:
+        """The roots of a session, and the fields of the request that opens it."""
         self.require_agent()
         self._require_types(method, mcp_servers, "mcp", {"stdio": "stdio", "http": "http"})
         offered = self.session_capabilities.additional_directories is not None
@@ -165,9 +172,14 @@ class ClientCore(peers2.Client):
         refuse_text(additional_directories=additional)
         base = Path.cwd() / cwd
         try:
-            return self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
+            roots = self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
         except RequestError as error:
             raise _mistake(error) from error
+        return roots, {
+            "cwd": roots.scope.cwd,
+            "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
+            "mcp_servers": list(mcp_servers),
+        }
 
     def require_prompt(self, content: Sequence[v2.ContentBlock]) -> None:
         """Raise `NotAdvertised` for content that the agent does not take."""
@@ -180,51 +192,85 @@ class ClientCore(peers2.Client):
         for name in (names[item.type] for item in items if item.type in names):
             self.require(method, offered.get(name), f"capabilities.session.{field}.{name}")
 
-    def _fields(self, roots: RootSet, mcp_servers: McpServers) -> dict[str, Any]:
-        offered = self.session_capabilities.additional_directories is not None
-        return {
-            "cwd": roots.scope.cwd,
-            "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
-            "mcp_servers": list(mcp_servers),
-        }
-
-    async def new_session(
-        self, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
+    async def create_session(
+        self, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, source_id: str | None = None
     ) -> ClientSession:
-        """See `AgentConnection`."""
-        roots = self._bind("session/new", cwd, additional_directories, mcp_servers)
-        request = v2.NewSessionRequest(**self._fields(roots, mcp_servers))
-        return await self._create("session/new", self.remote.session_new(request), roots, None)
-
-    async def fork_session(
-        self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
-    ) -> ClientSession:
-        """See `AgentConnection`."""
-        self.require("session/fork", self.session_capabilities.fork, "capabilities.session.fork")
-        roots = self._bind("session/fork", cwd, additional_directories, mcp_servers)
-        request = v2.ForkSessionRequest(session_id=session_id, **self._fields(roots, mcp_servers))
-        source = self.sessions.get(session_id)
+        """Open a new session, with the context of another where that is named. What the agent sends about it may be read before its id is
+        known here: it is kept until then.
+        """
+        method = "session/new" if source_id is None else "session/fork"
+        if source_id is not None:
+            self.require(method, self.session_capabilities.fork, "capabilities.session.fork")
+        roots, fields = self._prepare(method, cwd, additional, mcp_servers)
+        source = None if source_id is None else self.sessions.get(source_id)
         known = None if source is None else source.transcript
-        return await self._create("session/fork", self.remote.session_fork(request), roots, known)
-
-    async def load_session(
-        self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
-    ) -> ClientSession:
-        """See `AgentConnection`."""
-        if not self.can_load:
-            raise NotAdvertised("session/load", "agent:agentCapabilities.loadSession")
-        more = {"replay_from": v2.ReplayFromStart()}
-        return await self._resume(session_id, cwd, additional_directories, mcp_servers, Transcript(), more)
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._creating.add(future)
+        try:
+            result: Any = await self.request(
+                method,
+                self.remote.session_new(v2.NewSessionRequest(**fields))
+                if source_id is None
+                else self.remote.session_fork(v2.ForkSessionRequest(session_id=source_id, **fields)),
+            )
+            transcript = Transcript()
+            if known is not None and not _replays(self._early.get(result.session_id, ())):
+                transcript = known.fork()
+            session = self._begin(result.session_id, roots, result, transcript)
+        except BaseException:
+            roots.close()
+            raise
+        finally:
+            self._creating.discard(future)
+            future.set_result(None)
+            if not self._creating:
+                self._drop_early()
+        try:
+            await self._show_early(session)
+        except BaseException:
+            await self._abandon(session.id)
+            raise
+        return session
 
     async def resume_session(
-        self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
+        self, session_id: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, is_load: bool
     ) -> ClientSession:
-        """See `AgentConnection`."""
-        if not self._can_resume:
-            raise NotAdvertised("session/resume", "agent:agentCapabilities.sessionCapabilities.resume")
-        known = self.sessions.get(session_id)
-        transcript = Transcript() if known is None else known.transcript
-        return await self._resume(session_id, cwd, additional_directories, mcp_servers, transcript, {})
+        """Take up a session, and on load have the conversation told again. Its roots change if the agent agrees; one change at a time."""
+        if not (self.can_load if is_load else self._can_resume):
+            method, path = ("load", "loadSession") if is_load else ("resume", "sessionCapabilities.resume")
+            raise NotAdvertised(f"session/{method}", f"agent:agentCapabilities.{path}")
+        more: dict[str, Any] = {"replay_from": v2.ReplayFromStart()} if is_load else {}
+        lock = self._locks.setdefault(session_id, asyncio.Lock())
+        async with lock:
+            roots, fields = self._prepare("session/resume", cwd, additional, mcp_servers)
+            before = self.sessions.get(session_id)
+            kept = None if before is None else before.transcript
+            transcript = Transcript() if is_load or kept is None else kept
+            session = before or ClientSession(self, session_id, transcript)
+            session.transcript = transcript
+            self.sessions[session_id] = session
+            self._loading[session_id] = roots
+            try:
+                request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
+                result = await self.request("session/resume", self.remote.session_resume(request))
+                self._begin(session_id, roots, result, transcript)
+                await self._show_early(session)
+                for follower in session.followers:
+                    await follower.follow(roots)
+                return session
+            except BaseException as error:
+                is_refused = self._loading.pop(session_id, None) is roots
+                if is_refused:
+                    roots.close()
+                if isinstance(error, PeerError) and kept is None:
+                    await self._end(session_id, error)
+                elif kept is None:
+                    await self._abandon(session_id)
+                elif is_refused:
+                    session.transcript = kept
+                raise
+            finally:
+                self._loading.pop(session_id, None)
 
     async def list_sessions(
         self, cwd: Folder | None, additional_directories: Sequence[Folder] | None
@@ -271,75 +317,29 @@ class ClientCore(peers2.Client):
         finally:
             await self._end(session_id, ConnectionClosed("the session is deleted"))
 
-    async def _create(
-        self, method: str, work: Awaitable[Any], roots: RootSet, known: Transcript | None
-    ) -> ClientSession:
-        """A session begins. What the agent sends about it may be read before its id is known here: it is kept until then."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._creating.add(future)
-        try:
-            result = await self.request(method, work)
-            transcript = Transcript()
-            if known is not None and not _replays(self._early.get(result.session_id, ())):
-                transcript = known.fork()
-            session = await self._begin(result.session_id, roots, result, transcript)
-        except BaseException:
-            roots.close()
-            raise
-        finally:
-            self._creating.discard(future)
-            future.set_result(None)
-            if not self._creating:
-                self._drop_early()
-        return session
-
-    async def _resume(
-        self,
-        session_id: str,
-        cwd: Folder,
-        additional_directories: Sequence[Folder],
-        mcp_servers: McpServers,
-        transcript: Transcript,
-        more: dict[str, Any],
-    ) -> ClientSession:
-        """The roots of a session change, if the agent takes it up; one change at a time."""
-        async with self._locks.setdefault(session_id, asyncio.Lock()):
-            roots = self._bind("session/resume", cwd, additional_directories, mcp_servers)
-            before = self.sessions.get(session_id)
-            kept = None if before is None else before.transcript
-            session = before or ClientSession(self, session_id, transcript)
-            session.transcript = transcript
-            self.sessions[session_id] = session
-            self._loading[session_id] = roots
-            try:
-                request = v2.ResumeSessionRequest(session_id=session_id, **self._fields(roots, mcp_servers), **more)
-                result = await self.request("session/resume", self.remote.session_resume(request))
-                return await self._begin(session_id, roots, result, transcript)
-            except BaseException as error:
-                if self._loading.pop(session_id, None) is roots:
-                    roots.close()
-                    if kept is None:
-                        await self._end(
-                            session_id,
-                            error if isinstance(error, Exception) else ConnectionClosed("the session was not loaded"),
-                        )
-                    else:
-                        session.transcript = kept
-                raise
-            finally:
-                self._loading.pop(session_id, None)
-
-    async def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
+    def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
+        """The agent has the session: it is open here, with all that was reported before."""
         session = self.sessions.setdefault(session_id, ClientSession(self, session_id, transcript))
         session.transcript = transcript
         transcript.set_initial_state(result)
         self.workspace.establish(session_id, roots)
         self._loading.pop(session_id, None)
-        for update in self._early.pop(session_id, ()):
-            await self._record(session, update)
-        for follower in session.followers:
-            await follower.follow(roots)
+        session.unshown = deque(self._early.pop(session_id, ()))
+        for update in session.unshown:
+            session.record(update)
         return session
+
+    async def _show_early(self, session: ClientSession) -> None:
+        """Show what was reported before the session was open, and what comes meanwhile, in order."""
+        while session.unshown:
+            await self._show(session, session.unshown[0])
+            session.unshown.popleft()
+
+    async def _abandon(self, session_id: str) -> None:
+        """End a session that nobody waits for any more, here and at the agent."""
+        request = v2.CloseSessionRequest(session_id=session_id)
+        self._background.start(self.attempt(self.request("session/close", self.remote.session_close(request))))
+        await self._end(session_id, ConnectionClosed("nobody waits for the session any more"))
 
     async def _end(self, session_id: str, error: Exception) -> None:
         """Nothing is served for a session any more."""
@@ -356,15 +356,12 @@ class ClientCore(peers2.Client):
         for session_id in tuple(self.sessions):
             await self._end(session_id, error)
 
-    async def aclose(self) -> None:
-        """End everything, as when the connection has ended."""
+    async def disconnected(self) -> None:
+        """End everything: the connection has ended."""
         await self.fail(ConnectionClosed("the connection is closed"))
+        await self._background.close()
         await self.machine.close()
         self.workspace.close()
-
-    async def disconnected(self) -> None:
-        """See `Side`."""
-        await self.aclose()
 
     # --- what the agent reports
 
@@ -373,14 +370,24 @@ class ClientCore(peers2.Client):
         session = self.sessions.get(params.session_id)
         if session is not None:
             await self._record(session, params.update)
-        elif self._creating and sum(map(len, self._early.values())) < _MAX_EARLY:
+        elif self._creating and self._has_room_for(params.update):
             self._early.setdefault(params.session_id, []).append(params.update)
         elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
             self._unknown.add(params.session_id)
             LOG.warning("session %s: updates are dropped, since the session is not open", params.session_id)
 
+    def _has_room_for(self, update: v2.SessionUpdate) -> bool:
+        self._early_size += len(v2.encode(update))
+        return self._early_size <= MAX_SIZE and sum(map(len, self._early.values())) < _MAX_EARLY
+
     async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         session.record(update)
+        if session.unshown and len(session.unshown) < _MAX_EARLY:
+            session.unshown.append(update)
+        else:
+            await self._show(session, update)
+
+    async def _show(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         try:
             await self.client.on_update(session, update)
         except Exception:
@@ -390,6 +397,7 @@ class ClientCore(peers2.Client):
         for session_id, updates in self._early.items():
             LOG.warning("session %s: %d updates were dropped, since the session is not open", session_id, len(updates))
         self._early.clear()
+        self._early_size = 0
 
     # --- what the agent asks
 
@@ -401,8 +409,7 @@ class ClientCore(peers2.Client):
 
     async def known_session(self, session_id: str) -> ClientSession:
         """The session of this id. Waits for one that begins at this moment. Raises `RequestError` -32602."""
-        if session_id not in self.sessions and self._creating:
-            await asyncio.wait(tuple(self._creating), timeout=_ID_TIMEOUT, return_when=asyncio.FIRST_COMPLETED)
+        await until_known(session_id, self.sessions, self._creating)
         return self._session(session_id)
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
@@ -417,8 +424,8 @@ class ClientCore(peers2.Client):
         if request is None:
             LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)
         else:
-            request = dataclasses.replace(request, tool_call=session.current_request(request))
-            chosen = await session.until_cancelled(self.client.on_permission(session, request))
+            asked = dataclasses.replace(request, tool_call=session.current_request(request))
+            chosen = await session.until_cancelled(lambda: self.client.on_permission(session, asked))
         answer = cancel(params) if chosen is None else choose(params, chosen)
         assert isinstance(answer, v2.RequestPermissionResponse)
         return answer
@@ -434,7 +441,7 @@ class ClientCore(peers2.Client):
         request_id = getattr(params, "request_id", UNSET)
         if request_id is UNSET:
             session = await self.known_session(str(getattr(params, "session_id", None)))
-            found = await session.until_cancelled(self.client.on_elicitation(session, params))
+            found = await session.until_cancelled(lambda: self.client.on_elicitation(session, params))
         else:
             sent = self.connection.sent(request_id)
             if sent is None:
@@ -457,7 +464,7 @@ class ClientCore(peers2.Client):
     async def approve(self, request: ApprovalRequest) -> bool:
         """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
         session = self._session(request.session_id)
-        return await session.until_cancelled(self.client.approve(request)) is True
+        return await session.until_cancelled(lambda: self.client.approve(request)) is True
 
 
 def _mistake(error: RequestError) -> ValueError:

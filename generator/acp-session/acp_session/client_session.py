@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
@@ -55,6 +56,7 @@ class ClientSession:
         self.id = session_id
         self.transcript = transcript
         self.followers: list[FollowsRoots] = []
+        self.unshown: deque[v2.SessionUpdate] = deque()
         self.prompts: OpenPrompts[PromptResult] = OpenPrompts()
         self._cancelled = asyncio.Event()
         self._cancellations = 0
@@ -150,6 +152,8 @@ class ClientSession:
             if error.code == _CANCELLED:
                 return PromptResult("cancelled")
             raise
+        finally:
+            self._note_end()
 
     async def cancel(self) -> None:
         """Stop the work: open requests for permission are answered `cancelled`, what awaits approval is refused, running commands end, and
@@ -162,6 +166,7 @@ class ClientSession:
         finally:
             self._cancelled.set()
             self.transcript.mark_cancelled()
+            self._note_end()
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode. Raises `ValueError` for one that the session does not have."""
@@ -221,13 +226,16 @@ class ClientSession:
 
     # --- what the core does with it
 
-    async def until_cancelled(self, work: Awaitable[T]) -> T | None:
-        """The result of something that a person decides, or `None` where the work or the session ends first."""
-        task = asyncio.ensure_future(work)
+    async def until_cancelled(self, ask: Callable[[], Awaitable[T]]) -> T | None:
+        """What a person decides, or `None` where the work or the session ends first; where it has been cancelled, nobody is asked."""
+        if self._cancelled.is_set():
+            return None
+        cancellations = self._cancellations
+        task = asyncio.ensure_future(ask())
         ending = asyncio.ensure_future(self._cancelled.wait())
         try:
             await asyncio.wait((task, ending), return_when=asyncio.FIRST_COMPLETED)
-            return task.result() if task.done() and not self._cancelled.is_set() else None
+            return task.result() if task.done() and self._cancellations == cancellations else None
         finally:
             ending.cancel()
             task.cancel()
@@ -246,6 +254,13 @@ class ClientSession:
             else:
                 end = PromptResult(transcript.stop_reason)
                 self.prompts.record_idle(end, is_cancelled=end.stop_reason == "cancelled")
+            self._note_end()
+
+    def _note_end(self) -> None:
+        """Nothing is cancelled any more once no work goes on."""
+        is_working = self.transcript.state not in (None, "idle")
+        if self._is_open and not is_working and all(prompt.completion.done() for prompt in self.prompts.open):
+            self._cancelled.clear()
 
     def _fail(self, error: v2.Error | None) -> None:
         if self._core.connection.is_ended:  # whoever waits gets `ConnectionClosed`
@@ -253,11 +268,12 @@ class ClientSession:
         code, message, data = (
             (-32603, "the work has failed", None) if error is None else (error.code, error.message, error.data)
         )
-        self.prompts.record_idle(PeerError("session/prompt", code, message, data, error))
+        self.prompts.record_idle(self._core.error("session/prompt", code, message, data, error))
 
     def end(self, error: Exception) -> None:
         """Note that the session has ended: whoever waits for its work gets this error."""
         self._is_open = False
+        self._cancellations += 1
         self._cancelled.set()
         self.prompts.fail(error)
 

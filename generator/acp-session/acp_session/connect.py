@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Collection, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from acp_bindings import v2
 from acp_bindings.v1 import peers as peers1
@@ -28,18 +28,16 @@ from jsonrpc_bindings.transport import pair
 
 from .agent_connection import AgentConnection
 from .arguments import refuse_text, require_instance
+from .background import following
 from .client_core import ClientCore
 from .codec import AgentAsV2, Losses
 from .codec.handshakes import request_to_v1
 from .codec.losses import log_loss
-from .handshake import Begun, handshake
+from .handshake import VERSIONS, Begun, handshake, known_versions
 
 if TYPE_CHECKING:
     from .agent import Agent
     from .client import Client
-
-VERSIONS: Final = (1, 2)
-"""The versions of the protocol that are spoken here."""
 
 
 @asynccontextmanager
@@ -62,7 +60,7 @@ async def spawn_agent(
     `limit`
     is the longest message in bytes. Raises `OSError` where the command cannot be started, and what `connect_agent` raises.
     """
-    known = _known(versions)
+    known = known_versions(versions)
     refuse_text(command=command)
     if not command:
         raise ValueError("'command' must name a program")
@@ -81,7 +79,7 @@ async def connect_agent(
 
     Raises `UnsupportedVersion` where the agent speaks none of the versions, `PeerError` where it refuses all of them, `ConnectionClosed`.
     """
-    async with _connected(transport, client, _known(versions), options) as agent:
+    async with _connected(transport, client, known_versions(versions), options) as agent:
         yield agent
 
 
@@ -93,7 +91,7 @@ async def connect_in_memory(
     from .agent import Agent
     from .serving import serve_agent
 
-    known = _known(versions)
+    known = known_versions(versions)
     require_instance(Agent, agent=agent)
     near, far = pair()
     serving = asyncio.ensure_future(serve_agent(agent, far, versions=tuple(sorted(known))))
@@ -103,13 +101,6 @@ async def connect_in_memory(
     finally:
         await near.close()
         await serving
-
-
-def _known(versions: Collection[int]) -> frozenset[int]:
-    known = frozenset(versions)
-    if not known or not known <= set(VERSIONS):
-        raise ValueError(f"'versions' must name 1, 2 or both, not {versions!r}")
-    return known
 
 
 @asynccontextmanager
@@ -124,14 +115,14 @@ async def _connected(
         version, answer, early = await handshake(transport, attempts, known, options.get("timeout"))
     except BaseException:
         if core is not None:
-            await core.aclose()
+            await core.disconnected()
         await transport.close()
         raise
     begun = Begun(transport, answer, early)
     if version == 2:
         async with peers2.connect_agent(core, begun, **options) as agent:
-            core.open(agent)
-            async with _following(core.follow_agent()):
+            core.remote = agent
+            async with following(core.follow_agent()):
                 core.answer = await core.request("initialize", agent.initialize(request))
                 yield AgentConnection(core, version)
         return
@@ -140,24 +131,14 @@ async def _connected(
         async with peers1.connect_agent(codec.v1_client, begun, **options) as older:
             codec.agent = older
             core.attach(older.connection)
-            core.open(codec)
+            core.remote = codec
             core.note_v1_capabilities(answer)
-            async with _following(core.follow_agent()):
+            async with following(core.follow_agent()):
                 core.answer = await core.request("initialize", codec.initialize(request))
                 yield AgentConnection(core, version)
     finally:
-        await core.aclose()
+        await core.disconnected()
         await codec.close()
-
-
-@asynccontextmanager
-async def _following(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
-    task = asyncio.ensure_future(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
 
 
 def _attempts(request: v2.InitializeRequest, core: ClientCore, known: frozenset[int]) -> list[dict[str, Any]]:

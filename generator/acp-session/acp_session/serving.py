@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
-from typing import Final, Unpack
+from typing import Unpack
 
 from jsonrpc_bindings.connection import Connection
 from jsonrpc_bindings.framing import LIMIT, framing
@@ -20,17 +20,14 @@ from .agent_core import AgentCore
 from .arguments import require_instance
 from .codec import AgentAsV1
 from .codec.losses import log_loss
-from .handshake import Opening, Stage
-
-VERSIONS: Final = (1, 2)
-"""The versions of the protocol that an agent speaks."""
+from .handshake import VERSIONS, Opening, Stage, known_versions
 
 
 def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]) -> None:
     """Be the agent on standard input and output until the input ends: the whole `main` of a program. What the program prints goes to
     standard error. Raises `RuntimeError` inside an event loop, where `serve_agent` belongs.
     """
-    known = _known(versions)
+    known = known_versions(versions)
     require_instance(Agent, agent=agent)
     try:
         asyncio.get_running_loop()
@@ -49,12 +46,6 @@ async def _run(agent: Agent, versions: Collection[int], options: Options) -> Non
     await serve_agent(agent, transport, versions=versions, **options)
 
 
-def _known(versions: Collection[int]) -> frozenset[int]:
-    if not versions or not set(versions) <= set(VERSIONS):
-        raise ValueError(f"an agent speaks one or both of the versions 1 and 2, not {sorted(versions)}")
-    return frozenset(versions)
-
-
 async def serve_agent(
     agent: Agent, transport: Transport, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
 ) -> None:
@@ -64,7 +55,7 @@ async def serve_agent(
     anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
     """
     require_instance(Agent, agent=agent)
-    opening = Opening(transport, _known(versions), options.get("monitor"), options.get("told"))
+    opening = Opening(transport, known_versions(versions), options.get("monitor"), options.get("told"))
     try:
         found = await opening.next()
         while found is not None:

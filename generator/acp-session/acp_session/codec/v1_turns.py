@@ -22,6 +22,7 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import Background
 from acp_session.services import Services
+from acp_workspace.errors import INTERNAL_ERROR
 from jsonrpc_bindings.errors import REQUEST_CANCELLED
 
 from .interfaces import ClientInterface
@@ -157,7 +158,7 @@ class TurnsOfV1(peers2.Agent):
         try:
             await asyncio.wait([waiting])
         except asyncio.CancelledError:
-            if not waiting.cancel():
+            if not waiting.cancel() and not waiting.cancelled():
                 session.free.release()
             raise
         finally:
@@ -178,15 +179,18 @@ class TurnsOfV1(peers2.Agent):
         try:
             asking = self.agent.connection.request("session/prompt", request, timeout=math.inf)  # a turn has no limit
             end = to_builtins(await relay_errors(asking))
-        except RequestError as error:
+        except Exception as found:  # noqa: BLE001 - whatever kept the prompt from being sent ends it
+            error = found if isinstance(found, RequestError) else RequestError(INTERNAL_ERROR, str(found))
             if not turn.begun.is_set() and not turn.answered.is_set():
                 turn.failure = error
             failed = {"stopReason": "error", "error": error.as_json()}
             end = {"stopReason": "cancelled"} if turn.is_cancelled else failed
         try:
             if turn.failure is None:
-                await self.report_start(session)
-                await self.report_state(session, "idle", end)
+                try:
+                    await self.report_start(session)
+                finally:
+                    await self.report_state(session, "idle", end)
         finally:
             session.turn = session.work = None
             session.to_v2.pause()
