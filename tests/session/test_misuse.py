@@ -77,6 +77,19 @@ def test_mcp_servers_that_the_agent_cannot_reach_are_not_sent(version: int, tmp_
     play(work)
 
 
+def test_an_agent_of_v1_that_cannot_log_out_is_not_asked_to(tmp_path: Path) -> None:
+    script = Script(can_load=False)
+
+    async def work() -> None:
+        async with connected(1, script, Client(allowed_roots=[tmp_path])) as (agent, _):
+            await agent.authenticate("key")
+            with pytest.raises(NotAdvertised, match=r"agentCapabilities\.auth\.logout"):
+                await agent.logout()
+            assert not script.asked("logout")
+
+    play(work)
+
+
 # --- options that are misspelt ---------------------------------------------------------------------------------------
 
 

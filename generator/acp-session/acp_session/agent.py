@@ -91,6 +91,8 @@ class Agent:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         if any(isinstance(one, v2.AuthMethodAgent) for one in auth_methods) and not self.overrides("on_authenticate"):
             raise ValueError("an agent with methods of authentication needs 'on_authenticate'")
+        if auth_methods and not self.overrides("on_logout"):
+            raise ValueError("an agent with methods of authentication needs 'on_logout'")
 
     def overrides(self, name: str) -> bool:
         """Whether a subclass has this method."""

@@ -129,8 +129,9 @@ class AgentConnection:
         await self._core.request("auth/login", self._core.remote.auth_login(request))
 
     async def logout(self) -> None:
-        """Log the user out. Raises `NotAdvertised` where the agent has no login."""
+        """Log the user out. Raises `NotAdvertised` where the agent has no login, or one of v1 cannot forget it."""
         self._core.require("auth/logout", bool(self.auth_methods), "authMethods")
+        self._core.require("logout", self._core.can_logout, "agentCapabilities.auth.logout")
         await self._core.request("auth/logout", self._core.remote.auth_logout(v2.LogoutAuthRequest()))
 
     # --- the rest

@@ -82,7 +82,7 @@ class ClientCore(peers2.Client):
         self._early_size = 0
         self._unknown: set[str] = set()
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
-        self.can_load = self._can_resume = True
+        self.can_load = self.can_logout = self._can_resume = True
         self.machine = CoreServices(client, self)
 
     # --- what both sides can do
@@ -100,6 +100,7 @@ class ClientCore(peers2.Client):
         """Note what an agent of v1 does not offer, and an agent of v2 always does."""
         found = as_object(answer.get("agentCapabilities"))
         self.can_load = found.get("loadSession") is True
+        self.can_logout = isinstance(as_object(found.get("auth")).get("logout"), dict)
         sessions = as_object(found.get("sessionCapabilities"))
         self._can_resume = self.can_load or isinstance(sessions.get("resume"), dict)
 
