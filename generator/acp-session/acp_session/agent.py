@@ -117,7 +117,7 @@ class Agent:
 
     async def on_prompt(self, turn: Turn) -> str:
         """Do the work of a turn, and return why it ended: `end_turn`, `max_tokens`, `max_turn_requests` or `refusal`. It is cancelled with
-        the turn.
+        the turn, which ends without it where it goes on.
         """
         raise NotImplementedError("override 'on_prompt'")
 
