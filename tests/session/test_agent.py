@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +156,49 @@ def test_a_turn_ends_as_cancelled_whatever_the_author_makes_of_it(tmp_path: Path
             client.cancel(id_)
             assert await prompt == "cancelled"
             assert client.text() == ("12" if swallow else "1")
+
+    play(work)
+
+
+@both
+def test_work_that_goes_on_after_its_cancellation_holds_nothing_up(tmp_path: Path, version: int) -> None:
+    over = asyncio.Event()
+
+    async def deaf(turn: Turn) -> None:
+        await turn.send_message(turn.text)
+        while turn.text == "1" and not over.is_set():
+            with suppress(asyncio.CancelledError):
+                await over.wait()
+
+    async def work() -> None:
+        async with talking(Working(deaf), version, grace=0.02) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.create_task(client.prompt(id_, "1"))
+            await client.until(client.text)
+            client.cancel(id_)
+            assert await prompt == "cancelled"
+            assert await client.prompt(id_, "2") == "end_turn"
+            prompt = asyncio.create_task(client.prompt(id_, "1"))
+            await client.until(lambda: client.text() == "121")
+            await client.request("session/close", sessionId=id_)
+            assert await prompt == "cancelled"
+            over.set()
+
+    play(work)
+
+
+@both
+def test_a_turn_that_breaks_outside_the_work_of_the_agent_ends_as_failed(tmp_path: Path, version: int) -> None:
+    async def fail(turn: Turn) -> None:  # noqa: ARG001
+        raise RequestError(-32000, "no JSON", {"why": object()})
+
+    async def work() -> None:
+        async with talking(Working(fail), version) as client:
+            id_ = await client.new(tmp_path)
+            for _ in range(2):
+                with pytest.raises(Refused) as failed:
+                    await client.prompt(id_)
+                assert (failed.value.code, failed.value.message) == (-32603, "internal error")
 
     play(work)
 

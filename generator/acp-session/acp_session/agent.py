@@ -126,7 +126,7 @@ class Agent:
 
     async def on_prompt(self, turn: Turn) -> str | None:
         """Do the work of a turn, and return why it ended: `end_turn` (or nothing), `max_tokens`, `max_turn_requests` or `refusal`. It is
-        cancelled with the turn.
+        cancelled with the turn, which ends without it where it goes on.
         """
         raise NotImplementedError("override 'on_prompt'")
 

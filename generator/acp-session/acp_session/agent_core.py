@@ -40,6 +40,11 @@ CANCELLED: Final[dict[str, Any]] = {"stopReason": "cancelled"}
 """The end of work that was cancelled."""
 STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
 """Why a turn may end."""
+FAILED: Final[dict[str, Any]] = {
+    "stopReason": "error",
+    "error": {"code": INTERNAL_ERROR, "message": "internal error"},
+}
+"""The end of work that broke."""
 MOST_OUTPUT: Final = 1024 * 1024
 """Bytes of a terminal's output that the history keeps; the oldest go first."""
 PAGE: Final = 100
@@ -70,8 +75,7 @@ class OpenSession(Session):
         self.waiting: set[asyncio.Task[Literal[True]]] = set()
         self.closing: asyncio.Task[None] | None = None
         self.work: asyncio.Task[None] | None = None
-        self.is_stopped = False
-        self._running: asyncio.Task[str] | None = None
+        self.stopped = asyncio.Event()
         self._free = asyncio.Lock()
         self._core = core
         self._outputs: dict[str, Tail] = {}
@@ -172,9 +176,8 @@ class OpenSession(Session):
             waiting.cancel()
         self.waiting.clear()
         if self.work is not None:
-            self.is_stopped, self._turn = True, None  # its state is its end
-            if self._running is not None:
-                self._running.cancel()
+            self.stopped.set()
+            self._turn = None  # its state is its end
 
     async def close(self) -> None:
         """End all work, have it told and kept, and let the roots go."""
@@ -207,42 +210,61 @@ class OpenSession(Session):
         if not is_taken_in:
             raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
         turn = Turn(self, tuple(content), f"msg_{secrets.token_hex(8)}")
-        self.is_stopped = False
+        self.stopped.clear()
         self.work = asyncio.create_task(self._work(turn))
         return turn.message_id
 
     async def _work(self, turn: Turn) -> None:
         """One turn. Only what the agent does can be stopped: the message and the end are always sent."""
         try:
-            self._calls, self._turn = set(), turn.message_id
-            message = v2.UserMessage(message_id=turn.message_id, content=list(turn.prompt))
-            self._keep(message)
-            await self._save()
-            with suppress(ConnectionError):  # nobody listens any more
-                await self._send(message)
-                await self._send_state("running")
+            await self._begin(turn)
             await self._end(await self._reason(turn))
         except Exception:
             self.log.exception("a turn failed")
+            try:
+                await self._end(FAILED)
+            except Exception:
+                self.log.exception("the end of a turn was not sent")
         finally:
-            self.work = self._running = None
+            self.work = None
             self._free.release()
 
+    async def _begin(self, turn: Turn) -> None:
+        """Keep and send what the user said."""
+        self._calls, self._turn = set(), turn.message_id
+        message = v2.UserMessage(message_id=turn.message_id, content=list(turn.prompt))
+        self._keep(message)
+        await self._save()
+        with suppress(ConnectionError):  # nobody listens any more
+            await self._send(message)
+            await self._send_state("running")
+
     async def _reason(self, turn: Turn) -> dict[str, Any]:
-        """Do what the agent does, and say why it ended."""
-        if self.is_stopped:
+        """Do what the agent does, and say why it ended. What goes on after its cancellation is left to itself after `grace` seconds."""
+        if self.stopped.is_set():
             return CANCELLED
-        self._running = asyncio.create_task(self._run(turn))
-        await asyncio.wait([self._running])
-        if self.is_stopped or self._running.cancelling():
+        running, stopping = asyncio.create_task(self._run(turn)), asyncio.create_task(self.stopped.wait())
+        await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if self.stopped.is_set():
+            running.cancel()
+            await asyncio.wait([running], timeout=self._core.grace)
+            if not running.done():
+                self.log.error("'on_prompt' goes on although it was cancelled; its turn has ended without it")
+                self._core.left.add(running)
+                running.add_done_callback(self._core.left.discard)
+            elif not running.cancelled():
+                running.exception()  # of no interest any more
             return CANCELLED
-        error = RuntimeError("cancelled from within") if self._running.cancelled() else self._running.exception()
+        if running.cancelling():
+            return CANCELLED
+        error = RuntimeError("cancelled from within") if running.cancelled() else running.exception()
         if isinstance(error, RequestError):
             return {"stopReason": "error", "error": error.as_json()}
         if error is not None:
             self.log.error("'on_prompt' failed", exc_info=error)
-            return {"stopReason": "error", "error": {"code": INTERNAL_ERROR, "message": "internal error"}}
-        return {"stopReason": self._running.result()}
+            return FAILED
+        return {"stopReason": running.result()}
 
     async def _run(self, turn: Turn) -> str:
         reason: Any = await self._core.agent.on_prompt(turn)
@@ -263,7 +285,7 @@ class OpenSession(Session):
             for update in updates:
                 await self._send(update)
             # the client may have cancelled before it was told of the end
-            await self._send_state("idle", **(CANCELLED if self.is_stopped else reason))
+            await self._send_state("idle", **(CANCELLED if self.stopped.is_set() else reason))
 
     async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
         """Send what a terminal shows. The history has its command, then its end with the last of the output."""
@@ -298,8 +320,10 @@ class Machine(LocalServices):
 class AgentCore(peers.Agent):
     """Serves an `Agent` on one connection."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, *, grace: float = 2.0) -> None:
         self.agent = agent
+        self.grace = grace
+        self.left: set[asyncio.Task[str]] = set()
         self.sessions: dict[str, OpenSession] = {}
         self.services: Services = Machine(self)
         self._remote: ClientInterface | None = None
@@ -455,7 +479,7 @@ class AgentCore(peers.Agent):
         """Take a message in, and begin with the work once the turn before it has ended. Cancelled while it waits, it is not taken in."""
         session = await self._open(params.session_id)
         _refuse(params.prompt, {"text", "resource_link", *self.agent.prompt_types}, "content", "/prompt")
-        if self._remote is not None and session.work is not None and not session.is_stopped:
+        if self._remote is not None and session.work is not None and not session.stopped.is_set():
             raise invalid_params("the session is in a turn", pointer="/sessionId")  # version 1 has no prompts that wait
         return v2.PromptResponse(message_id=await session.prompt(params.prompt))
 
