@@ -29,6 +29,7 @@ from .losses import Losses, OnLoss, Place
 from .messages import into_v1, into_v2, relay_errors, with_supported_roots
 from .to_v1 import ToV1
 from .to_v2 import ON, ToV2
+from .v1_turns import forget_oldest
 from .v2_client import ClientForV2
 from .walker import Json, without
 
@@ -45,6 +46,12 @@ class Session:
     prompts: list[list[Any]] = field(default_factory=list[Any])
     cancellations: int = 0
     sending: asyncio.Lock = field(default_factory=asyncio.Lock)
+    is_open: bool = False
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it was opened, or a prompt is worked on."""
+        return self.is_open or bool(self.prompts) or self.sending.locked()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +122,7 @@ class AgentAsV1(peers1.Agent):
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
         if found is None:
+            forget_oldest([one.id for one in self.sessions.values() if not one.is_used], self.sessions)
             found = self.sessions[session_id] = Session(session_id, self._to_v1(session_id))
         return found
 
@@ -171,6 +179,7 @@ class AgentAsV1(peers1.Agent):
     def _opened(self, session_id: str, answer: Json, place: Place) -> Json:
         """The answer in the terms of v1, which has modes in it, and an update for commands."""
         session = self.session(session_id)
+        session.is_open = True
         made = without(answer, "configOptions", "availableCommands", "modes")
         if answer.get("configOptions") is not None:
             made["configOptions"] = session.to_v1.replace_options(answer["configOptions"], place.at("configOptions"))
