@@ -351,3 +351,36 @@ def test_updates_of_concurrent_work_do_not_mix_for_a_client_of_v1() -> None:
         assert [one["content"]["text"] for one in client.updates] == ["a0", "a1", "a2", "b0", "b1", "b2"]
 
     run(work)
+
+
+def test_updates_about_sessions_that_nobody_opened_are_not_kept_for_ever() -> None:
+    async def flood(agent: Any, session: str) -> Any:
+        more = {} if isinstance(agent, Agent1) else {"messageId": "a"}
+        for name in (*(f"other{number}" for number in range(300)), session):
+            await agent.say(name, sessionUpdate="agent_message_chunk", content=words("..."), **more)
+        return "end_turn" if isinstance(agent, Agent1) else {"stopReason": "end_turn"}
+
+    async def work() -> None:
+        client = Client2()
+        newer = AgentAsV2(client)
+        near, far = pair()
+        async with peers1.connect_client(Agent1(flood), far), peers1.connect_agent(newer.v1_client, near) as calls:
+            newer.agent = calls
+            await newer.initialize(ME2)
+            await newer.session_new(v2.NewSessionRequest(cwd="/w"))
+            await newer.session_prompt(PROMPT2)
+            await client.idle.wait()
+            assert len(newer.sessions) <= 101
+            assert "s" in newer.sessions
+        await newer.close()
+        older = AgentAsV1()
+        older.agent = LocalAgent(older, flood)
+        async with peers1.join(older, Client1()) as (remote, _):
+            await remote.initialize(ME1)
+            await remote.session_new(NEW1)
+            await remote.session_prompt(PROMPT1)
+            assert len(older.sessions) <= 101
+            assert "s" in older.sessions
+        await older.close()
+
+    run(work)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from acp_bindings import v2
 
@@ -12,6 +13,10 @@ from jsonrpc_bindings.peers import Folder
 
 from .client_core import ClientCore
 from .client_session import ClientSession
+from .errors import InvalidMessage
+
+MAX_PAGES: Final = 1000
+"""Pages of `session/list` that are asked for."""
 
 
 class AgentConnection:
@@ -111,7 +116,28 @@ class AgentConnection:
         self, *, cwd: Folder | None = None, additional_directories: Sequence[Folder] | None = None
     ) -> list[v2.SessionInfo]:
         """All sessions that the agent knows, with their directories, or those with these directories."""
-        return await self._core.list_sessions(cwd, additional_directories)
+        fields: dict[str, Any] = {"cwd": None if cwd is None else str(Path.cwd() / cwd)}
+        if additional_directories is not None:
+            offered = self._core.session_capabilities.additional_directories
+            self._core.require("session/list", offered, "capabilities.session.additionalDirectories")
+            base = Path.cwd() / (cwd or "")
+            fields["additional_directories"] = [str(base / path) for path in additional_directories]
+        found: list[v2.SessionInfo] = []
+        cursor: str | None = None
+        seen: set[str] = set()
+        for _ in range(MAX_PAGES):
+            request = v2.ListSessionsRequest(cursor=cursor, **fields)
+            page: v2.ListSessionsResponse = await self._core.request(
+                "session/list", self._core.remote.session_list(request)
+            )
+            found += page.sessions
+            cursor = page.next_cursor
+            if cursor is None:
+                return found
+            if cursor in seen:
+                break
+            seen.add(cursor)
+        raise InvalidMessage("session/list", "/nextCursor", f"the pages do not end: {len(seen)} were read")
 
     async def delete_session(self, session_id: str) -> None:
         """Have a stored session removed. An open one ends with it, even where the agent refuses."""

@@ -47,8 +47,6 @@ LOG: Final = logging.getLogger("acp_session")
 McpServers: TypeAlias = "Sequence[v2.McpServer]"
 """MCP servers that the agent connects to."""
 
-MAX_PAGES: Final = 1000
-"""Pages of `session/list` that are asked for."""
 _MAX_EARLY: Final = 10_000
 """Updates that are kept for sessions whose ids are not known yet."""
 _MAX_UNKNOWN: Final = 100
@@ -273,33 +271,8 @@ class ClientCore(peers2.Client):
             finally:
                 self._loading.pop(session_id, None)
 
-    async def list_sessions(
-        self, cwd: Folder | None, additional_directories: Sequence[Folder] | None
-    ) -> list[v2.SessionInfo]:
-        """See `AgentConnection`."""
-        fields: dict[str, Any] = {"cwd": None if cwd is None else str(Path.cwd() / cwd)}
-        if additional_directories is not None:
-            offered = self.session_capabilities.additional_directories
-            self.require("session/list", offered, "capabilities.session.additionalDirectories")
-            base = Path.cwd() / (cwd or "")
-            fields["additional_directories"] = [str(base / path) for path in additional_directories]
-        found: list[v2.SessionInfo] = []
-        cursor: str | None = None
-        seen: set[str] = set()
-        for _ in range(MAX_PAGES):
-            request = v2.ListSessionsRequest(cursor=cursor, **fields)
-            page: v2.ListSessionsResponse = await self.request("session/list", self.remote.session_list(request))
-            found += page.sessions
-            cursor = page.next_cursor
-            if cursor is None:
-                return found
-            if cursor in seen:
-                break
-            seen.add(cursor)
-        raise InvalidMessage("session/list", "/nextCursor", f"the pages do not end: {len(seen)} were read")
-
     async def close_session(self, session_id: str) -> None:
-        """See `ClientSession.close`."""
+        """Close a session; it ends whatever the agent answers."""
         try:
             request = v2.CloseSessionRequest(session_id=session_id)
             await self.request("session/close", self.remote.session_close(request))
@@ -310,7 +283,7 @@ class ClientCore(peers2.Client):
             await self._end(session_id, ConnectionClosed("the session is closed"))
 
     async def delete_session(self, session_id: str) -> None:
-        """See `AgentConnection.delete_session`."""
+        """Delete a session; it ends whatever the agent answers."""
         self.require("session/delete", self.session_capabilities.delete, "capabilities.session.delete")
         try:
             request = v2.DeleteSessionRequest(session_id=session_id)
@@ -451,15 +424,12 @@ class ClientCore(peers2.Client):
         return v2.ElicitationCancelAction() if found is None else found
 
     async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
-        """See `Client.on_elicitation_complete`."""
         await self.client.on_elicitation_complete(params.elicitation_id)
 
     async def extension_request(self, method: str, params: Any) -> Any:
-        """See `Client.on_extension_request`."""
         return await self.client.on_extension_request(method, params)
 
     async def extension_notification(self, method: str, params: Any) -> None:
-        """See `Client.on_extension_notification`."""
         await self.client.on_extension_notification(method, params)
 
     async def approve(self, request: ApprovalRequest) -> bool:

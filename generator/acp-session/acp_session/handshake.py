@@ -134,23 +134,20 @@ class Opening:
             self._tell(breach)
 
 
-class _Relay:
+class _Relay(Transport):
     """A transport over another."""
 
     def __init__(self, link: Transport) -> None:
         self._link = link
 
     def send(self, message: bytes) -> None:
-        """See `Transport`."""
         self._link.send(message)
 
     @property
     def is_full(self) -> bool:
-        """See `Transport`."""
         return self._link.is_full
 
     async def drain(self) -> None:
-        """See `Transport`."""
         await self._link.drain()
 
 
@@ -168,7 +165,6 @@ class Stage(_Relay):
         self._is_open = True
 
     async def receive(self) -> bytes | None:
-        """See `Transport`."""
         if self._first is not None:
             line, self._first = self._first, None
             return line
@@ -296,12 +292,10 @@ class Begun(_Relay):
         self._waiting = deque(kept)
 
     async def receive(self) -> bytes | None:
-        """See `Transport`."""
         await self._ready.wait()
         return self._waiting.popleft() if self._waiting else await self._link.receive()
 
     def send(self, message: bytes) -> None:
-        """See `Transport`."""
         if self._ready.is_set():
             super().send(message)
             return
@@ -311,6 +305,5 @@ class Begun(_Relay):
         self._ready.set()
 
     async def close(self) -> None:
-        """See `Transport`."""
         self._ready.set()
         await self._link.close()

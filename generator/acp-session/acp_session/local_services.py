@@ -113,18 +113,15 @@ class LocalServices(Services):
         self._displays.cancel(session_id, terminal_id)
 
     async def stop(self, session_id: str) -> None:
-        """See `Services`."""
         if self.commands is not None:
             await self.commands.stop(session_id)
 
     async def end(self, session_id: str) -> None:
-        """See `Services`."""
         if self.commands is not None:
             await self.commands.end(session_id)
         await self._displays.end(session_id)
 
     async def close(self) -> None:
-        """See `Services`."""
         if self.commands is not None:
             await self.commands.aclose()
         if self.files is not None:
@@ -216,7 +213,6 @@ class ProxyServices(LocalServices):
         await super().end(session_id)
 
     async def close(self) -> None:
-        """See `Services`."""
         await super().close()
         for roots in self._roots.values():
             roots.close()

@@ -125,5 +125,4 @@ class ClientServices(Services):
         return self._terminals.get(session_id, ())
 
     async def end(self, session_id: str) -> None:
-        """See `Services`."""
         self._terminals.pop(session_id, None)

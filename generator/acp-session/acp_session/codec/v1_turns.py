@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
@@ -34,6 +34,8 @@ from .walker import Json
 
 T = TypeVar("T")
 
+MOST_UNUSED: Final = 100
+"""Sessions that are kept although they were not opened here."""
 PATIENCE: Final = 0.5
 """Seconds of silence after which a prompt counts as accepted."""
 
@@ -66,6 +68,17 @@ class Session:
     waiting: set[asyncio.Task[Any]] = field(default_factory=set[Any])
     questions: set[asyncio.Future[Any]] = field(default_factory=set[Any])
     is_muted: bool = False
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it was opened, or a prompt is worked on."""
+        return bool(self.cwd) or self.turn is not None or self.free.locked() or self.is_muted
+
+
+def forget_oldest(unused: Sequence[str], sessions: dict[str, Any]) -> None:
+    """Make room for a session of which a message tells: of those that nobody uses, the oldest goes."""
+    if len(unused) >= MOST_UNUSED:
+        del sessions[unused[0]]
 
 
 class TurnsOfV1(peers2.Agent):
@@ -122,6 +135,7 @@ class TurnsOfV1(peers2.Agent):
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
         if found is None:
+            forget_oldest([one.id for one in self.sessions.values() if not one.is_used], self.sessions)
             to_v2 = ToV2(lambda: self.services.terminals(session_id))
             found = self.sessions[session_id] = Session(session_id, to_v2)
         return found
