@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.background import Background
+from acp_session.background import Background, Questions
 from acp_session.services import Services
 from jsonrpc_bindings.errors import REQUEST_CANCELLED
 
@@ -30,8 +29,6 @@ from .messages import into_v1, into_v2, relay_errors
 from .to_v1 import ToV1
 from .to_v2 import ToV2
 from .walker import Json
-
-T = TypeVar("T")
 
 PATIENCE: Final = 0.5
 """Seconds of silence after which a prompt counts as accepted."""
@@ -62,7 +59,7 @@ class Session:
     turn: Turn | None = None
     work: asyncio.Task[Any] | None = None
     waiting: set[asyncio.Task[Any]] = field(default_factory=set[Any])
-    questions: set[asyncio.Future[Any]] = field(default_factory=set[Any])
+    questions: Questions = field(default_factory=Questions)
     is_muted: bool = False
 
 
@@ -220,8 +217,7 @@ class TurnsOfV1(peers2.Agent):
     def _stop(self, session: Session) -> None:
         if session.turn is not None:
             session.turn.is_cancelled = True
-        for question in tuple(session.questions):
-            question.cancel()
+        session.questions.cancel()
 
     async def _cancel(self, session: Session | None, body: Json) -> None:
         if session is not None:
@@ -231,16 +227,3 @@ class TurnsOfV1(peers2.Agent):
             await self.agent.session_cancel(into_v1(v1.CancelNotification, body, place))
         if session is not None:
             await self.services.stop(session.id)
-
-    async def decide(self, session: Session, work: Awaitable[T]) -> T | None:
-        """The result of something that the user decides, `None` where the turn is cancelled first."""
-        question = asyncio.ensure_future(work)
-        session.questions.add(question)
-        try:
-            await asyncio.wait([question])
-        except asyncio.CancelledError:
-            question.cancel()
-            raise
-        finally:
-            session.questions.discard(question)
-        return None if question.cancelled() else question.result()
