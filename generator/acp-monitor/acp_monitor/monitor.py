@@ -137,13 +137,13 @@ class Monitor:
     def _limited(self, found: Iterator[Breach]) -> tuple[Breach, ...]:
         """As many breaches as are reported, and one for all others. What the line changes is recorded to its end."""
         first = tuple(islice(found, self._limit))
-        count, level, last = 0, LEVELS[-1], None
+        count, worst, last = 0, LEVELS.index("note"), None
         for last in found:
-            count, level = count + 1, min(level, last.level, key=LEVELS.index)
+            count, worst = count + 1, min(worst, LEVELS.index(last.level))
         if last is None:
             return first
         sentence = f"further findings of this line are omitted: it has more than {self._limit} findings"
-        return (*first, Breach("more", level, (), last.index, last.sender, "", "", None, sentence, count))
+        return (*first, Breach("more", LEVELS[worst], (), last.index, last.sender, "", "", None, sentence, count))
 
     def _batch(self, index: int, sender: str, value: list[Any], duplicates: tuple[Violation, ...]) -> Iterator[Breach]:
         if self._connection.strict is not None:

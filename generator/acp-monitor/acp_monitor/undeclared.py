@@ -223,7 +223,8 @@ class Types:
                     yield tuple(node.names), "value"
                 else:
                     closed.append(tuple(node.names))
-        yield from ((names, "closed value") for names in closed[:1])
+        for names in closed[:1]:
+            yield names, "closed value"
 
     def _undeclared_tags(
         self, value: Mapping[str, Any], nodes: Iterable[_Node]
@@ -253,7 +254,7 @@ class Types:
         found = self._union_tags.get(id(union))
         if found is None:
             variants = list(self._variants(union))
-            found = {}
+            found = dict[str, tuple[frozenset[str], bool]]()
             for name in dict.fromkeys(name for one in variants for name in one.constants):
                 texts = {each for one in variants for each in one.constants.get(name, ()) if isinstance(each, str)}
                 others = [one.fields.get(name) for one in variants if name not in one.constants]

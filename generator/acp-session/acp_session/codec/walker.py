@@ -87,7 +87,7 @@ class Walker:
     def convert(self, name: str, value: Any, place: Place) -> Any:
         """A value, or each item of a list, in the other version. `LOST`: nothing of it goes on; in a list it is left out."""
         if isinstance(value, list):
-            made = [self.convert(name, one, place.at(index)) for index, one in enumerate(value)]
+            made = [self.convert(name, one, place.at(index)) for index, one in enumerate(cast("list[Any]", value))]
             return [one for one in made if one is not LOST]
         hook = self._hooks.get(name)
         return self.by_row(name, value, place) if hook is None else hook(value, place)
