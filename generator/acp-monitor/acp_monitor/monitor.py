@@ -13,7 +13,7 @@ from .breach import LEVELS, Breach
 from .chunk_cache import ChunkCache
 from .connection import Connection
 from .content_objects import CONTENT_TYPES, content_of
-from .events import Event, Finding, Kind
+from .events import Event, Finding, Kind, Level
 from .json_values import Path, is_array, is_object, json_pointer, pointer_steps, reach
 from .requirements import requirements_behind
 from .rule import ACP, Aspect, Rule
@@ -137,13 +137,16 @@ class Monitor:
     def _limited(self, found: Iterator[Breach]) -> tuple[Breach, ...]:
         """As many breaches as are reported, and one for all others. What the line changes is recorded to its end."""
         first = tuple(islice(found, self._limit))
-        count, worst, last = 0, LEVELS.index("note"), None
+        count = 0
+        level: Level = LEVELS[-1]
+        last: Breach | None = None
         for last in found:
-            count, worst = count + 1, min(worst, LEVELS.index(last.level))
+            count += 1
+            level = LEVELS[min(LEVELS.index(level), LEVELS.index(last.level))]
         if last is None:
             return first
         sentence = f"further findings of this line are omitted: it has more than {self._limit} findings"
-        return (*first, Breach("more", LEVELS[worst], (), last.index, last.sender, "", "", None, sentence, count))
+        return (*first, Breach("more", level, (), last.index, last.sender, "", "", None, sentence, count))
 
     def _batch(self, index: int, sender: str, value: list[Any], duplicates: tuple[Violation, ...]) -> Iterator[Breach]:
         if self._connection.strict is not None:

@@ -43,7 +43,7 @@ def permission_to_v2(params: v1.RequestPermissionRequest, walker: ToV2, place: P
         if one["optionId"] in options:
             place.at("options", index, "optionId").lose("in v2 the id of an option is used once", one)
         options.setdefault(one["optionId"], one)
-    made = {
+    made: Json = {
         **without(body, "toolCall", *PROMPT),
         "title": title_of(call.get("title")),
         "subject": {"type": "tool_call", "toolCall": call},
