@@ -14,10 +14,11 @@ import pytest
 from acp_session.codec import AgentAsV1, AgentAsV2
 from acp_session.codec.agent_as_v1 import ROUTES
 from acp_session.codec.tables import METHODS, ONLY_V1, ONLY_V2, TABLE
-from acp_session.codec.v1_client import SERVICES, ClientForV1
+from acp_session.codec.v1_client import ClientForV1
 from acp_session.codec.v1_turns import TurnsOfV1
 from acp_session.codec.v2_client import ClientForV2
 from acp_session.codec.walker import Object, Union, Values
+from acp_session.services import SERVICES
 
 SCHEMA: Final = Path(__file__).parents[2] / "generated" / "schema" / "acp"
 Json = dict[str, Any]

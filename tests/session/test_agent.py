@@ -799,7 +799,7 @@ def test_inside_an_event_loop_the_other_function_is_named() -> None:
             run_agent(Agent())
 
     play(work)
-    with pytest.raises(ValueError, match="versions 1 and 2"):
+    with pytest.raises(ValueError, match="must name 1, 2 or both"):
         run_agent(Agent(), versions=(3,))
 
 

@@ -10,16 +10,16 @@ and the connection to the client is closed.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, Unpack
+from typing import Unpack
 
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from jsonrpc_bindings.peers import Options, Transport
 
+from .background import following
 from .codec import CARRIER, AgentAsV1, AgentAsV2, Kind, Loss, Losses, OnLoss
 from .local_services import Local, ProxyServices
 
@@ -39,8 +39,11 @@ async def as_v1(
     codec = AgentAsV1(on_loss=on_loss)
     async with peers2.connect_agent(codec.v2_client, link, **options) as agent:
         codec.agent = agent
-        async with _closing(codec.follow_agent(agent.connection), codec):
-            yield codec
+        try:
+            async with following(codec.follow_agent(agent.connection)):
+                yield codec
+        finally:
+            await codec.close()
 
 
 @asynccontextmanager
@@ -62,17 +65,8 @@ async def as_v2(
         codec.services = ProxyServices(local, codec.send)
     async with peers1.connect_agent(codec.v1_client, link, **options) as agent:
         codec.agent = agent
-        async with _closing(codec.follow_agent(), codec):
-            yield codec
-
-
-@asynccontextmanager
-async def _closing(ended: Coroutine[Any, Any, None], codec: AgentAsV1 | AgentAsV2) -> AsyncGenerator[None]:
-    """Follow the agent meanwhile, and close the codec at the end."""
-    following = asyncio.ensure_future(ended)
-    try:
-        yield
-    finally:
-        following.cancel()
-        await asyncio.wait([following])
-        await codec.close()
+        try:
+            async with following(codec.follow_agent()):
+                yield codec
+        finally:
+            await codec.close()

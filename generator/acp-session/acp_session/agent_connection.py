@@ -68,7 +68,7 @@ class AgentConnection:
         mcp_servers: Sequence[v2.McpServer] = (),
     ) -> ClientSession:
         """Open a session that may use these directories, and no others. The agent connects to the MCP servers."""
-        return await self._core.new_session(cwd, additional_directories, mcp_servers)
+        return await self._core.create_session(cwd, additional_directories, mcp_servers)
 
     async def load_session(
         self,
@@ -81,7 +81,7 @@ class AgentConnection:
         """Open a session that the agent has stored; it tells the whole conversation again. The directories given are all that the session
         has from now on. Where the agent refuses, a session that is open stays as it was.
         """
-        return await self._core.load_session(session_id, cwd, additional_directories, mcp_servers)
+        return await self._core.resume_session(session_id, cwd, additional_directories, mcp_servers, is_load=True)
 
     async def resume_session(
         self,
@@ -92,7 +92,7 @@ class AgentConnection:
         mcp_servers: Sequence[v2.McpServer] = (),
     ) -> ClientSession:
         """As `load_session`, and nothing is told again; what is known of the session stays."""
-        return await self._core.resume_session(session_id, cwd, additional_directories, mcp_servers)
+        return await self._core.resume_session(session_id, cwd, additional_directories, mcp_servers, is_load=False)
 
     async def fork_session(
         self,
@@ -105,7 +105,7 @@ class AgentConnection:
         """Open a new session with the context of another, which stays as it is. Directories are not inherited; the transcript begins as
         that of the other session, where that is open.
         """
-        return await self._core.fork_session(session_id, cwd, additional_directories, mcp_servers)
+        return await self._core.create_session(cwd, additional_directories, mcp_servers, source_id=session_id)
 
     async def list_sessions(
         self, *, cwd: Folder | None = None, additional_directories: Sequence[Folder] | None = None

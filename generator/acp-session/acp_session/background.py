@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
+
+
+@asynccontextmanager
+async def following(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
+    """Do something beside until the end of the block."""
+    task = asyncio.ensure_future(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 class Background:

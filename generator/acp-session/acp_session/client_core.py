@@ -57,9 +57,11 @@ class ClientCore(peers2.Client):
     """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `machine` for
     files and terminals.
 
-    `remote` are the calls to the agent, from `open` on, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
+    `remote` are the calls to the agent, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
     root that is no directory.
     """
+
+    remote: AgentInterface
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -73,7 +75,6 @@ class ClientCore(peers2.Client):
         self._creating: set[asyncio.Future[None]] = set()
         self._early: dict[str, list[v2.SessionUpdate]] = {}
         self._unknown: set[str] = set()
-        self._remote: AgentInterface | None = None
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self._can_resume = True
         self.machine = CoreServices(client, self)
@@ -88,16 +89,6 @@ class ClientCore(peers2.Client):
         form = v2.ElicitationFormCapabilities() if "form" in modes else None
         url = v2.ElicitationUrlCapabilities() if "url" in modes else None
         return self.client.capabilities.__replace__(elicitation=v2.ElicitationCapabilities(form=form, url=url))
-
-    @property
-    def remote(self) -> AgentInterface:
-        """The calls to the agent."""
-        assert self._remote is not None
-        return self._remote
-
-    def open(self, agent: AgentInterface) -> None:
-        """Begin to call the agent."""
-        self._remote = agent
 
     def note_v1_capabilities(self, answer: Mapping[str, Any]) -> None:
         """Note what an agent of v1 does not offer, and an agent of v2 always does."""
@@ -149,61 +140,92 @@ class ClientCore(peers2.Client):
         found = self._loading.get(session_id)
         return self.workspace.roots(session_id) if found is None else found
 
-    def _bind(self, method: str, cwd: Folder, additional: Sequence[Folder]) -> RootSet:
+    def _prepare(
+        self, method: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers
+    ) -> tuple[RootSet, dict[str, Any]]:
+        """The roots of a session, and the fields of the request that opens it."""
         offered = self.session_capabilities.additional_directories is not None
         if additional:
             self.require(method, offered, "capabilities.session.additionalDirectories")
         base = Path.cwd() / cwd
         try:
-            return self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
+            roots = self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
         except RequestError as error:
             raise _mistake(error) from error
-
-    def _fields(self, roots: RootSet, mcp_servers: McpServers) -> dict[str, Any]:
-        offered = self.session_capabilities.additional_directories is not None
-        return {
+        return roots, {
             "cwd": roots.scope.cwd,
             "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
             "mcp_servers": list(mcp_servers),
         }
 
-    async def new_session(
-        self, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
+    async def create_session(
+        self, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, source_id: str | None = None
     ) -> ClientSession:
-        """See `AgentConnection`."""
-        roots = self._bind("session/new", cwd, additional_directories)
-        request = v2.NewSessionRequest(**self._fields(roots, mcp_servers))
-        return await self._create("session/new", self.remote.session_new(request), roots, None)
-
-    async def fork_session(
-        self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
-    ) -> ClientSession:
-        """See `AgentConnection`."""
-        self.require("session/fork", self.session_capabilities.fork, "capabilities.session.fork")
-        roots = self._bind("session/fork", cwd, additional_directories)
-        request = v2.ForkSessionRequest(session_id=session_id, **self._fields(roots, mcp_servers))
-        source = self.sessions.get(session_id)
+        """Open a new session, with the context of another where that is named. What the agent sends about it may be read before its id is
+        known here: it is kept until then.
+        """
+        method = "session/new" if source_id is None else "session/fork"
+        if source_id is not None:
+            self.require(method, self.session_capabilities.fork, "capabilities.session.fork")
+        roots, fields = self._prepare(method, cwd, additional, mcp_servers)
+        source = None if source_id is None else self.sessions.get(source_id)
         known = None if source is None else source.transcript
-        return await self._create("session/fork", self.remote.session_fork(request), roots, known)
-
-    async def load_session(
-        self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
-    ) -> ClientSession:
-        """See `AgentConnection`."""
-        if not self.can_load:
-            raise NotAdvertised("session/load", "agent:agentCapabilities.loadSession")
-        more = {"replay_from": v2.ReplayFromStart()}
-        return await self._resume(session_id, cwd, additional_directories, mcp_servers, Transcript(), more)
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._creating.add(future)
+        try:
+            result: Any = await self.request(
+                method,
+                self.remote.session_new(v2.NewSessionRequest(**fields))
+                if source_id is None
+                else self.remote.session_fork(v2.ForkSessionRequest(session_id=source_id, **fields)),
+            )
+            transcript = Transcript()
+            if known is not None and not _replays(self._early.get(result.session_id, ())):
+                transcript = known.fork()
+            return await self._begin(result.session_id, roots, result, transcript)
+        except BaseException:
+            roots.close()
+            raise
+        finally:
+            self._creating.discard(future)
+            future.set_result(None)
+            if not self._creating:
+                self._drop_early()
 
     async def resume_session(
-        self, session_id: str, cwd: Folder, additional_directories: Sequence[Folder], mcp_servers: McpServers
+        self, session_id: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, is_load: bool
     ) -> ClientSession:
-        """See `AgentConnection`."""
-        if not self._can_resume:
-            raise NotAdvertised("session/resume", "agent:agentCapabilities.sessionCapabilities.resume")
-        known = self.sessions.get(session_id)
-        transcript = Transcript() if known is None else known.transcript
-        return await self._resume(session_id, cwd, additional_directories, mcp_servers, transcript, {})
+        """Take up a session, and on load have the conversation told again. Its roots change if the agent agrees; one change at a time."""
+        if not (self.can_load if is_load else self._can_resume):
+            method, path = ("load", "loadSession") if is_load else ("resume", "sessionCapabilities.resume")
+            raise NotAdvertised(f"session/{method}", f"agent:agentCapabilities.{path}")
+        more: dict[str, Any] = {"replay_from": v2.ReplayFromStart()} if is_load else {}
+        async with self._locks.setdefault(session_id, asyncio.Lock()):
+            roots, fields = self._prepare("session/resume", cwd, additional, mcp_servers)
+            before = self.sessions.get(session_id)
+            kept = None if before is None else before.transcript
+            transcript = Transcript() if is_load or kept is None else kept
+            session = before or ClientSession(self, session_id, transcript)
+            session.transcript = transcript
+            self.sessions[session_id] = session
+            self._loading[session_id] = roots
+            try:
+                request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
+                result = await self.request("session/resume", self.remote.session_resume(request))
+                return await self._begin(session_id, roots, result, transcript)
+            except BaseException as error:
+                if self._loading.pop(session_id, None) is roots:
+                    roots.close()
+                    if kept is None:
+                        await self._end(
+                            session_id,
+                            error if isinstance(error, Exception) else ConnectionClosed("the session was not loaded"),
+                        )
+                    else:
+                        session.transcript = kept
+                raise
+            finally:
+                self._loading.pop(session_id, None)
 
     async def list_sessions(
         self, cwd: Folder | None, additional_directories: Sequence[Folder] | None
@@ -250,64 +272,6 @@ class ClientCore(peers2.Client):
         finally:
             await self._end(session_id, ConnectionClosed("the session is deleted"))
 
-    async def _create(
-        self, method: str, work: Awaitable[Any], roots: RootSet, known: Transcript | None
-    ) -> ClientSession:
-        """A session begins. What the agent sends about it may be read before its id is known here: it is kept until then."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._creating.add(future)
-        try:
-            result = await self.request(method, work)
-            transcript = Transcript()
-            if known is not None and not _replays(self._early.get(result.session_id, ())):
-                transcript = known.fork()
-            session = await self._begin(result.session_id, roots, result, transcript)
-        except BaseException:
-            roots.close()
-            raise
-        finally:
-            self._creating.discard(future)
-            future.set_result(None)
-            if not self._creating:
-                self._drop_early()
-        return session
-
-    async def _resume(
-        self,
-        session_id: str,
-        cwd: Folder,
-        additional_directories: Sequence[Folder],
-        mcp_servers: McpServers,
-        transcript: Transcript,
-        more: dict[str, Any],
-    ) -> ClientSession:
-        """The roots of a session change, if the agent takes it up; one change at a time."""
-        async with self._locks.setdefault(session_id, asyncio.Lock()):
-            roots = self._bind("session/resume", cwd, additional_directories)
-            before = self.sessions.get(session_id)
-            kept = None if before is None else before.transcript
-            session = before or ClientSession(self, session_id, transcript)
-            session.transcript = transcript
-            self.sessions[session_id] = session
-            self._loading[session_id] = roots
-            try:
-                request = v2.ResumeSessionRequest(session_id=session_id, **self._fields(roots, mcp_servers), **more)
-                result = await self.request("session/resume", self.remote.session_resume(request))
-                return await self._begin(session_id, roots, result, transcript)
-            except BaseException as error:
-                if self._loading.pop(session_id, None) is roots:
-                    roots.close()
-                    if kept is None:
-                        await self._end(
-                            session_id,
-                            error if isinstance(error, Exception) else ConnectionClosed("the session was not loaded"),
-                        )
-                    else:
-                        session.transcript = kept
-                raise
-            finally:
-                self._loading.pop(session_id, None)
-
     async def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
         session = self.sessions.setdefault(session_id, ClientSession(self, session_id, transcript))
         session.transcript = transcript
@@ -335,15 +299,11 @@ class ClientCore(peers2.Client):
         for session_id in tuple(self.sessions):
             await self._end(session_id, error)
 
-    async def aclose(self) -> None:
-        """End everything, as when the connection has ended."""
+    async def disconnected(self) -> None:
+        """End everything: the connection has ended."""
         await self.fail(ConnectionClosed("the connection is closed"))
         await self.machine.close()
         self.workspace.close()
-
-    async def disconnected(self) -> None:
-        """See `Side`."""
-        await self.aclose()
 
     # --- what the agent reports
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
@@ -21,9 +21,8 @@ from .transcript import Transcript
 
 if TYPE_CHECKING:
     from acp_workspace.workspace import RootSet
-    from jsonrpc_bindings.connection import Connection
 
-    from .codec.interfaces import AgentInterface
+    from .client_core import ClientCore
 
 T = TypeVar("T")
 
@@ -41,52 +40,6 @@ class FollowsRoots(Protocol):
         ...
 
 
-class LocalMachine(Protocol):
-    """The files and commands of this machine, `None` where they are not offered."""
-
-    files: FileSystem | None
-    commands: Terminals | None
-
-
-class SessionOwner(Protocol):
-    """What a session asks of the connection that has opened it."""
-
-    @property
-    def remote(self) -> AgentInterface:
-        """The calls to the agent."""
-        ...
-
-    @property
-    def machine(self) -> LocalMachine:
-        """The files and commands of this machine."""
-        ...
-
-    @property
-    def connection(self) -> Connection:
-        """The connection to the agent."""
-        ...
-
-    def roots(self, session_id: str) -> RootSet:
-        """The roots of a session. Raises `RequestError` -32602."""
-        ...
-
-    async def request(self, method: str, work: Awaitable[T]) -> T:
-        """What the agent answers. Raises `Error`."""
-        ...
-
-    async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
-        """Do something that the end of the connection may prevent."""
-        ...
-
-    async def close_session(self, session_id: str) -> None:
-        """Close a session."""
-        ...
-
-    async def delete_session(self, session_id: str) -> None:
-        """Delete a session."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class PromptResult:
     """How the work on a prompt has ended: the reason, `None` where the agent does not say it."""
@@ -97,8 +50,8 @@ class PromptResult:
 class ClientSession:
     """An open session, made by `AgentConnection`. `transcript` is what the agent has reported; `id` is the agent's name for it."""
 
-    def __init__(self, owner: SessionOwner, session_id: str, transcript: Transcript) -> None:
-        self._owner = owner
+    def __init__(self, core: ClientCore, session_id: str, transcript: Transcript) -> None:
+        self._core = core
         self.id = session_id
         self.transcript = transcript
         self.followers: list[FollowsRoots] = []
@@ -120,7 +73,7 @@ class ClientSession:
     @property
     def root_set(self) -> RootSet:
         """The directories that the session may use, bound. Raises `RequestError` -32602 once it is closed."""
-        return self._owner.roots(self.id)
+        return self._core.roots(self.id)
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -150,16 +103,16 @@ class ClientSession:
     @property
     def files(self) -> FileSystem:
         """The files of this machine in the roots of the session. Raises `RequestError` -32601 where none are offered."""
-        if self._owner.machine.files is None:
+        if self._core.machine.files is None:
             raise unserved("fs")
-        return self._owner.machine.files
+        return self._core.machine.files
 
     @property
     def terminals(self) -> Terminals:
         """The commands that run here for the session. Raises `RequestError` -32601 where none are offered."""
-        if self._owner.machine.commands is None:
+        if self._core.machine.commands is None:
             raise unserved("terminal")
-        return self._owner.machine.commands
+        return self._core.machine.commands
 
     # --- what the user does
 
@@ -183,13 +136,13 @@ class ClientSession:
         request = v2.PromptRequest(session_id=self.id, prompt=blocks)
 
         async def send() -> str:
-            return (await self._owner.request("session/prompt", self._owner.remote.session_prompt(request))).message_id
+            return (await self._core.request("session/prompt", self._core.remote.session_prompt(request))).message_id
 
         try:
             return await self.prompts.wait_for_end(send())
         except (asyncio.CancelledError, TimeoutError):
             if self._is_open:
-                await self._owner.attempt(self.cancel())
+                await self._core.attempt(self.cancel())
             raise
         except PeerError as error:
             if error.code == _CANCELLED:
@@ -203,7 +156,7 @@ class ClientSession:
         self._require_open()
         self._cancellations += 1
         try:
-            await self._owner.remote.session_cancel(v2.CancelSessionNotification(session_id=self.id))
+            await self._core.remote.session_cancel(v2.CancelSessionNotification(session_id=self.id))
         finally:
             self._cancelled.set()
             self.transcript.mark_cancelled()
@@ -224,8 +177,8 @@ class ClientSession:
             request = v2.BooleanSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
         else:
             request = v2.IdSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
-        answer = await self._owner.request(
-            "session/set_config_option", self._owner.remote.session_set_config_option(request)
+        answer = await self._core.request(
+            "session/set_config_option", self._core.remote.session_set_config_option(request)
         )
         self.transcript.set_initial_state(answer)
 
@@ -235,7 +188,7 @@ class ClientSession:
         if call is None or not call.can_cancel:
             raise ValueError(f"the tool call {tool_call_id!r} cannot be cancelled on its own")
         request = v2.CancelToolCallRequest(session_id=self.id, tool_call_id=tool_call_id)
-        await self._owner.request("tool_call/cancel", self._owner.remote.tool_call_cancel(request))
+        await self._core.request("tool_call/cancel", self._core.remote.tool_call_cancel(request))
 
     async def cancel_terminal(self, terminal_id: str) -> None:
         """Stop the command of one terminal. Raises `ValueError` for one that does not offer it."""
@@ -243,16 +196,16 @@ class ClientSession:
         if terminal is None or not terminal.can_cancel:
             raise ValueError(f"the terminal {terminal_id!r} cannot be stopped")
         request = v2.CancelTerminalRequest(session_id=self.id, terminal_id=terminal_id)
-        await self._owner.request("terminal/cancel", self._owner.remote.terminal_cancel(request))
+        await self._core.request("terminal/cancel", self._core.remote.terminal_cancel(request))
 
     async def close(self) -> None:
         """End the session; it stays in the list and can be opened again. Whatever the agent answers, nothing is served for it any more."""
         self._require_open()
-        await self._owner.close_session(self.id)
+        await self._core.close_session(self.id)
 
     async def delete(self) -> None:
         """Have the session removed, as `AgentConnection.delete_session`."""
-        await self._owner.delete_session(self.id)
+        await self._core.delete_session(self.id)
 
     async def follow_roots(self, follower: FollowsRoots) -> None:
         """Tell something of the roots of the session, now and whenever they change; `None` at its end."""
@@ -288,7 +241,7 @@ class ClientSession:
                 self.prompts.record_idle(end, is_cancelled=end.stop_reason == "cancelled")
 
     def _fail(self, error: v2.Error | None) -> None:
-        if self._owner.connection.is_ended:  # whoever waits gets `ConnectionClosed`
+        if self._core.connection.is_ended:  # whoever waits gets `ConnectionClosed`
             return
         code, message, data = (
             (-32603, "the work has failed", None) if error is None else (error.code, error.message, error.data)

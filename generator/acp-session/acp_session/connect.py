@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Collection, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from acp_bindings import v2
 from acp_bindings.v1 import peers as peers1
@@ -27,18 +27,16 @@ from jsonrpc_bindings.peers import Folder, Options, Stream, Transport
 from jsonrpc_bindings.transport import pair
 
 from .agent_connection import AgentConnection
+from .background import following
 from .client_core import ClientCore
 from .codec import AgentAsV2, Losses
 from .codec.handshakes import request_to_v1
 from .codec.losses import log_loss
-from .handshake import Begun, handshake
+from .handshake import VERSIONS, Begun, handshake, known_versions
 
 if TYPE_CHECKING:
     from .agent import Agent
     from .client import Client
-
-VERSIONS: Final = (1, 2)
-"""The versions of the protocol that are spoken here."""
 
 
 @asynccontextmanager
@@ -61,7 +59,7 @@ async def spawn_agent(
     `limit`
     is the longest message in bytes. Raises `OSError` where the command cannot be started, and what `connect_agent` raises.
     """
-    known = _known(versions)
+    known = known_versions(versions)
     words = [str(word) if isinstance(word, str) else word.__fspath__() for word in command]
     grace = options.get("grace", 2.0)
     child = await Child.start(words, framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
@@ -77,7 +75,7 @@ async def connect_agent(
 
     Raises `UnsupportedVersion` where the agent speaks none of the versions, `PeerError` where it refuses all of them, `ConnectionClosed`.
     """
-    async with _connected(transport, client, _known(versions), options) as agent:
+    async with _connected(transport, client, known_versions(versions), options) as agent:
         yield agent
 
 
@@ -88,7 +86,7 @@ async def connect_in_memory(
     """Connect a client to an agent of this process, as in a test."""
     from .serving import serve_agent
 
-    known = _known(versions)
+    known = known_versions(versions)
     near, far = pair()
     serving = asyncio.ensure_future(serve_agent(agent, far, versions=tuple(sorted(known))))
     try:
@@ -97,13 +95,6 @@ async def connect_in_memory(
     finally:
         await near.close()
         await serving
-
-
-def _known(versions: Collection[int]) -> frozenset[int]:
-    known = frozenset(versions)
-    if not known or not known <= set(VERSIONS):
-        raise ValueError(f"'versions' must name 1, 2 or both, not {versions!r}")
-    return known
 
 
 @asynccontextmanager
@@ -118,14 +109,14 @@ async def _connected(
         version, answer, early = await handshake(transport, attempts, known, options.get("timeout"))
     except BaseException:
         if core is not None:
-            await core.aclose()
+            await core.disconnected()
         await transport.close()
         raise
     begun = Begun(transport, answer, early)
     if version == 2:
         async with peers2.connect_agent(core, begun, **options) as agent:
-            core.open(agent)
-            async with _following(core.follow_agent()):
+            core.remote = agent
+            async with following(core.follow_agent()):
                 core.answer = await core.request("initialize", agent.initialize(request))
                 yield AgentConnection(core, version)
         return
@@ -134,24 +125,14 @@ async def _connected(
         async with peers1.connect_agent(codec.v1_client, begun, **options) as older:
             codec.agent = older
             core.attach(older.connection)
-            core.open(codec)
+            core.remote = codec
             core.note_v1_capabilities(answer)
-            async with _following(core.follow_agent()):
+            async with following(core.follow_agent()):
                 core.answer = await core.request("initialize", codec.initialize(request))
                 yield AgentConnection(core, version)
     finally:
-        await core.aclose()
+        await core.disconnected()
         await codec.close()
-
-
-@asynccontextmanager
-async def _following(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
-    task = asyncio.ensure_future(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
 
 
 def _attempts(request: v2.InitializeRequest, core: ClientCore, known: frozenset[int]) -> list[dict[str, Any]]:

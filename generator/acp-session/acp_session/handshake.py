@@ -30,6 +30,17 @@ _MOST_EARLY: Final = 1000
 """Messages that are kept while the answer to `initialize` is awaited."""
 
 
+VERSIONS: Final = (1, 2)
+"""The versions of the protocol that are spoken here."""
+
+
+def known_versions(versions: Collection[int]) -> frozenset[int]:
+    """The versions that a caller has named. Raises `ValueError` for none, and for one that is not spoken here."""
+    if not versions or not set(versions) <= set(VERSIONS):
+        raise ValueError(f"'versions' must name 1, 2 or both, not {sorted(versions)}")
+    return frozenset(versions)
+
+
 def chosen(asked: int, known: Collection[int]) -> int | None:
     """The version for a client that asks for this one: the newest that is known and not newer; `None` where there is none.
 
@@ -123,12 +134,33 @@ class Opening:
             self._tell(breach)
 
 
-class Stage:
+class _Relay:
+    """A transport over another."""
+
+    def __init__(self, link: Transport) -> None:
+        self._link = link
+
+    def send(self, message: bytes) -> None:
+        """See `Transport`."""
+        self._link.send(message)
+
+    @property
+    def is_full(self) -> bool:
+        """See `Transport`."""
+        return self._link.is_full
+
+    async def drain(self) -> None:
+        """See `Transport`."""
+        await self._link.drain()
+
+
+class Stage(_Relay):
     """The transport of one version. It ends where the client begins anew with another version, before its first other request; `following`
     is that version and its message then.
     """
 
     def __init__(self, opening: Opening, version: int, first: bytes) -> None:
+        super().__init__(opening.link)
         self.following: tuple[int, bytes] | None = None
         self._opening = opening
         self._version = version
@@ -142,7 +174,7 @@ class Stage:
             return line
         if self.following is not None:
             return None
-        found = await self._opening.link.receive()
+        found = await self._link.receive()
         if found is None or not self._is_open:
             return found
         version = self._opening.version(found)
@@ -153,23 +185,10 @@ class Stage:
             return None
         return found
 
-    def send(self, message: bytes) -> None:
-        """See `Transport`."""
-        self._opening.link.send(message)
-
-    @property
-    def is_full(self) -> bool:
-        """See `Transport`."""
-        return self._opening.link.is_full
-
-    async def drain(self) -> None:
-        """See `Transport`."""
-        await self._opening.link.drain()
-
     async def close(self) -> None:
         """See `Transport`. The link stays for the version that follows."""
         if self.following is None:
-            await self._opening.link.close()
+            await self._link.close()
 
 
 def _asked(line: bytes) -> int | None:
@@ -263,11 +282,11 @@ def _unread(reason: object) -> ConnectionClosed:
     return ConnectionClosed(f"the agent's answer to `initialize` cannot be read: {reason}")
 
 
-class Begun:
+class Begun(_Relay):
     """The transport of a connection whose `initialize` is answered already: the first message that is sent gets that answer."""
 
     def __init__(self, link: Transport, answer: dict[str, Any], kept: list[bytes]) -> None:
-        self._link = link
+        super().__init__(link)
         self._answer = answer
         self._ready = asyncio.Event()
         self._waiting = deque(kept)
@@ -280,21 +299,12 @@ class Begun:
     def send(self, message: bytes) -> None:
         """See `Transport`."""
         if self._ready.is_set():
-            self._link.send(message)
+            super().send(message)
             return
         number = as_object(parse(message)).get("id")
         line = {"jsonrpc": "2.0", "id": number, "result": self._answer}
         self._waiting.appendleft(json.dumps(line, separators=(",", ":")).encode())
         self._ready.set()
-
-    @property
-    def is_full(self) -> bool:
-        """See `Transport`."""
-        return self._link.is_full
-
-    async def drain(self) -> None:
-        """See `Transport`."""
-        await self._link.drain()
 
     async def close(self) -> None:
         """See `Transport`."""

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from acp_bindings import v1
 
@@ -29,9 +29,6 @@ from acp_workspace.workspace import RootPolicy, RootSet, RootsSource
 
 from .services import Services
 from .terminal_display import Displays, Send
-
-T = TypeVar("T")
-
 
 Audit: TypeAlias = "Callable[[FileEvent | TerminalEvent], Awaitable[object] | object]"
 """Told of every step of every request for files and terminals, refusals included."""
@@ -56,6 +53,18 @@ class Local:
     audit: Audit = lambda event: None
 
 
+_SERVED: Final = {
+    "fs/read_text_file": ("files", "read_text_file"),
+    "fs/write_text_file": ("files", "write_text_file"),
+    "terminal/create": ("commands", "create"),
+    "terminal/output": ("commands", "output"),
+    "terminal/wait_for_exit": ("commands", "wait_for_exit"),
+    "terminal/kill": ("commands", "kill"),
+    "terminal/release": ("commands", "release"),
+}
+"""Which part answers a request, and by which of its methods."""
+
+
 class LocalServices(Services):
     """`Services` on this machine. `roots` knows the roots of the sessions; terminals are shown by updates of v2, which `send` sends."""
 
@@ -63,78 +72,44 @@ class LocalServices(Services):
         self._roots_source = roots
         self.files: FileSystem | None = None
         self.commands: Terminals | None = None
-        self._displays: Displays | None = None
         hooks: dict[str, Any] = {"approve": local.approve, "on_event": local.audit}
         if local.files is not None:
             hooks_of_files: dict[str, Any] = {"buffer": local.buffer, "on_change": local.on_change}
             self.files = FileSystem(roots, local.files, backend=local.backend, **hooks, **hooks_of_files)
         if local.terminals is not None:
-            self.commands = Terminals(roots, local.terminals, **hooks, on_output=self._show)
-            self._displays = Displays(self.commands, send)
+            self.commands = Terminals(roots, local.terminals, **hooks, on_output=self._show_output)
+        self._displays = Displays(self.commands, send)
 
     def capabilities(self) -> v1.ClientCapabilities:
         """What is configured and can be kept on this machine, and no more."""
         fs = v1.FileSystemCapabilities() if self.files is None else self.files.capabilities()
         return v1.ClientCapabilities(fs=fs, terminal=self.commands is not None and self.commands.is_offered)
 
-    async def read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
-        """See `Services`."""
-        return await _served(self.files).read_text_file(params)
-
-    async def write_text_file(self, params: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
-        """See `Services`."""
-        return await _served(self.files).write_text_file(params)
-
-    async def create_terminal(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
-        """See `Services`. The terminal is shown."""
-        created = await _served(self.commands).create(params)
-        self.show_terminal(params, created.terminal_id)
-        return created
-
-    def show_terminal(self, params: v1.CreateTerminalRequest, terminal_id: str) -> None:
-        """Show a terminal that was created, if its command runs here."""
-        if (
-            self._displays is not None
-            and self.commands is not None
-            and self.commands.find(params.session_id, terminal_id)
-        ):
-            roots = self._roots_source.roots(params.session_id)
-            scope = roots if isinstance(roots, Scope) else roots.scope
-            self._displays.start(params, terminal_id, scope.cwd if params.cwd is None else params.cwd)
-
-    async def terminal_output(self, params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
-        """See `Services`."""
-        return await _served(self.commands).output(params)
-
-    async def wait_for_terminal_exit(self, params: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
-        """See `Services`."""
-        return await _served(self.commands).wait_for_exit(params)
-
-    async def kill_terminal(self, params: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse:
-        """See `Services`."""
-        return await _served(self.commands).kill(params)
-
-    async def release_terminal(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
-        """See `Services`. What the terminal has shown stays."""
-        answer = await _served(self.commands).release(params)
-        await self.leave_terminal(params)
+    async def answer(self, method: str, params: Any) -> Any:
+        """See `Services`. A terminal is shown; what it has shown stays when it is released."""
+        part, name = _SERVED[method]
+        if getattr(self, part) is None:
+            raise RequestError(METHOD_NOT_FOUND, "files or terminals are not served here")
+        answer = await getattr(getattr(self, part), name)(params)
+        await self.show(method, params, answer)
         return answer
 
-    async def leave_terminal(self, params: v1.ReleaseTerminalRequest) -> None:
-        """Show the end of a terminal that was released."""
-        if self._displays is not None:
+    async def show(self, method: str, params: Any, answer: Any) -> None:
+        """Show a terminal that was created, if its command runs here, and the end of one that was released."""
+        if method == "terminal/release":
             await self._displays.leave(params.session_id, params.terminal_id)
+        elif method == "terminal/create" and self._displays.terminal(params.session_id, answer.terminal_id):
+            roots = self._roots_source.roots(params.session_id)
+            scope = roots if isinstance(roots, Scope) else roots.scope
+            self._displays.start(params, answer.terminal_id, scope.cwd if params.cwd is None else params.cwd)
 
     def terminals(self, session_id: str) -> Collection[str] | None:
         """See `Services`: those that are shown."""
-        return () if self._displays is None else self._displays.of(session_id)
+        return self._displays.of(session_id)
 
     async def cancel_terminal(self, session_id: str, terminal_id: str) -> None:
         """See `Services`. The end may take a moment."""
-        if self._displays is None:
-            await super().cancel_terminal(session_id, terminal_id)
-        else:
-            self._displays.cancel(session_id, terminal_id)
+        self._displays.cancel(session_id, terminal_id)
 
     async def stop(self, session_id: str) -> None:
         """See `Services`."""
@@ -145,8 +120,7 @@ class LocalServices(Services):
         """See `Services`."""
         if self.commands is not None:
             await self.commands.end(session_id)
-        if self._displays is not None:
-            await self._displays.end(session_id)
+        await self._displays.end(session_id)
 
     async def close(self) -> None:
         """See `Services`."""
@@ -154,18 +128,10 @@ class LocalServices(Services):
             await self.commands.aclose()
         if self.files is not None:
             self.files.close()
-        if self._displays is not None:
-            await self._displays.close()
+        await self._displays.close()
 
-    def _show(self, session_id: str, terminal_id: str, text: str) -> None:
-        if self._displays is not None:
-            self._displays.show(session_id, terminal_id, text)
-
-
-def _served(part: T | None) -> T:
-    if part is None:
-        raise RequestError(METHOD_NOT_FOUND, "files or terminals are not served here")
-    return part
+    def _show_output(self, session_id: str, terminal_id: str, text: str) -> None:
+        self._displays.show(session_id, terminal_id, text)
 
 
 class ProxyServices(LocalServices):
@@ -189,11 +155,11 @@ class ProxyServices(LocalServices):
             raise invalid_params("no workspace roots are known for this session", pointer="/sessionId")
         return found
 
-    async def answer(self, name: str, params: Any) -> Any:
+    async def answer(self, method: str, params: Any) -> Any:
         """See `Services`. A request of a session that begins at this moment waits for that."""
         if params.session_id not in self._roots and params.session_id not in self._underway and self._births:
             await asyncio.wait(tuple(self._births), timeout=_BIRTH, return_when=asyncio.FIRST_COMPLETED)
-        return await super().answer(name, params)
+        return await super().answer(method, params)
 
     @asynccontextmanager
     async def opening(

@@ -51,11 +51,6 @@ class OpenPrompts(Generic[E]):
         ] = {}  # messages of prompts that are not accepted yet, and how their work ended
         self._has_messages = False
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether the work on a prompt that somebody waits for goes on."""
-        return any(not prompt.is_abandoned for prompt in self.open)
-
     async def wait_for_end(self, send: Coroutine[Any, Any, str]) -> E:
         """How the work on a prompt has ended. `send` sends it, and returns the id of its message. Whoever is cancelled here leaves the
         prompt as it is: tell the agent.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Final, cast
 
 from acp_bindings import v1
 from acp_bindings.v1 import peers as peers1
@@ -16,6 +16,17 @@ from acp_bindings.v1 import peers as peers1
 from acp_workspace.errors import invalid_params
 from acp_workspace.scope import LifecycleRequest
 from jsonrpc_bindings.peers import unserved
+
+SERVICES: Final = {
+    "fs/read_text_file": "read_text_file",
+    "fs/write_text_file": "write_text_file",
+    "terminal/create": "create_terminal",
+    "terminal/output": "terminal_output",
+    "terminal/wait_for_exit": "wait_for_terminal_exit",
+    "terminal/kill": "kill_terminal",
+    "terminal/release": "release_terminal",
+}
+"""Methods of v1 for files and terminals, and what they are called here."""
 
 
 class Services:
@@ -27,37 +38,37 @@ class Services:
         """What is offered: `fs` and `terminal`."""
         return v1.ClientCapabilities()
 
-    async def answer(self, name: str, params: Any) -> Any:
-        """Answer a request of an agent by the method of this name."""
-        return await getattr(self, name)(params)
+    async def answer(self, method: str, _params: Any) -> Any:
+        """Answer a request of `SERVICES`."""
+        raise unserved(method)
 
-    async def read_text_file(self, _params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
+    async def read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
         """Read a text file, or some of its lines."""
-        raise unserved("fs/read_text_file")
+        return cast("v1.ReadTextFileResponse", await self.answer("fs/read_text_file", params))
 
-    async def write_text_file(self, _params: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
+    async def write_text_file(self, params: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
         """Write a text file, whole."""
-        raise unserved("fs/write_text_file")
+        return cast("v1.WriteTextFileResponse", await self.answer("fs/write_text_file", params))
 
-    async def create_terminal(self, _params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
+    async def create_terminal(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
         """Start a command in a terminal."""
-        raise unserved("terminal/create")
+        return cast("v1.CreateTerminalResponse", await self.answer("terminal/create", params))
 
-    async def terminal_output(self, _params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
+    async def terminal_output(self, params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
         """The output of a command so far."""
-        raise unserved("terminal/output")
+        return cast("v1.TerminalOutputResponse", await self.answer("terminal/output", params))
 
-    async def wait_for_terminal_exit(self, _params: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
+    async def wait_for_terminal_exit(self, params: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
         """Wait for the end of a command."""
-        raise unserved("terminal/wait_for_exit")
+        return cast("v1.WaitForTerminalExitResponse", await self.answer("terminal/wait_for_exit", params))
 
-    async def kill_terminal(self, _params: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse:
+    async def kill_terminal(self, params: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse:
         """End a command."""
-        raise unserved("terminal/kill")
+        return cast("v1.KillTerminalResponse", await self.answer("terminal/kill", params))
 
-    async def release_terminal(self, _params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
+    async def release_terminal(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
         """Release a terminal; a command that still runs ends."""
-        raise unserved("terminal/release")
+        return cast("v1.ReleaseTerminalResponse", await self.answer("terminal/release", params))
 
     def terminals(self, _session_id: str) -> Collection[str] | None:
         """The terminals of a session that may stand in tool calls; `None`: all of them."""
@@ -102,35 +113,12 @@ class ClientServices(Services):
         """See `Services`: what the client has advertised."""
         return self._capabilities()
 
-    async def read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
-        """See `Services`."""
-        return await self._client().fs_read_text_file(params)
-
-    async def write_text_file(self, params: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
-        """See `Services`."""
-        return await self._client().fs_write_text_file(params)
-
-    async def create_terminal(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
-        """See `Services`. The terminal may stand in tool calls from then on."""
-        created = await self._client().terminal_create(params)
-        self._terminals.setdefault(params.session_id, set()).add(created.terminal_id)
-        return created
-
-    async def terminal_output(self, params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
-        """See `Services`."""
-        return await self._client().terminal_output(params)
-
-    async def wait_for_terminal_exit(self, params: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
-        """See `Services`."""
-        return await self._client().terminal_wait_for_exit(params)
-
-    async def kill_terminal(self, params: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse:
-        """See `Services`."""
-        return await self._client().terminal_kill(params)
-
-    async def release_terminal(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
-        """See `Services`. What the terminal has shown stays in the tool calls."""
-        return await self._client().terminal_release(params)
+    async def answer(self, method: str, params: Any) -> Any:
+        """See `Services`. A terminal that is created may stand in tool calls from then on."""
+        answer = await getattr(self._client(), peers1.Client.requests[method])(params)
+        if method == "terminal/create":
+            self._terminals.setdefault(params.session_id, set()).add(answer.terminal_id)
+        return answer
 
     def terminals(self, session_id: str) -> Collection[str]:
         """See `Services`: those that were created here."""

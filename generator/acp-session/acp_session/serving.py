@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
-from typing import Final, Unpack
+from typing import Unpack
 
 from jsonrpc_bindings.connection import Connection
 from jsonrpc_bindings.framing import LIMIT, framing
@@ -19,17 +19,14 @@ from .agent import Agent
 from .agent_core import AgentCore
 from .codec import AgentAsV1
 from .codec.losses import log_loss
-from .handshake import Opening, Stage
-
-VERSIONS: Final = (1, 2)
-"""The versions of the protocol that an agent speaks."""
+from .handshake import VERSIONS, Opening, Stage, known_versions
 
 
 def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]) -> None:
     """Be the agent on standard input and output until the input ends: the whole `main` of a program. What the program prints goes to
     standard error. Raises `RuntimeError` inside an event loop, where `serve_agent` belongs.
     """
-    known = _known(versions)
+    known = known_versions(versions)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -47,12 +44,6 @@ async def _run(agent: Agent, versions: Collection[int], options: Options) -> Non
     await serve_agent(agent, transport, versions=versions, **options)
 
 
-def _known(versions: Collection[int]) -> frozenset[int]:
-    if not versions or not set(versions) <= set(VERSIONS):
-        raise ValueError(f"an agent speaks one or both of the versions 1 and 2, not {sorted(versions)}")
-    return frozenset(versions)
-
-
 async def serve_agent(
     agent: Agent, transport: Transport, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
 ) -> None:
@@ -61,7 +52,7 @@ async def serve_agent(
     A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin
     anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
     """
-    opening = Opening(transport, _known(versions), options.get("monitor"), options.get("told"))
+    opening = Opening(transport, known_versions(versions), options.get("monitor"), options.get("told"))
     try:
         found = await opening.next()
         while found is not None:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from acp_bindings import RequestError, v1
 
 from acp_workspace.errors import invalid_params
-from acp_workspace.terminals import Terminals
+from acp_workspace.terminals import Terminal, Terminals
 from jsonrpc_bindings.tail import Tail
 
 from .background import Background
@@ -84,12 +84,16 @@ class Display:
 class Displays:
     """The terminals of `terminals`, shown to a client of v2 by `send`."""
 
-    def __init__(self, terminals: Terminals, send: Send) -> None:
+    def __init__(self, terminals: Terminals | None, send: Send) -> None:
         self._terminals = terminals
         self._send = send
         self._background = Background()
         self._displays: dict[str, dict[str, Display]] = {}
         self._following: dict[str, tuple[asyncio.Task[Any], asyncio.Task[Any]]] = {}
+
+    def terminal(self, session_id: str, terminal_id: str) -> Terminal | None:
+        """The terminal of this id, if its command runs here."""
+        return None if self._terminals is None else self._terminals.find(session_id, terminal_id)
 
     def of(self, session_id: str) -> dict[str, Display]:
         """The terminals of a session that may stand in tool calls."""
@@ -131,6 +135,7 @@ class Displays:
         await self._background.close()
 
     async def _kill(self, params: v1.KillTerminalRequest) -> None:
+        assert self._terminals is not None
         with suppress(RequestError):  # the agent has released it meanwhile
             await self._terminals.kill(params)
 
@@ -141,7 +146,7 @@ class Displays:
         return self.of(session_id).setdefault(terminal_id, Display(terminal_id, send))
 
     async def _watch(self, session_id: str, display: Display) -> None:
-        terminal, found = self._terminals.find(session_id, display.id), None
+        terminal, found = self.terminal(session_id, display.id), None
         if terminal is not None:
             with suppress(RequestError):  # it was released, and its command could not be ended
                 found = await terminal.wait()

@@ -18,7 +18,6 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from acp_bindings import UNSET, Unknown, v2
 
-from .bounded import Bounded
 from .modes import Mode, mode_option, modes_of
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
@@ -116,7 +115,7 @@ class Compaction:
 Entry: TypeAlias = Message | ToolCallState | Compaction | v2.Notice
 
 
-class Transcript(Bounded[Entry]):
+class Transcript:
     """The state of one session. `entries` stand in the order in which they began; everything else is what was reported last.
 
     `state` is what the session does in the foreground, `None` before it is reported; `stop_reason` and `error` say why work ended last, and
@@ -125,7 +124,11 @@ class Transcript(Bounded[Entry]):
     """
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
-        super().__init__(max_size)
+        self.entries: list[Entry] = []
+        self.dropped: int = 0
+        self._max_size = max_size
+        self._size = 0
+        self._sizes: dict[int, int] = {}
         self._messages: dict[tuple[Role, str], Message] = {}
         self._tool_calls: dict[str, ToolCallState] = {}
         self.terminals: dict[str, TerminalState] = {}
@@ -360,14 +363,36 @@ class Transcript(Bounded[Entry]):
                 found.error = update.error
         self._resize(found, sum(map(_size, found.summary)))
 
-    def _shorten(self, entry: Entry) -> int | None:
-        return _size(entry.content.pop(0)) if isinstance(entry, Message) and len(entry.content) > 1 else None
+    def _enter(self, entry: Entry, size: int) -> None:
+        self.entries.append(entry)
+        self._sizes[id(entry)] = 0
+        self._resize(entry, size)
 
-    def _forget(self, entry: Entry) -> None:
-        if isinstance(entry, ToolCallState):
-            self._tool_calls.pop(entry.id, None)
-        elif isinstance(entry, Message):
-            self._messages.pop((entry.role, entry.message_id), None)
+    def _extend(self, entry: Entry, size: int) -> None:
+        """An entry has grown by so much."""
+        self._resize(entry, self._sizes.get(id(entry), 0) + size)
+
+    def _resize(self, entry: Entry, size: int) -> None:
+        """An entry is so large now."""
+        if id(entry) not in self._sizes:  # dropped meanwhile
+            return
+        self._size += size - self._sizes[id(entry)]
+        self._sizes[id(entry)] = size
+        while self._size > self._max_size:
+            if len(self.entries) > 1:
+                oldest = self.entries.pop(0)
+                self._size -= self._sizes.pop(id(oldest))
+                if isinstance(oldest, ToolCallState):
+                    self._tool_calls.pop(oldest.id, None)
+                elif isinstance(oldest, Message):
+                    self._messages.pop((oldest.role, oldest.message_id), None)
+            else:
+                if not isinstance(entry, Message) or len(entry.content) < 2:
+                    return
+                piece = _size(entry.content.pop(0))
+                self._size -= piece
+                self._sizes[id(entry)] -= piece
+            self.dropped += 1
 
 
 _CHANGEABLE: Final = (

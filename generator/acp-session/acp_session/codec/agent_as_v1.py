@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 
 from acp_bindings import ConnectionClosed, PeerError, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
+from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import Background
 from acp_session.diffs import as_object
@@ -26,7 +27,8 @@ from jsonrpc_bindings.errors import REQUEST_CANCELLED
 from .handshakes import answer_to_v1, request_to_v2
 from .interfaces import AgentInterface
 from .losses import Losses, OnLoss, Place
-from .messages import into_v1, into_v2, relay_errors, with_supported_roots
+from .messages import into_v1, into_v2, relay_errors, types_of, with_supported_roots
+from .tables import METHODS
 from .to_v1 import ToV1
 from .to_v2 import ON, ToV2
 from .v2_client import ClientForV2
@@ -47,30 +49,10 @@ class Session:
     sending: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """How a request of v1 is passed on: the coroutine of the agent of v2, its params with `more`, and the type of the answer of v1."""
-
-    name: str
-    request: type[Any]
-    answer: type[Any]
-    more: Json = field(default_factory=dict[str, Any])
-
-
-REPLAY: Final = {"replayFrom": {"type": "start"}}
-ROUTES: Final = {
-    "authenticate": Route("auth_login", v2.LoginAuthRequest, v1.AuthenticateResponse),
-    "logout": Route("auth_logout", v2.LogoutAuthRequest, v1.LogoutResponse),
-    "session/new": Route("session_new", v2.NewSessionRequest, v1.NewSessionResponse),
-    "session/fork": Route("session_fork", v2.ForkSessionRequest, v1.ForkSessionResponse),
-    "session/load": Route("session_resume", v2.ResumeSessionRequest, v1.LoadSessionResponse, REPLAY),
-    "session/resume": Route("session_resume", v2.ResumeSessionRequest, v1.ResumeSessionResponse),
-    "session/list": Route("session_list", v2.ListSessionsRequest, v1.ListSessionsResponse),
-    "session/close": Route("session_close", v2.CloseSessionRequest, v1.CloseSessionResponse),
-    "session/delete": Route("session_delete", v2.DeleteSessionRequest, v1.DeleteSessionResponse),
-}
 OPENS: Final = ("session/new", "session/fork", "session/load", "session/resume")
 ENDS: Final = ("session/close", "session/delete")
+ROUTES: Final = ("authenticate", "logout", "session/list", *OPENS, *ENDS)
+"""Requests that both versions have."""
 
 
 class AgentAsV1(peers1.Agent):
@@ -143,19 +125,23 @@ class AgentAsV1(peers1.Agent):
 
     async def serve(self, method: str, params: Any) -> Any:
         """See `Side`: by `ROUTES`, or by the methods below. Errors of the agent are passed on as they are."""
-        route = ROUTES.get(method)
-        return await relay_errors(super().serve(method, params) if route is None else self._pass(method, route, params))
+        passed = self._pass(method, params) if method in ROUTES else super().serve(method, params)
+        return await relay_errors(passed)
 
-    async def _pass(self, method: str, route: Route, params: Any) -> Any:
+    async def _pass(self, method: str, params: Any) -> Any:
         place = self.losses.place(method, session_id=getattr(params, "session_id", None))
-        body = self._to_v2.convert(route.request.__name__, with_supported_roots(to_builtins(params), self._can), place)
-        request = into_v2(route.request, {**body, **route.more}, place)
+        newer = "session/resume" if method == "session/load" else METHODS.get(method, method)
+        type_, _ = types_of(peers2.Agent, newer)
+        body = self._to_v2.convert(type_.__name__, with_supported_roots(to_builtins(params), self._can), place)
+        if method == "session/load":
+            body["replayFrom"] = {"type": "start"}
+        request = into_v2(type_, body, place)
         session = self.sessions.get(params.session_id) if method == "session/load" else None
         before = None if session is None else session.to_v1
         if session is not None:
             session.to_v1 = self._to_v1(session.id)  # what is replayed is sent anew
         try:
-            answer = to_builtins(await getattr(self.agent, route.name)(request))
+            answer = to_builtins(await getattr(self.agent, peers2.Agent.requests[newer])(request))
         except BaseException:
             if session is not None and before is not None:
                 session.to_v1 = before
@@ -166,7 +152,7 @@ class AgentAsV1(peers1.Agent):
                 prompt.complete({"stopReason": "cancelled"})
         elif method in OPENS:
             answer = self._opened(str(answer.get("sessionId", body.get("sessionId"))), answer, place)
-        return into_v1(route.answer, answer, place)
+        return into_v1(types_of(peers1.Agent, method)[1], answer, place)
 
     def _opened(self, session_id: str, answer: Json, place: Place) -> Json:
         """The answer in the terms of v1, which has modes in it, and an update for commands."""

@@ -6,11 +6,11 @@ Sources: the pages of both versions on initialization, session setup; the migrat
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from acp_bindings import RequestError, to_builtins, v1, v2
+from acp_bindings.v1 import peers as peers1
 
 from acp_session.diffs import as_object
 from acp_workspace.errors import INVALID_PARAMS, UNSUPPORTED_VERSION, invalid_params
@@ -18,13 +18,15 @@ from acp_workspace.scope import matches, parse_scope
 
 from .handshakes import answer_to_v2, request_to_v1
 from .losses import Place
-from .messages import into_v1, into_v2, with_supported_roots
+from .messages import into_v1, into_v2, types_of, with_supported_roots
+from .tables import METHODS
 from .v1_client import ClientForV1
 from .v1_turns import TurnsOfV1
 from .walker import MEANING, Json, without
 
-P = TypeVar("P")
 R = TypeVar("R")
+
+OLDER: Final = {newer: older for older, newer in METHODS.items()}
 
 
 class AgentAsV2(TurnsOfV1):
@@ -55,42 +57,35 @@ class AgentAsV2(TurnsOfV1):
         return into_v2(v2.InitializeResponse, answer_to_v2(to_builtins(answer), place), place)
 
     async def auth_login(self, params: v2.LoginAuthRequest, /) -> v2.LoginAuthResponse:
-        return await self._pass(
-            "auth/login", self.agent.authenticate, v1.AuthenticateRequest, v2.LoginAuthResponse, params
-        )
+        return await self._pass("auth/login", v2.LoginAuthResponse, params)
 
     async def auth_logout(self, params: v2.LogoutAuthRequest, /) -> v2.LogoutAuthResponse:
-        return await self._pass("auth/logout", self.agent.logout, v1.LogoutRequest, v2.LogoutAuthResponse, params)
+        return await self._pass("auth/logout", v2.LogoutAuthResponse, params)
 
-    async def _pass(
-        self, method: str, call: Callable[[P], Awaitable[Any]], request: type[P], answer: type[R], params: Any
-    ) -> R:
+    async def _pass(self, method: str, answer: type[R], params: Any) -> R:
         """The answer to a request that both versions have."""
         place = self.losses.place(method, session_id=getattr(params, "session_id", None))
-        return into_v2(answer, await self._ask(call, request, to_builtins(params), place), place)
+        return into_v2(answer, await self._ask(OLDER.get(method, method), to_builtins(params), place), place)
 
-    async def _ask(self, call: Callable[[P], Awaitable[Any]], request: type[P], body: Json, place: Place) -> Json:
-        made = self._to_v1.convert(request.__name__, with_supported_roots(body, self._can), place)
-        return as_object(to_builtins(await call(into_v1(request, made, place))))
+    async def _ask(self, method: str, body: Json, place: Place) -> Json:
+        """The answer of the agent to a request of v1."""
+        type_, _ = types_of(peers1.Agent, method)
+        made = self._to_v1.convert(type_.__name__, with_supported_roots(body, self._can), place)
+        call = getattr(self.agent, peers1.Agent.requests[method])
+        return as_object(to_builtins(await call(into_v1(type_, made, place))))
 
     # --- the life of a session
 
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
-        return await self._open(
-            "session/new", self.agent.session_new, v1.NewSessionRequest, v2.NewSessionResponse, params
-        )
+        return await self._open("session/new", v2.NewSessionResponse, params)
 
     async def session_fork(self, params: v2.ForkSessionRequest, /) -> v2.ForkSessionResponse:
-        return await self._open(
-            "session/fork", self.agent.session_fork, v1.ForkSessionRequest, v2.ForkSessionResponse, params
-        )
+        return await self._open("session/fork", v2.ForkSessionResponse, params)
 
-    async def _open(
-        self, method: str, call: Callable[[P], Awaitable[Any]], request: type[P], answer: type[R], params: Any
-    ) -> R:
+    async def _open(self, method: str, answer: type[R], params: Any) -> R:
         place = self.losses.place(method)
         async with self.services.opening(params) as establish:
-            found = await self._ask(call, request, to_builtins(params), place)
+            found = await self._ask(method, to_builtins(params), place)
             establish(str(found["sessionId"]))
         return into_v2(answer, self._opened(str(found["sessionId"]), params, found, place), place)
 
@@ -113,11 +108,11 @@ class AgentAsV2(TurnsOfV1):
         session = self.session(params.session_id)
         async with self.services.opening(params, session.id) as establish:
             if not replays and self._can.session_capabilities.resume is not None:
-                found = await self._ask(self.agent.session_resume, v1.ResumeSessionRequest, body, place)
+                found = await self._ask("session/resume", body, place)
             elif self._can.load_session:
                 session.is_muted = not replays
                 try:
-                    found = await self._ask(self.agent.session_load, v1.LoadSessionRequest, body, place)
+                    found = await self._ask("session/load", body, place)
                 finally:
                     session.is_muted = False
                 session.to_v2.pause()
@@ -143,9 +138,7 @@ class AgentAsV2(TurnsOfV1):
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
         """For an agent that has no list, the sessions of this connection."""
         if self._can.session_capabilities.list_ is not None:
-            return await self._pass(
-                "session/list", self.agent.session_list, v1.ListSessionsRequest, v2.ListSessionsResponse, params
-            )
+            return await self._pass("session/list", v2.ListSessionsResponse, params)
         place = self.losses.place("session/list")
         place.lose("the agent cannot list sessions; these are the sessions of this connection", kind="changed")
         infos = [
@@ -166,7 +159,7 @@ class AgentAsV2(TurnsOfV1):
         if self._can.session_capabilities.close is not None:
             if session is not None:
                 self._stop(session)
-            answer = await self._ask(self.agent.session_close, v1.CloseSessionRequest, to_builtins(params), place)
+            answer = await self._ask("session/close", to_builtins(params), place)
         elif session is None:
             raise RequestError(-32002, "there is no such session", {"sessionId": params.session_id})
         else:
@@ -178,9 +171,7 @@ class AgentAsV2(TurnsOfV1):
         return into_v2(v2.CloseSessionResponse, answer, place)
 
     async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
-        answer = await self._pass(
-            "session/delete", self.agent.session_delete, v1.DeleteSessionRequest, v2.DeleteSessionResponse, params
-        )
+        answer = await self._pass("session/delete", v2.DeleteSessionResponse, params)
         await self._ended(params.session_id)
         return answer
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
+from jsonrpc_bindings.peers import Side
 
 from .losses import Place
 from .walker import Json, without
@@ -34,6 +35,13 @@ def _into(decode_as: Callable[..., T], type_: type[T], body: Json, place: Place)
         problems = [{"pointer": one.pointer, "reason": one.sentence} for one in error.problems]
         message = "the other version of the protocol cannot hold this message"
         raise invalid_params(message, problems=problems) from None
+
+
+def types_of(side: type[Side], method: str) -> tuple[Any, Any]:
+    """The types of the params and of the result of a request that a side serves."""
+    row = side.wire.codec.route(method, is_request=True)
+    assert row is not None
+    return row.params, row.result
 
 
 async def relay_errors(work: Awaitable[T]) -> T:

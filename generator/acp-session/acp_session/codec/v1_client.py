@@ -6,12 +6,13 @@ Sources: the pages of v1 on the file system, terminals, permission, elicitation;
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 
 from acp_session.diffs import as_object
+from acp_session.services import SERVICES
 from acp_workspace.errors import refused
 
 from .messages import into_v1, into_v2, relay_errors
@@ -19,17 +20,6 @@ from .to_v1 import CARRIED
 from .user_requests import elicitation_to_v2, outcome_to_v1, permission_to_v2
 from .v1_turns import TurnsOfV1
 from .walker import without
-
-SERVICES: Final = {
-    "fs/read_text_file": "read_text_file",
-    "fs/write_text_file": "write_text_file",
-    "terminal/create": "create_terminal",
-    "terminal/output": "terminal_output",
-    "terminal/wait_for_exit": "wait_for_terminal_exit",
-    "terminal/kill": "kill_terminal",
-    "terminal/release": "release_terminal",
-}
-"""Methods of v1 and the services that answer them."""
 
 
 class ClientForV1(peers1.Client):
@@ -40,15 +30,14 @@ class ClientForV1(peers1.Client):
 
     async def serve(self, method: str, params: Any) -> Any:
         """Answer a request: files and terminals by the services, the rest by the client."""
-        name = SERVICES.get(method)
-        if name is None:
+        if method not in SERVICES:
             return await relay_errors(super().serve(method, params))
         session = self._codec.sessions.get(params.session_id)
         if session is not None:
             await self._codec.report_start(session)
             if method == "terminal/create" and session.turn is not None and session.turn.is_cancelled:
                 raise refused(params.command, "the turn was cancelled")
-        return await relay_errors(self._codec.services.answer(name, params))
+        return await relay_errors(self._codec.services.answer(method, params))
 
     async def session_update(self, params: v1.SessionNotification, /) -> None:
         session = self._codec.session(params.session_id)
