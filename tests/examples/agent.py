@@ -13,7 +13,7 @@ class Notes(Agent):
                 return "end_turn"
             await turn.write_text_file("note.txt", "tide\n")
         counted = await turn.run_command("wc", "-c", "note.txt")
-        await turn.send_message(f"It has so many bytes: {counted.output.strip()}")
+        await turn.send_message(f"Byte count: {counted.output.strip()}")
         return "end_turn"
 
 

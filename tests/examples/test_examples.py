@@ -75,7 +75,7 @@ def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tm
             [
                 *("  [Write note.txt: in_progress]", "  [Write note.txt: completed]", "  [wc -c note.txt]"),
                 *("  [wc -c note.txt: in_progress]", "  [wc -c note.txt: completed]"),
-                *("It has so many bytes: 5 note.txt", "  end_turn"),
+                *("Byte count: 5 note.txt", "  end_turn"),
             ],
         ),
         ("", ["  [Write note.txt: failed]", "I may not write it.", "  end_turn"]),
@@ -180,7 +180,7 @@ def test_each_client_works_with_each_agent_and_shows_the_same(
         *("> I write a note.", "  [Write note.txt]", "  Write note.txt 1: Allow 2: Reject"),
         *("  number, or nothing:   [Write note.txt: in_progress]", "  [Write note.txt: completed]"),
         *("  [wc -c note.txt]", "  [wc -c note.txt: in_progress]", "  [wc -c note.txt: completed]"),
-        *("It has so many bytes: 5 note.txt", "  end_turn", "> "),
+        *("Byte count: 5 note.txt", "  end_turn", "> "),
     ]
     assert (work / "note.txt").read_text() == "tide\n"
 

@@ -13,7 +13,7 @@ from .breach import LEVELS, Breach
 from .chunk_cache import ChunkCache
 from .connection import Connection
 from .content_objects import CONTENT_TYPES, content_of
-from .events import Event, Finding, Kind
+from .events import Event, Finding, Kind, Level
 from .json_values import Path, is_array, is_object, json_pointer, pointer_steps, reach
 from .requirements import requirements_behind
 from .rule import ACP, Aspect, Rule
@@ -137,9 +137,12 @@ class Monitor:
     def _limited(self, found: Iterator[Breach]) -> tuple[Breach, ...]:
         """As many breaches as are reported, and one for all others. What the line changes is recorded to its end."""
         first = tuple(islice(found, self._limit))
-        count, level, last = 0, LEVELS[-1], None
+        count = 0
+        level: Level = LEVELS[-1]
+        last: Breach | None = None
         for last in found:
-            count, level = count + 1, min(level, last.level, key=LEVELS.index)
+            count += 1
+            level = LEVELS[min(LEVELS.index(level), LEVELS.index(last.level))]
         if last is None:
             return first
         sentence = f"further findings of this line are omitted: it has more than {self._limit} findings"

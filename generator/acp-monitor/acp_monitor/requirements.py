@@ -6,12 +6,11 @@ is about (`roots-kept:fork`), or a field that the schema checks (`NewSessionRequ
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
-
-from jiter import from_json
 
 Requirement: TypeAlias = "int | str"
 """A requirement of the project's table: its number, or its document, section and place there."""
@@ -19,9 +18,8 @@ Requirement: TypeAlias = "int | str"
 
 @cache
 def _index() -> Mapping[str, Mapping[str, list[Requirement]]]:
-    found: Mapping[str, Mapping[str, list[Requirement]]] = from_json(
-        Path(__file__).with_name("requirements.json").read_bytes()
-    )
+    found: dict[str, dict[str, list[Requirement]]]
+    found = json.loads(Path(__file__).with_name("requirements.json").read_bytes())
     return found
 
 

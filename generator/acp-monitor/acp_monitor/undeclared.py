@@ -223,7 +223,8 @@ class Types:
                     yield tuple(node.names), "value"
                 else:
                     closed.append(tuple(node.names))
-        yield from ((names, "closed value") for names in closed[:1])
+        for names in closed[:1]:
+            yield names, "closed value"
 
     def _undeclared_tags(
         self, value: Mapping[str, Any], nodes: Iterable[_Node]
@@ -253,15 +254,15 @@ class Types:
         found = self._union_tags.get(id(union))
         if found is None:
             variants = list(self._variants(union))
-            found = {}
+            tags: dict[str, tuple[frozenset[str], bool]] = {}
             for name in dict.fromkeys(name for one in variants for name in one.constants):
                 texts = {each for one in variants for each in one.constants.get(name, ()) if isinstance(each, str)}
                 others = [one.fields.get(name) for one in variants if name not in one.constants]
                 if not any(others):
-                    found[name] = frozenset(texts), False
+                    tags[name] = frozenset(texts), False
                 elif all(others) and any(self._is_text(each) for each in others if each is not None):
-                    found[name] = frozenset(texts), True
-            self._union_tags[id(union)] = found
+                    tags[name] = frozenset(texts), True
+            found = self._union_tags[id(union)] = tags
         return found
 
     def _variants(self, union: list[Any]) -> Iterator[_Node]:

@@ -67,7 +67,7 @@ class Agent(acp.Agent):
         finally:
             await self.client.release_terminal(**at)
         await update(acp.update_tool_call("call_2", status="completed"))
-        await update(acp.update_agent_message_text(f"It has so many bytes: {told.output.strip()}"))
+        await update(acp.update_agent_message_text(f"Byte count: {told.output.strip()}"))
         return "end_turn"
 
 

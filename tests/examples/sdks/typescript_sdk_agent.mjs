@@ -39,7 +39,7 @@ async function turn(sessionId, client, signal) {
     await client.request("terminal/release", { sessionId, terminalId });
   }
   await call("call_2", { status: "completed" });
-  await say(`It has so many bytes: ${told.output.trim()}`);
+  await say(`Byte count: ${told.output.trim()}`);
   return "end_turn";
 }
 

@@ -37,7 +37,7 @@ def request_to_v2(request: Json, place: Place) -> Json:
 
 def answer_to_v1(answer: Json, place: Place) -> Json:
     """The result of `initialize`."""
-    source = {"capabilities": {}, "authMethods": [], **answer, "protocolVersion": 1}
+    source: Json = {"capabilities": {}, "authMethods": [], **answer, "protocolVersion": 1}
     made: Json = ToV1().convert("InitializeResponse", source, place)
     if made["authMethods"]:
         made["agentCapabilities"]["auth"] = {**made["agentCapabilities"]["auth"], "logout": {}}
@@ -46,7 +46,7 @@ def answer_to_v1(answer: Json, place: Place) -> Json:
 
 def answer_to_v2(answer: Json, place: Place) -> Json:
     """The result of `initialize`."""
-    source = {"agentCapabilities": {}, "authMethods": [], **answer, "protocolVersion": 2}
+    source: Json = {"agentCapabilities": {}, "authMethods": [], **answer, "protocolVersion": 2}
     made: Json = ToV2().convert("InitializeResponse", source, place)
     return {**made, "info": _info(made.get("info"), place.at("agentInfo"))}
 

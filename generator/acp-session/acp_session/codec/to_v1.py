@@ -22,7 +22,7 @@ from .losses import CARRIER, Place
 from .tables import TABLE
 from .terminal_text import TerminalText
 from .to_v2 import CHUNKS, CLEARABLE, LISTS, MODE, ON
-from .walker import Json, Walker, carried, without
+from .walker import Hook, Json, Walker, carried, without
 
 CARRIED: Final = f"_{CARRIER}/session/update"
 """The notification that carries an update of v2 to those who know it."""
@@ -63,7 +63,7 @@ class ToV1(Walker):
         has_compaction: bool = False,
         terminals: Callable[[], Collection[str]] = tuple,
     ) -> None:
-        hooks = {
+        hooks: dict[str, Hook] = {
             **CAPABILITIES_TO_V1,
             "ContentBlock?": self._unknown_block,
             "ToolCallContent?": self._unknown_item,
@@ -111,6 +111,8 @@ class ToV1(Walker):
                 return self._plan(update, place)
             case "config_option_update":
                 return self._config_options(update, place)
+            case _:
+                pass
         if not self._gates.get(kind, True):
             place.lose("the client does not accept this update", update, "carried")
             return None
@@ -161,7 +163,7 @@ class ToV1(Walker):
     def tool_call(self, update: Json, place: Place) -> Json:
         """A tool call as it stands in an update or a request for permission; it is kept, so that later updates are whole."""
         call = _kept(self._calls, str(update.get("toolCallId")), _Call)
-        said = {key: [] if value is None and key in LISTS else value for key, value in update.items()}
+        said: Json = {key: [] if value is None and key in LISTS else value for key, value in update.items()}
         for key in CLEARABLE:
             if key in said and said[key] is None:
                 del said[key]

@@ -16,7 +16,7 @@ from jsonrpc_bindings.pointers import json_pointer
 from .capabilities import CAPABILITIES_TO_V2
 from .losses import Place
 from .tables import TABLE
-from .walker import LOST, Json, Walker, original, without
+from .walker import LOST, Hook, Json, Walker, original, without
 
 PLAN: Final = "plan"
 """The id of the one plan that a session of v1 has."""
@@ -37,7 +37,7 @@ class ToV2(Walker):
     """
 
     def __init__(self, terminals: Callable[[], Collection[str] | None] = tuple) -> None:
-        hooks = {
+        hooks: dict[str, Hook] = {
             **CAPABILITIES_TO_V2,
             "ContentBlock": self._block,
             "ToolCallContent": self._item,
@@ -86,6 +86,8 @@ class ToV2(Walker):
                 return [{**update, "configOptions": self.options.all()}]
             case "usage_update" if update.get("cost", 0) is None:
                 return [without(update, "cost")]
+            case _:
+                pass
         made = self.convert("SessionUpdate", update, place)
         if made is LOST:
             return []

@@ -43,7 +43,7 @@ def permission_to_v2(params: v1.RequestPermissionRequest, walker: ToV2, place: P
         if one["optionId"] in options:
             place.at("options", index, "optionId").lose("in v2 the id of an option is used once", one)
         options.setdefault(one["optionId"], one)
-    made = {
+    made: Json = {
         **without(body, "toolCall", *PROMPT),
         "title": title_of(call.get("title")),
         "subject": {"type": "tool_call", "toolCall": call},
@@ -82,7 +82,7 @@ def permission_to_v1(params: v2.RequestPermissionRequest, walker: ToV1, place: P
         call = {**call, "title": title or GENERIC_TITLE}
     if "toolCall" in body:
         place.at("toolCall").lose(MEANING, body["toolCall"])
-    options = []
+    options: list[Json] = []
     for index, one in enumerate(body["options"]):
         if one["kind"] in KINDS:
             options.append(one)
@@ -90,7 +90,7 @@ def permission_to_v1(params: v2.RequestPermissionRequest, walker: ToV1, place: P
             place.at("options", index).lose("v1 has no option of this kind", one)
     if not options:
         raise invalid_params("none of the options can be offered to a client of v1", pointer="/options")
-    made = {
+    made: Json = {
         **without(body, "toolCall", *PROMPT),
         "toolCall": walker.convert("ToolCallUpdate", call, place.at("subject", "toolCall")),
         "options": options,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from acp_session.diffs import as_object
+from jsonrpc_bindings.json_types import is_array
 
 from .losses import CARRIER, Place
 
@@ -86,7 +87,7 @@ class Walker:
 
     def convert(self, name: str, value: Any, place: Place) -> Any:
         """A value, or each item of a list, in the other version. `LOST`: nothing of it goes on; in a list it is left out."""
-        if isinstance(value, list):
+        if is_array(value):
             made = [self.convert(name, one, place.at(index)) for index, one in enumerate(value)]
             return [one for one in made if one is not LOST]
         hook = self._hooks.get(name)
