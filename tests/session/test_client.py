@@ -814,3 +814,25 @@ def test_the_data_of_an_error_is_plain_json(version: int, folders: tuple[str, st
             assert (found.value.code, found.value.data) == (-32050, {"left": 0})
 
     play(work)
+
+
+@pytest.mark.parametrize("answer", ["raises", "nonsense"])
+def test_a_permission_prompt_that_fails_is_no_consent_and_the_log_names_the_session(
+    version: int, answer: str, folders: tuple[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(Client):
+        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
+            if answer == "raises":
+                raise RuntimeError("no window")
+            return answer
+
+    async def work() -> None:
+        async with connected(version, Script(busy), Broken(allowed_roots=folders)) as (agent, _):
+            session = await agent.new_session(folders[0])
+            assert await session.prompt("Write") == PromptResult("refusal")
+
+    with caplog.at_level(logging.ERROR):
+        play(work)
+    (record,) = caplog.records
+    assert (record.name, "session s1: " in record.getMessage()) == ("acp_session", True)
+    assert ("no window" if answer == "raises" else "'nonsense' was not offered") in caplog.text

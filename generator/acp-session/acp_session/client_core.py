@@ -400,7 +400,11 @@ class ClientCore(peers2.Client):
         else:
             asked = dataclasses.replace(request, tool_call=session.current_request(request))
             chosen = await session.until_cancelled(lambda: self.client.on_permission(session, asked))
-        answer = cancel(params) if chosen is None else choose(params, chosen)
+        try:
+            answer = cancel(params) if chosen is None else choose(params, chosen)
+        except ValueError:
+            LOG.exception("session %s: 'on_permission' has failed", session.id)
+            answer = cancel(params)
         assert isinstance(answer, v2.RequestPermissionResponse)
         return answer
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import v2
 
@@ -14,7 +15,7 @@ from acp_workspace.filesystem import FileSystem
 from acp_workspace.terminals import Terminals
 from jsonrpc_bindings.peers import unserved
 
-from .errors import PeerError
+from .errors import PeerError, RequestError
 from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
 from .prompt_completion import OpenPrompts
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from .client_core import ClientCore
 
 T = TypeVar("T")
+
+LOG: Final = logging.getLogger("acp_session")
 
 PromptContent: TypeAlias = "str | Sequence[str | v2.ContentBlock]"
 """What a user says: a text, or texts and content blocks."""
@@ -227,7 +230,9 @@ class ClientSession:
     # --- what the core does with it
 
     async def until_cancelled(self, ask: Callable[[], Awaitable[T]]) -> T | None:
-        """What a person decides, or `None` where the work or the session ends first; where it has been cancelled, nobody is asked."""
+        """What a person decides, or `None` where the work or the session ends first; where it has been cancelled, nobody is asked. What
+        asking raises beside `RequestError` is logged, and decides nothing.
+        """
         if self._cancelled.is_set():
             return None
         cancellations = self._cancellations
@@ -236,6 +241,11 @@ class ClientSession:
         try:
             await asyncio.wait((task, ending), return_when=asyncio.FIRST_COMPLETED)
             return task.result() if task.done() and self._cancellations == cancellations else None
+        except RequestError:
+            raise
+        except Exception:
+            LOG.exception("session %s: asking the user failed", self.id)
+            return None
         finally:
             ending.cancel()
             task.cancel()
