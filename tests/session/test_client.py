@@ -15,6 +15,7 @@ import pytest
 from acp_bindings import UNSET, v2
 
 from acp_session import (
+    Agent,
     Client,
     ClientSession,
     ConnectionClosed,
@@ -25,7 +26,9 @@ from acp_session import (
     PermissionRequest,
     PromptResult,
     RequestError,
+    Session,
     connect_agent,
+    connect_in_memory,
 )
 from acp_session.transcript import Message, ToolCallState
 from acp_workspace.containment import guarantees
@@ -836,3 +839,35 @@ def test_a_permission_prompt_that_fails_is_no_consent_and_the_log_names_the_sess
     (record,) = caplog.records
     assert (record.name, "session s1: " in record.getMessage()) == ("acp_session", True)
     assert ("no window" if answer == "raises" else "'nonsense' was not offered") in caplog.text
+
+
+def test_a_prompt_may_be_one_content_block(version: int, folders: tuple[str, str]) -> None:
+    script = Script()
+
+    async def work() -> None:
+        async with connected(version, script, Client(allowed_roots=folders)) as (agent, _):
+            session = await agent.new_session(folders[0])
+            for prompt in (v2.TextContent(text="Hello"), (v2.TextContent(text="Hello"),), "Hello"):
+                assert await session.prompt(prompt) == PromptResult("end_turn")
+            assert [[block.text for block in params.prompt] for params in script.asked("session/prompt")] == 3 * [
+                ["Hello"]
+            ]
+
+    play(work)
+
+
+def test_commands_are_known_once_a_session_is_opened_again(version: int, folders: tuple[str, str]) -> None:
+    class Offering(Agent):
+        async def on_new_session(self, session: Session) -> None:
+            await session.set_commands([v2.Command(name="test", description="Run the tests")])
+
+    async def work() -> None:
+        client = Client(allowed_roots=folders)
+        async with connect_in_memory(Offering(), client, versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            for open_again in (agent.load_session, agent.resume_session):
+                await session.close()
+                session = await open_again(session.id, folders[0])
+                assert [command.name for command in session.transcript.commands] == ["test"]
+
+    play(work)

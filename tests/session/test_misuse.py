@@ -168,10 +168,14 @@ def test_a_text_is_no_list_of_directories_or_places(version: int, tmp_path: Path
         async with connected(version, Script(), Client(allowed_roots=[tmp_path])) as (agent, _):
             with pytest.raises(TypeError, match="'additional_directories' takes several values"):
                 await agent.new_session(tmp_path, additional_directories="/x")
+            with pytest.raises(TypeError, match="'additional_directories' takes several values"):
+                await agent.list_sessions(additional_directories="/x")
 
     async def places(turn: Turn) -> None:
         with pytest.raises(TypeError, match="'locations' takes several values"):
             turn.tool_call("Look", locations="note.txt")
+        with pytest.raises(TypeError, match="'entries' takes several values"):
+            await turn.update_plan("Look")
 
     play(directories)
     talk(tmp_path, version, places)

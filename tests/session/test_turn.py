@@ -661,3 +661,15 @@ def test_a_client_may_die_before_it_has_said_anything_and_while_it_says_hello(ve
             assert agent.holders == {}
 
     play(whole)
+
+
+@both
+def test_a_command_takes_paths(tmp_path: Path, version: int) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "tide.txt").touch()
+
+    async def work(turn: Turn) -> None:
+        assert (await turn.run_command(Path("ls"), Path("sub"))).output == "tide.txt\n"
+
+    (call,) = talk(tmp_path, version, work).calls().values()
+    assert call["title"] == "ls sub"

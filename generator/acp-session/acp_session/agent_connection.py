@@ -11,6 +11,7 @@ from acp_bindings import v2
 
 from jsonrpc_bindings.peers import Folder
 
+from .arguments import refuse_text
 from .client_core import ClientCore
 from .client_session import ClientSession
 from .errors import InvalidMessage
@@ -116,6 +117,7 @@ class AgentConnection:
         self, *, cwd: Folder | None = None, additional_directories: Sequence[Folder] | None = None
     ) -> list[v2.SessionInfo]:
         """All sessions that the agent knows, with their directories, or those with these directories."""
+        refuse_text(additional_directories=additional_directories)
         fields: dict[str, Any] = {"cwd": None if cwd is None else str(Path.cwd() / cwd)}
         if additional_directories is not None:
             offered = self._core.session_capabilities.additional_directories

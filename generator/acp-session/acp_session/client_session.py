@@ -30,8 +30,8 @@ T = TypeVar("T")
 
 LOG: Final = logging.getLogger("acp_session")
 
-PromptContent: TypeAlias = "str | Sequence[str | v2.ContentBlock]"
-"""What a user says: a text, or texts and content blocks."""
+PromptContent: TypeAlias = "str | v2.ContentBlock | Sequence[str | v2.ContentBlock]"
+"""What a user says: a text or a content block, or several."""
 
 _CANCELLED = -32800
 
@@ -129,7 +129,7 @@ class ClientSession:
         take, `ConnectionClosed`, `ValueError` for a closed session.
         """
         self._require_open()
-        parts: Sequence[str | v2.ContentBlock] = [prompt] if isinstance(prompt, str) else prompt
+        parts: Any = prompt if isinstance(prompt, Sequence) and not isinstance(prompt, str) else [prompt]
         blocks: list[v2.ContentBlock] = [v2.TextContent(text=one) if isinstance(one, str) else one for one in parts]
         self._core.require_prompt(blocks)
         cancellations = self._cancellations

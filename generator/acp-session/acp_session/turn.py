@@ -165,6 +165,7 @@ class Turn:
 
     async def update_plan(self, entries: Iterable[v2.PlanEntry | str], *, plan_id: str = "plan") -> None:
         """Show a plan in place of the one of this id. A text is a step that is pending."""
+        refuse_text(entries=entries)
         steps = [
             v2.PlanEntry(content=one, priority="medium", status="pending") if isinstance(one, str) else one
             for one in entries
@@ -319,8 +320,8 @@ class Turn:
 
     async def run_command(
         self,
-        program: str,
-        *arguments: str,
+        program: Path,
+        *arguments: Path,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         timeout: float | None = None,
@@ -336,10 +337,11 @@ class Turn:
         if env:
             named["env"] = [v1.EnvVariable(name=name, value=value) for name, value in env.items()]
         folder = self.session.absolute("." if cwd is None else cwd)
+        words = [os.fspath(word) for word in (program, *arguments)]
         request = v1.CreateTerminalRequest(
-            session_id=self.session.id, command=program, args=list(arguments), cwd=folder, **named
+            session_id=self.session.id, command=words[0], args=words[1:], cwd=folder, **named
         )
-        shown = self.tool_call(shlex.join((program, *arguments)), kind="execute")
+        shown = self.tool_call(shlex.join(words), kind="execute")
         async with nullcontext(tool_call) if tool_call is not None else shown as call:
             result = await self._run(request, timeout, call)
             if tool_call is None and (result.exit_code or result.signal is not None):
