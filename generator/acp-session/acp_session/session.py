@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import secrets
-from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -68,6 +69,7 @@ class Session:
         self._early: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
+        self._late: set[asyncio.Task[None]] = set()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
@@ -221,6 +223,12 @@ class Session:
             await self._send_state(state)
 
     # --- for the package
+
+    def finish_later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Finish something that was cancelled before it could be taken back."""
+        task = asyncio.create_task(work)
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
 
     _state: str = "idle"
     _turn: str | None = None
