@@ -43,14 +43,17 @@ class ClientCapabilities:
     ask_url: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """The client of a connection: how it is called, what it is, and who serves files and commands."""
+@dataclass(slots=True, eq=False)
+class ClientConnection:
+    """A connection to a client: how the client is called, what it is, who serves files and commands, and which `user` is logged in, if any.
+    A session belongs to the user of the connection that began it; for other users there is no such session.
+    """
 
     client: ClientInterface
     services: Services
     info: v2.Implementation | None
     capabilities: ClientCapabilities
+    user: str | None = None
 
 
 class Session:
@@ -58,11 +61,11 @@ class Session:
     client named when it opened the session. `log` writes to the logger `acp_session`, with the session's id.
     """
 
-    def __init__(self, stored: StoredSession, peer: Peer, store: Store) -> None:
+    def __init__(self, stored: StoredSession, connection: ClientConnection, store: Store) -> None:
         self.log = SessionLog(stored.id)
         self.mcp_servers: tuple[v2.McpServer, ...] = ()
         self._stored = stored
-        self._peer = peer
+        self.connection = connection
         self._store = store
         self._background: list[v2.BackgroundWork] | None = None
         self._is_opening, self._is_closed = True, False
@@ -97,12 +100,12 @@ class Session:
     @property
     def client_info(self) -> v2.Implementation | None:
         """What the client says it is."""
-        return self._peer.info
+        return self.connection.info
 
     @property
     def client_capabilities(self) -> ClientCapabilities:
         """What a turn can do with this client."""
-        return self._peer.capabilities
+        return self.connection.capabilities
 
     @property
     def history(self) -> Sequence[v2.SessionUpdate]:
@@ -112,12 +115,12 @@ class Session:
     @property
     def client(self) -> ClientInterface:
         """The calls to the client, such as `extension_request`."""
-        return self._peer.client
+        return self.connection.client
 
     @property
     def services(self) -> Services:
         """Who serves files and commands."""
-        return self._peer.services
+        return self.connection.services
 
     def absolute(self, path: str | os.PathLike[str]) -> str:
         """A path as an absolute one: a relative path counts from `cwd`."""
@@ -291,7 +294,7 @@ class Session:
             await self._deliver(update)
 
     async def _deliver(self, update: v2.SessionUpdate) -> None:
-        await self._peer.client.session_update(v2.UpdateSessionNotification(session_id=self.id, update=update))
+        await self.connection.client.session_update(v2.UpdateSessionNotification(session_id=self.id, update=update))
 
     async def _send_state(self, state: str, **fields: Any) -> None:
         """Say what the session does in the foreground."""
