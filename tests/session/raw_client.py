@@ -234,11 +234,12 @@ async def talking(
     answers: dict[str, Answer] | None = None,
     is_machine: bool = True,
     versions: Collection[int] = (1, 2),
+    user: str | None = None,
     **options: Unpack[Options],
 ) -> AsyncGenerator[RawClient]:
     """A client in memory whose agent this is, once both have said hello."""
     near, far = pair()
-    serving = asyncio.create_task(serve_agent(agent, near, versions=versions, **options))
+    serving = asyncio.create_task(serve_agent(agent, near, versions=versions, user=user, **options))
     offers = {**(ALL if version == 1 and is_machine else {}), **(capabilities or {})}
     client = RawClient(version, far, {**(machine() if version == 1 and is_machine else {}), **(answers or {})})
     try:

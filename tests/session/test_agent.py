@@ -19,7 +19,8 @@ from acp_session.agent import Agent, AuthRequired
 from acp_session.client import Client
 from acp_session.modes import Mode
 from acp_session.serving import run_agent
-from acp_session.session import Session
+from acp_session.session import ClientConnection, Session
+from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import Diff, Turn
 from acp_workspace.containment import guarantees
 
@@ -362,7 +363,7 @@ def test_the_life_of_a_session_is_told_to_the_agent_and_kept_without_a_line_of_i
         async def on_close_session(self, session: Session) -> None:  # noqa: ARG002
             told.append("close")
 
-        async def on_delete_session(self, session_id: str) -> None:  # noqa: ARG002
+        async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:  # noqa: ARG002
             told.append("delete")
 
         async def on_prompt(self, turn: Turn) -> str:
@@ -401,7 +402,7 @@ def test_the_life_of_a_session_is_told_to_the_agent_and_kept_without_a_line_of_i
             with pytest.raises(Refused) as gone:
                 await client.prompt(id_)
             assert gone.value.code == -32002
-        assert told == ["new", "load ['low']", "fork", "close", "resume", "close", "delete", "close"]
+        assert told == ["new", "load ['low']", "fork", "close", "resume", "delete", "close", "close"]
 
     play(work)
 
@@ -503,6 +504,25 @@ def test_sessions_are_listed_in_pages_newest_first(tmp_path: Path, version: int)
             await client.prompt(ids[0])
             newest = (await client.request("session/list"))["sessions"]
             assert [one["sessionId"] for one in newest[:2]] == [ids[0], other]
+
+    play(work)
+
+
+@both
+def test_a_session_that_is_used_between_two_pages_loses_no_other(tmp_path: Path, version: int) -> None:
+    async def work() -> None:
+        async with talking(Working(echo), version) as client:
+            ids = [await client.new(tmp_path) for _ in range(103)]
+            first = await client.request("session/list")
+            await client.prompt(first["sessions"][-1]["sessionId"])
+            second = await client.request("session/list", cursor=first["nextCursor"])
+            assert [one["sessionId"] for one in second["sessions"]] == ids[2::-1]
+            await client.request("session/delete", sessionId=first["sessions"][-1]["sessionId"])
+            assert await client.request("session/list", cursor=first["nextCursor"]) == second
+            for wrong in ("[" * 10_000, "[1, 2]", "{}", ""):
+                with pytest.raises(Refused) as refused:
+                    await client.request("session/list", cursor=wrong)
+                assert refused.value.code == -32602
 
     play(work)
 
@@ -619,6 +639,39 @@ def chosen(version: int, id_: str, option: str, value: str) -> dict[str, Any]:
     return {"sessionId": id_, "configId": option, "value": value} | ({} if version == 1 else {"type": "id"})
 
 
+def test_the_mode_is_the_option_of_that_category_and_nothing_else(tmp_path: Path) -> None:
+    choices = [v2.SessionConfigSelectOption(value=one, name=one) for one in ("ask", "plan")]
+    option = v2.SessionConfigSelect(
+        config_id="approval", name="Approval", category="mode", current_value="ask", options=choices
+    )
+    store = MemoryStore()
+
+    class Deciding(Moody):
+        async def on_new_session(self, session: Session) -> None:
+            with pytest.raises(ValueError, match="set_modes"):
+                await session.set_config_options([option])
+
+        async def on_prompt(self, turn: Turn) -> str:
+            await turn.send_message(f"{turn.session.mode} {turn.session.config_options}")
+            await turn.session.set_mode("ask")
+            return "end_turn"
+
+    async def work() -> None:
+        agent = Deciding()
+        agent.store = store
+        stored = StoredSession("foreign", str(tmp_path), config_options=[option])
+        await store.save(stored)
+        async with talking(agent, 2) as client:
+            await client.new(tmp_path)
+            await client.load("foreign", tmp_path)
+            await client.request("session/set_config_option", **chosen(2, "foreign", "approval", "plan"))
+            await client.prompt("foreign")
+            assert client.text() == "plan ()"
+        assert agent.chosen == [("mode", "plan")]
+
+    play(work)
+
+
 def test_what_an_author_sets_wrongly_is_a_value_error(tmp_path: Path) -> None:
     async def work(turn: Turn) -> None:
         session = turn.session
@@ -662,21 +715,99 @@ def test_a_text_in_place_of_several_is_refused(side: Any, name: str) -> None:
             side(**{name: text})
 
 
+class Guarded(Working):
+    """The method by which a user logs in is the name of the user."""
+
+    async def on_authenticate(self, connection: ClientConnection, method_id: str) -> None:
+        connection.user = method_id
+
+    async def on_logout(self, connection: ClientConnection) -> None:
+        pass
+
+    async def on_new_session(self, session: Session) -> None:
+        if session.connection.user is None:
+            raise AuthRequired
+
+    async def on_extension_request(self, connection: ClientConnection, method: str, params: Any) -> Any:
+        return [connection.user, method, params]
+
+
+@both
+def test_a_session_is_there_only_for_the_user_who_began_it(tmp_path: Path, version: int) -> None:
+    login, logout = ("authenticate", "logout") if version == 1 else ("auth/login", "auth/logout")
+    where: dict[str, Any] = {"cwd": str(tmp_path), "mcpServers": []}
+    going = asyncio.Event()
+
+    async def wait(turn: Turn) -> None:
+        await turn.send_message("a")
+        await going.wait()
+
+    async def listed(client: RawClient) -> list[str]:
+        return [one["sessionId"] for one in (await client.request("session/list"))["sessions"]]
+
+    async def work() -> None:
+        methods = [v2.AuthMethodAgent(method_id=name, name=name) for name in ("ada", "eve")]
+        agent = Guarded(wait, auth_methods=methods)
+        async with (
+            talking(agent, version) as ada,
+            talking(agent, version) as eve,
+            talking(agent, version, user="ada") as phone,
+        ):
+            await ada.request(login, methodId="ada")
+            await eve.request(login, methodId="eve")
+            assert (await eve.request("_who"))[0] == "eve"
+            id_ = await ada.new(tmp_path)
+            prompt = asyncio.create_task(ada.prompt(id_))
+            await ada.until(ada.text)
+            for method in ("load", "resume", "fork", "close"):
+                with pytest.raises(Refused) as refused:
+                    await eve.request(f"session/{method}", sessionId=id_, **({} if method == "close" else where))
+                assert refused.value.code == -32002
+            with pytest.raises(Refused) as refused:
+                await eve.prompt(id_)
+            assert refused.value.code == -32002
+            await eve.request("session/delete", sessionId=id_)
+            assert (await listed(eve), await listed(phone)) == ([], [id_])
+            going.set()
+            assert await prompt == "end_turn"
+            await ada.request(logout)
+            with pytest.raises(Refused) as refused:
+                await ada.prompt(id_)
+            assert (refused.value.code, await listed(ada)) == (-32002, [])
+            await phone.load(id_, tmp_path)
+            assert await phone.prompt(id_) == "end_turn"
+
+    play(work)
+
+
+@both
+def test_a_deletion_can_be_refused_before_anything_is_given_up(tmp_path: Path, version: int) -> None:
+    going = asyncio.Event()
+
+    class Keeping(Working):
+        async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:  # noqa: ARG002
+            raise RequestError(-32602, "kept")
+
+    async def wait(turn: Turn) -> None:
+        await turn.send_message("a")
+        await going.wait()
+
+    async def work() -> None:
+        async with talking(Keeping(wait), version) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.create_task(client.prompt(id_))
+            await client.until(client.text)
+            with pytest.raises(Refused) as refused:
+                await client.request("session/delete", sessionId=id_)
+            assert refused.value.message == "kept"
+            going.set()
+            assert await prompt == "end_turn"
+
+    play(work)
+
+
 @both
 def test_users_log_in_by_what_is_offered(tmp_path: Path, version: int) -> None:
-    class Guarded(Working):
-        is_known = False
-
-        async def on_authenticate(self, method_id: str) -> None:
-            self.is_known = method_id == "key"
-
-        async def on_logout(self) -> None:
-            self.is_known = False
-
-        async def on_new_session(self, session: Session) -> None:  # noqa: ARG002
-            if not self.is_known:
-                raise AuthRequired
-
     login, logout = ("authenticate", "logout") if version == 1 else ("auth/login", "auth/logout")
 
     async def work() -> None:
@@ -712,7 +843,7 @@ def test_what_nobody_wrote_is_answered_as_not_served(version: int) -> None:
 @both
 def test_requests_beyond_the_protocol_reach_the_agent(version: int) -> None:
     class Extended(Agent):
-        async def on_extension_request(self, method: str, params: Any) -> Any:
+        async def on_extension_request(self, connection: ClientConnection, method: str, params: Any) -> Any:  # noqa: ARG002
             return {method: params}
 
     async def work() -> None:

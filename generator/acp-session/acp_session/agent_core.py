@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import secrets
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -30,9 +31,9 @@ from jsonrpc_bindings.tail import Tail
 from .agent import Agent
 from .codec.interfaces import ClientInterface
 from .local_services import Local, LocalServices
-from .modes import MODE, with_value
+from .modes import mode_option, with_value
 from .services import Services
-from .session import LOG, ClientCapabilities, Peer, Session
+from .session import LOG, ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
 from .turn import Turn
 
@@ -70,7 +71,7 @@ class OpenSession(Session):
     """A session that a connection holds: its roots, its turn, and the prompts that wait for it."""
 
     def __init__(self, core: AgentCore, stored: StoredSession) -> None:
-        super().__init__(stored, core.peer, core.agent.store)
+        super().__init__(stored, core.connection_to_client, core.agent.store)
         self.root_set: RootSet | None = None
         self.waiting: set[asyncio.Task[Literal[True]]] = set()
         self.closing: asyncio.Task[None] | None = None
@@ -320,14 +321,15 @@ class Machine(LocalServices):
 class AgentCore(peers.Agent):
     """Serves an `Agent` on one connection."""
 
-    def __init__(self, agent: Agent, *, grace: float = 2.0) -> None:
+    def __init__(self, agent: Agent, *, user: str | None = None, grace: float = 2.0) -> None:
         self.agent = agent
+        self.user = user
         self.grace = grace
         self.left: set[asyncio.Task[str]] = set()
         self.sessions: dict[str, OpenSession] = {}
         self.services: Services = Machine(self)
         self._remote: ClientInterface | None = None
-        self._peer: Peer | None = None
+        self._peer: ClientConnection | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)
         self._following: set[asyncio.Task[None]] = set()
 
@@ -336,8 +338,8 @@ class AgentCore(peers.Agent):
         self._remote, self.services = client, services
 
     @property
-    def peer(self) -> Peer:
-        """The client."""
+    def connection_to_client(self) -> ClientConnection:
+        """What hooks are told of the connection."""
         if self._peer is None:
             raise RequestError(INVALID_REQUEST, "`initialize` must come first")
         return self._peer
@@ -359,7 +361,7 @@ class AgentCore(peers.Agent):
     async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
         """Answer what the agent is and can do."""
         offered, form = self.services.capabilities(), params.capabilities.elicitation
-        self._peer = Peer(
+        self._peer = ClientConnection(
             self._remote or self.client,
             self.services,
             params.info,
@@ -370,6 +372,7 @@ class AgentCore(peers.Agent):
                 ask=form is not None and form.form is not None,
                 ask_url=form is not None and form.url is not None,
             ),
+            self.user,
         )
         methods: Any = list(self.agent.auth_methods) or UNSET
         return v2.InitializeResponse(
@@ -381,12 +384,13 @@ class AgentCore(peers.Agent):
         ids = [one.method_id for one in self.agent.auth_methods if not isinstance(one, v2.AuthMethodTerminal)]
         if params.method_id not in ids:
             raise invalid_params("the agent has no such method", pointer="/methodId")
-        await self._call(self.agent.on_authenticate(params.method_id))
+        await self._call(self.agent.on_authenticate(self.connection_to_client, params.method_id))
         return v2.LoginAuthResponse()
 
     async def auth_logout(self, params: v2.LogoutAuthRequest, /) -> v2.LogoutAuthResponse:  # noqa: ARG002
         """Log the user out."""
-        await self._call(self.agent.on_logout())
+        await self._call(self.agent.on_logout(self.connection_to_client))
+        self.connection_to_client.user = None
         return v2.LogoutAuthResponse()
 
     # --- the life of a session
@@ -398,7 +402,7 @@ class AgentCore(peers.Agent):
 
     async def session_fork(self, params: v2.ForkSessionRequest, /) -> v2.ForkSessionResponse:
         """Begin a session with the history of another, and the roots that are given."""
-        source = self.sessions.get(params.session_id)
+        source = self._own(params.session_id)
         before = await self._stored(params.session_id) if source is None else source.stored
         stored = await self._call(_copied(before), source)
         session = await self._begin(stored, params, self._workspace.fork, self.agent.on_fork_session)
@@ -423,28 +427,26 @@ class AgentCore(peers.Agent):
 
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
         """The sessions that pass the filters, newest first, in pages. Raises `RequestError` for a cursor that is none."""
-        infos = {one.session_id: one for one in await self._call(self.agent.store.list())}
-        infos |= {one.id: one.stored.info() for one in self.sessions.values()}
-        order = sorted(infos.values(), key=lambda one: (one.updated_at or "", one.session_id), reverse=True)
+        user = self.connection_to_client.user
+        infos = {one.session_id: one for one in await self._call(self.agent.store.list(user))}
+        infos |= {one.id: one.stored.info() for one in self.sessions.values() if one.stored.user == user}
+        order = sorted(infos.values(), key=_place, reverse=True)
         found = self._workspace.filter_sessions(
             order, params, lambda one: parse_scope(one.cwd, one.additional_directories, flavour=None)
         )
-        start = 0
         if params.cursor is not None:
-            ids = [one.session_id for one in found]
-            if params.cursor not in ids:
-                raise invalid_params("the cursor was not issued by this agent", pointer="/cursor")
-            start = ids.index(params.cursor) + 1
-        page = found[start : start + PAGE]
+            last = _cursor_place(params.cursor)
+            found = [one for one in found if _place(one) < last]
+        page = found[:PAGE]
         if not self.agent.additional_directories:
             page = [one.__replace__(additional_directories=UNSET) for one in page]
-        more: dict[str, Any] = {"next_cursor": page[-1].session_id} if len(found) > start + PAGE else {}
+        more: dict[str, Any] = {"next_cursor": json.dumps(_place(page[-1]))} if len(found) > PAGE else {}
         return v2.ListSessionsResponse(sessions=page, **more)
 
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
         """Close a session: all work is cancelled, and its end sent. The session can be opened again."""
         async with self.agent.lock(params.session_id):
-            if params.session_id in self.sessions:
+            if self._own(params.session_id) is not None:
                 await self.give_up(params.session_id)
             else:
                 await self._stored(params.session_id)
@@ -453,10 +455,12 @@ class AgentCore(peers.Agent):
     async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
         """Close a session and forget it. One that is not there is deleted already."""
         async with self.agent.lock(params.session_id):
-            await self._close_elsewhere(params.session_id)
-            await self.give_up(params.session_id)
-            if await self._call(self.agent.store.load(params.session_id)) is not None:
-                await self._call(self.agent.on_delete_session(params.session_id))
+            connection = self.connection_to_client
+            found = await self._call(self.agent.store.load(params.session_id))
+            if found is not None and found.user == connection.user:
+                await self._call(self.agent.on_delete_session(connection, params.session_id))
+                await self._close_elsewhere(params.session_id)
+                await self.give_up(params.session_id)
                 await self._call(self.agent.store.delete(params.session_id))
         return v2.DeleteSessionResponse()
 
@@ -466,7 +470,8 @@ class AgentCore(peers.Agent):
         """Set an option, or the mode. Raises `RequestError` -32602 for one that is not offered, or a value that it does not have."""
         session, value = await self._open(params.session_id), params.value
         session.options_with(params.config_id, value)
-        if params.config_id == MODE:
+        mode = mode_option(session.stored.config_options)
+        if mode is not None and params.config_id == mode.config_id:
             await self._call(self.agent.on_set_mode(session, str(value)), session)
         else:
             await self._call(self.agent.on_set_config_option(session, params.config_id, value), session)
@@ -485,7 +490,7 @@ class AgentCore(peers.Agent):
 
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
         """Stop the turn, and the prompts that wait for it. Background work goes on."""
-        session = self.sessions.get(params.session_id)
+        session = self._own(params.session_id)
         if session is None or (session.work is None and not session.waiting):
             return
         session.stop()
@@ -502,16 +507,17 @@ class AgentCore(peers.Agent):
 
     async def extension_request(self, method: str, params: Any) -> Any:
         """See `Agent.on_extension_request`."""
-        return await self._call(self.agent.on_extension_request(method, params))
+        return await self._call(self.agent.on_extension_request(self.connection_to_client, method, params))
 
     async def extension_notification(self, method: str, params: Any) -> None:
         """See `Agent.on_extension_notification`."""
-        await self.agent.on_extension_notification(method, params)
+        await self.agent.on_extension_notification(self.connection_to_client, method, params)
 
     # --- the parts of these
 
     async def _begin(self, stored: StoredSession, params: P, bind: Callable[[P], RootSet], hook: Hook) -> OpenSession:
         """A new session of this connection."""
+        stored.user = self.connection_to_client.user
         stored.id, stored.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
         session = OpenSession(self, stored)
         session.end_calls()
@@ -528,7 +534,7 @@ class AgentCore(peers.Agent):
         session_id = params.session_id
         async with self.agent.lock(session_id):
             await self._close_elsewhere(session_id)
-            session = self.sessions.get(session_id) or OpenSession(self, await self._stored(session_id))
+            session = self._own(session_id) or OpenSession(self, await self._stored(session_id))
             hook = self.agent.on_load_session if is_replayed else self.agent.on_resume_session
             await self._open_with(session, params, self._workspace.bind, hook)
             await session.opened(is_replayed=is_replayed)
@@ -563,6 +569,7 @@ class AgentCore(peers.Agent):
         """Close a session that another connection of the agent holds."""
         holder = self.agent.holders.get(session_id)
         if holder is not None and holder is not self:
+            await self._stored(session_id)  # may this user have it?
             await holder.give_up(session_id)
 
     async def _close(self, session: OpenSession) -> None:
@@ -584,15 +591,20 @@ class AgentCore(peers.Agent):
         self._workspace.invalidate(session.id)
 
     async def _stored(self, session_id: str) -> StoredSession:
-        """A session of the store. Raises `RequestError` -32002."""
+        """A session of the store that is the user's. Raises `RequestError` -32002."""
         found = await self._call(self.agent.store.load(session_id))
-        if found is None:
+        if found is None or found.user != self.connection_to_client.user:
             raise RequestError(NOT_FOUND, "there is no such session", {"sessionId": session_id})
         return found
 
+    def _own(self, session_id: str) -> OpenSession | None:
+        """A session that this connection holds, and that is the user's."""
+        found = self.sessions.get(session_id)
+        return None if found is None or found.stored.user != self.connection_to_client.user else found
+
     async def _open(self, session_id: str) -> OpenSession:
         """A session that is open here. Raises `RequestError`: -32002 where there is none, -32602 where it is not open."""
-        found = self.sessions.get(session_id)
+        found = self._own(session_id)
         if found is None or found.closing is not None:
             await self._stored(session_id)
             raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
@@ -631,6 +643,22 @@ def _bound(bind: Callable[[P], RootSet], params: P) -> RootSet:
 
 async def _copied(stored: StoredSession) -> StoredSession:
     return stored.copy()
+
+
+def _place(info: v2.SessionInfo) -> tuple[str, str]:
+    """The place of a session in a list, of which the newest is the last."""
+    return info.updated_at or "", info.session_id
+
+
+def _cursor_place(cursor: str) -> tuple[str, str]:
+    """The place that a cursor stands for. Raises `RequestError` -32602."""
+    try:
+        match json.loads(cursor):
+            case [str(updated_at), str(session_id)]:
+                return updated_at, session_id
+    except (ValueError, RecursionError):
+        pass
+    raise invalid_params("the cursor was not issued by this agent", pointer="/cursor")
 
 
 def _shown(output: Tail) -> v2.TerminalOutput:

@@ -47,9 +47,15 @@ async def _run(agent: Agent, versions: Collection[int], options: Options) -> Non
 
 
 async def serve_agent(
-    agent: Agent, transport: Transport, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
+    agent: Agent,
+    transport: Transport,
+    *,
+    versions: Collection[int] = VERSIONS,
+    user: str | None = None,
+    **options: Unpack[Options],
 ) -> None:
-    """Be the agent at a transport until the client ends. One agent may serve any number of clients at once.
+    """Be the agent at a transport until the client ends. One agent may serve any number of clients at once. `user`: who is logged in from
+    the beginning, as where a web server knows it.
 
     The work of a turn that is cancelled has `grace` seconds to end; the turn then ends without it. A client gets the version that it asks
     for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin anew with another version until its
@@ -61,7 +67,8 @@ async def serve_agent(
         found = await opening.next()
         while found is not None:
             stage = Stage(opening, *found)
-            async with _side(AgentCore(agent, grace=options.get("grace", 2.0)), found[0]) as side:
+            core = AgentCore(agent, user=user, grace=options.get("grace", 2.0))
+            async with _side(core, found[0]) as side:
                 connection = Connection(side.wire, side.side, side.other, side, stage, **options)
                 side.attach(connection)
                 await connection.run()

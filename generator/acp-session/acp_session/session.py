@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import secrets
-from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -15,7 +16,7 @@ from acp_bindings import UNSET, ConnectionClosed, to_builtins, v2
 from acp_workspace.scope import parse_scope
 
 from .codec.interfaces import ClientInterface
-from .modes import MODE, Mode, modes_of, with_value
+from .modes import MODE, Mode, mode_option, modes_of, with_value
 from .services import Services
 from .store import Store, StoredSession
 
@@ -42,14 +43,17 @@ class ClientCapabilities:
     ask_url: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """The client of a connection: how it is called, what it is, and who serves files and commands."""
+@dataclass(slots=True, eq=False)
+class ClientConnection:
+    """A connection to a client: how the client is called, what it is, who serves files and commands, and which `user` is logged in, if any.
+    A session belongs to the user of the connection that began it; for other users there is no such session.
+    """
 
     client: ClientInterface
     services: Services
     info: v2.Implementation | None
     capabilities: ClientCapabilities
+    user: str | None = None
 
 
 class Session:
@@ -57,17 +61,18 @@ class Session:
     client named when it opened the session. `log` writes to the logger `acp_session`, with the session's id.
     """
 
-    def __init__(self, stored: StoredSession, peer: Peer, store: Store) -> None:
+    def __init__(self, stored: StoredSession, connection: ClientConnection, store: Store) -> None:
         self.log = SessionLog(stored.id)
         self.mcp_servers: tuple[v2.McpServer, ...] = ()
         self._stored = stored
-        self._peer = peer
+        self.connection = connection
         self._store = store
         self._background: list[v2.BackgroundWork] | None = None
         self._is_opening, self._is_closed = True, False
         self._early: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
+        self._late: set[asyncio.Task[None]] = set()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
@@ -95,12 +100,12 @@ class Session:
     @property
     def client_info(self) -> v2.Implementation | None:
         """What the client says it is."""
-        return self._peer.info
+        return self.connection.info
 
     @property
     def client_capabilities(self) -> ClientCapabilities:
         """What a turn can do with this client."""
-        return self._peer.capabilities
+        return self.connection.capabilities
 
     @property
     def history(self) -> Sequence[v2.SessionUpdate]:
@@ -110,12 +115,12 @@ class Session:
     @property
     def client(self) -> ClientInterface:
         """The calls to the client, such as `extension_request`."""
-        return self._peer.client
+        return self.connection.client
 
     @property
     def services(self) -> Services:
         """Who serves files and commands."""
-        return self._peer.services
+        return self.connection.services
 
     def absolute(self, path: str | os.PathLike[str]) -> str:
         """A path as an absolute one: a relative path counts from `cwd`."""
@@ -158,16 +163,18 @@ class Session:
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode, as where the agent decides so. Raises `ValueError` for one that is not offered."""
-        await self.set_config_option(MODE, mode_id)
+        option = self._mode_option()
+        await self.set_config_option(MODE if option is None else option.config_id, mode_id)
 
     @property
     def config_options(self) -> tuple[v2.SessionConfigOption, ...]:
         """The options that the user may set, without the modes."""
-        return tuple(one for one in self._stored.config_options if one.config_id != MODE)
+        mode = self._mode_option()
+        return tuple(one for one in self._stored.config_options if one is not mode)
 
     @property
     def config(self) -> Mapping[str, str | bool]:
-        """The current values of all options by their ids, the mode under `mode`."""
+        """The current values of all options by their ids; the mode that `set_modes` offers is under `mode`."""
         options = self._stored.config_options
         return {
             one.config_id: one.current_value
@@ -176,11 +183,12 @@ class Session:
         }
 
     async def set_config_options(self, options: Sequence[v2.SessionConfigOption]) -> None:
-        """Offer options in place of those before. Modes stay: `set_modes` has them."""
-        ids = [one.config_id for one in options]
+        """Offer options in place of those before. Modes stay: `set_modes` has them, as the option of category `mode`."""
+        ids, mode = [one.config_id for one in options], self._mode_option()
         if MODE in ids or len(set(ids)) != len(ids):
             raise ValueError(f"options need ids of their own, and {MODE!r} is that of the modes: {ids}")
-        mode = self._mode_option()
+        if mode_option(options) is not None:
+            raise ValueError(f"an option of category {MODE!r} is the mode of the session: offer it by 'set_modes'")
         await self._set_options([*([] if mode is None else [mode]), *options])
 
     async def set_config_option(self, config_id: str, value: str | bool) -> None:
@@ -222,14 +230,17 @@ class Session:
 
     # --- for the package
 
+    def finish_later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Finish something that was cancelled before it could be taken back."""
+        task = asyncio.create_task(work)
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+
     _state: str = "idle"
     _turn: str | None = None
 
     def _mode_option(self) -> v2.SessionConfigSelect | None:
-        for one in self._stored.config_options:
-            if one.config_id == MODE and isinstance(one, v2.SessionConfigSelect):
-                return one
-        return None
+        return mode_option(self._stored.config_options)
 
     async def _set_options(self, options: list[v2.SessionConfigOption]) -> None:
         self._stored.config_options = options
@@ -267,7 +278,7 @@ class Session:
             await self._deliver(update)
 
     async def _deliver(self, update: v2.SessionUpdate) -> None:
-        await self._peer.client.session_update(v2.UpdateSessionNotification(session_id=self.id, update=update))
+        await self.connection.client.session_update(v2.UpdateSessionNotification(session_id=self.id, update=update))
 
     async def _send_state(self, state: str, **fields: Any) -> None:
         """Say what the session does in the foreground."""
