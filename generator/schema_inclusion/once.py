@@ -214,7 +214,7 @@ def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterato
     if known is None:
         run.spend()
         errors = validator.descend(instance, resolved.contents, resolver=resolved.resolver)
-        known = run.errors[key] = list(islice(errors, run.most_errors))
+        known = run.errors[key] = list[Any](islice(errors, run.most_errors))
     yield from known if run.compiled is not None else map(_copied, known)
 
 

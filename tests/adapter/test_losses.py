@@ -376,7 +376,7 @@ def test_the_list_of_an_agent_that_has_none_passes_both_filters() -> None:
 
 
 def test_fields_that_v1_has_no_place_for_are_lost_by_name() -> None:
-    plan = {"type": "items", "planId": "p", "entries": [], "_meta": {"a": 1}}
+    plan: dict[str, Any] = {"type": "items", "planId": "p", "entries": [], "_meta": {"a": 1}}
     _, setting, _ = down(
         {"sessionUpdate": "plan_update", "plan": plan},
         {"sessionUpdate": "agent_message", "messageId": "m", "content": [words("A")]},

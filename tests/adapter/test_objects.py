@@ -88,7 +88,8 @@ def test_the_files_and_terminals_of_a_client_of_v1_are_those_that_it_advertised(
     released: list[str] = []
 
     async def script(agent: Agent2, session: str) -> Any:
-        services = agent.codec.client_services  # type: ignore[attr-defined]
+        assert isinstance(agent, LocalAgent)
+        services = agent.codec.client_services
         named: Any = {"session_id": session}
         found = await services.read_text_file(v1.ReadTextFileRequest(path="/w/a", line=2, **named))
         assert found.content == "/w/a:2"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 
@@ -83,6 +83,11 @@ def row_of(defs: Json, name: str) -> Any:
     return next((TABLE[one] for one in (name, *bases) if one in TABLE), None)
 
 
+def named_methods(meta: Json) -> set[str]:
+    tables = [cast("dict[str, str]", table) for table in meta.values() if isinstance(table, dict)]
+    return {method for table in tables for method in table.values()}
+
+
 def missing(one: Json, two: Json, methods: tuple[Json, Json]) -> Iterator[str]:
     """What one version has, the other has not, and the table does not say."""
     pairs = {**{name: name for name in one if name in two}, **RENAMED}
@@ -90,15 +95,13 @@ def missing(one: Json, two: Json, methods: tuple[Json, Json]) -> Iterator[str]:
         yield from _missing(one, two, first, second, row_of(two, second))
     for first, second in EXTRA.items():
         yield from _fields(one, two, first, second, TABLE[first if first == "ToolCall" else second])
-    names = [
-        {method for table in meta.values() if isinstance(table, dict) for method in table.values()} for meta in methods
-    ]
-    yield from sorted({METHODS.get(method, method) for method in names[0] - ONLY_V1} ^ (names[1] - ONLY_V2))
+    old, new = map(named_methods, methods)
+    yield from sorted({METHODS.get(method, method) for method in old - ONLY_V1} ^ (new - ONLY_V2))
 
 
 def _missing(one: Json, two: Json, first: str, second: str, row: Any) -> Iterator[str]:
     if isinstance(row, Values) or words(one[first]) or words(two[second]):
-        near = row.near if isinstance(row, Values) else {}
+        near = row.near if isinstance(row, Values) else dict[str, str]()
         known = row.known if isinstance(row, Values) else words(one[first])
         for word in (words(two[second]) ^ words(one[first])) - near.keys() | (known ^ words(one[first])):
             yield f"{second}: {word}"
@@ -178,7 +181,7 @@ def test_a_new_field_capability_word_or_method_is_missing(version: int) -> None:
         (ClientForV2, (), (ClientForV2,)),
     ],
 )
-def test_every_method_is_served(side: Any, routes: Any, classes: Any) -> None:
+def test_every_method_is_served(side: Any, routes: Any, classes: tuple[type, ...]) -> None:
     names = {**side.requests, **side.notifications}
     own = {name for one in classes for name in vars(one)}
     missing = {method for method, name in names.items() if method not in routes and name not in own}

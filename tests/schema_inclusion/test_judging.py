@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 import jsonschema.validators
 import pytest
-import referencing.jsonschema
+import referencing.exceptions
 
 from schema_inclusion import Verdict, apart, compare
 from schema_inclusion.document import Dialect, opened

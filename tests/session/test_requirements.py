@@ -51,7 +51,8 @@ def test_every_requirement_of_running_programs_is_in_the_table() -> None:
 def an_agent_with_sessions_supports_the_eight_methods(base: Path) -> None:
     async def converse() -> None:
         async with talking(Working(echo), 2) as client:
-            id_, where = await client.new(base), {"cwd": str(base), "mcpServers": []}
+            id_ = await client.new(base)
+            where: dict[str, Any] = {"cwd": str(base), "mcpServers": []}
             await client.prompt(id_)
             client.cancel(id_)
             await client.request("session/list")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @asynccontextmanager
@@ -39,3 +41,33 @@ class Background:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+
+
+class Questions:
+    """What people are asked at this moment."""
+
+    def __init__(self) -> None:
+        self._open: set[asyncio.Future[Any]] = set()
+
+    @property
+    def are_open(self) -> bool:
+        """Whether anything is asked."""
+        return bool(self._open)
+
+    async def ask(self, work: Awaitable[T]) -> T | None:
+        """The answer; `None` where the question is cancelled first."""
+        question = asyncio.ensure_future(work)
+        self._open.add(question)
+        try:
+            await asyncio.wait([question])
+        except asyncio.CancelledError:
+            question.cancel()
+            raise
+        finally:
+            self._open.discard(question)
+        return None if question.cancelled() else question.result()
+
+    def cancel(self) -> None:
+        """Ask no more."""
+        for question in tuple(self._open):
+            question.cancel()

@@ -11,7 +11,7 @@ Sources: the pages of v1 on the file system and on terminals; the RFD on `additi
 from __future__ import annotations
 
 import asyncio
-from collections import ChainMap
+from collections import ChainMap, defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -28,6 +28,7 @@ from acp_workspace.scope import LifecycleRequest, Scope, request_scope
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
 from acp_workspace.workspace import RootPolicy, RootSet, RootsSource
 
+from .background import Questions
 from .services import Services
 from .terminal_display import Displays, Send
 
@@ -152,7 +153,7 @@ class ProxyServices(LocalServices):
         self._roots: dict[str, RootSet] = {}
         self._underway: dict[str, RootSet] = {}
         self._births: set[asyncio.Future[None]] = set()
-        self._asking: dict[str, set[asyncio.Future[bool]]] = {}
+        self._questions: defaultdict[str, Questions] = defaultdict(Questions)
 
     def roots(self, session_id: str) -> RootSet:
         """The roots that are in force; while a session is taken up, those that the client asks for. Raises `RequestError` -32602."""
@@ -201,12 +202,12 @@ class ProxyServices(LocalServices):
 
     async def stop(self, session_id: str) -> None:
         """See `Services`. What is being asked is refused."""
-        for asking in tuple(self._asking.get(session_id, ())):
-            asking.cancel()
+        self._questions.pop(session_id, Questions()).cancel()
         await super().stop(session_id)
 
     async def end(self, session_id: str) -> None:
         """See `Services`. The roots are closed first."""
+        self._questions.pop(session_id, Questions()).cancel()
         roots = self._roots.pop(session_id, None)
         if roots is not None:
             roots.close()
@@ -220,14 +221,4 @@ class ProxyServices(LocalServices):
 
     async def _approved(self, request: ApprovalRequest) -> bool:
         assert self._approve is not None
-        asking = asyncio.ensure_future(maybe_await(self._approve(request)))
-        waiting = self._asking.setdefault(request.session_id, set())
-        waiting.add(asking)
-        try:
-            await asyncio.wait([asking])
-        except asyncio.CancelledError:
-            asking.cancel()
-            raise
-        finally:
-            waiting.discard(asking)
-        return not asking.cancelled() and asking.result() is True
+        return await self._questions[request.session_id].ask(maybe_await(self._approve(request))) is True

@@ -82,7 +82,7 @@ class FileSystem:
     ) -> None:
         self.policy = policy or FilePolicy()
         self.backend: FileBackend = backend or DiskBackend(self.policy, workers)
-        self._source = roots
+        self._source: RootsSource | Mapping[str, Roots] = roots
         self._on_event = on_event
         self._approve = approve
         self._buffer = buffer

@@ -179,7 +179,7 @@ def _direction(finding: Finding) -> str:
     """Who sends to whom in the messages that hold it, and of which revision, where an exchange fails: `old client → new agent`."""
     weighty = [each for each in finding.reaches if each.severity == finding.severity]
     ways: set[tuple[str, Revision | None]] = {(each.flow, each.failing_sender) for each in weighty}
-    senders = {sender for _, sender in ways}
+    senders: set[Revision | None] = {sender for _, sender in ways}
     if len(ways) > 1:
         sender = senders.pop() if len(senders) == 1 else None
         return "both ways" if sender is None else f"{sender} → {opposite(sender)}, both ways"

@@ -258,7 +258,8 @@ class Finding:
         reasons = dict.fromkeys(each.ruled.reason for each in self.reaches if each.ruled is not None)
         if not reasons:
             return None
-        return Ruled(min((each.judged for each in self.reaches), key=SEVERITIES.index), " ".join(reasons))
+        rank = min(SEVERITIES.index(each.judged) for each in self.reaches)
+        return Ruled(SEVERITIES[rank], " ".join(reasons))
 
     @property
     def methods(self) -> tuple[str, ...]:

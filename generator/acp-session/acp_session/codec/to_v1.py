@@ -281,7 +281,7 @@ class ToV1(Walker):
         return _as_text(f"[{item.get('type')}]", item)
 
     def _diff(self, diff: Json, place: Place) -> Json:
-        made: Json | None = diff_to_v1(diff)
+        made = diff_to_v1(diff)
         if made is not None:
             return made
         place.lose("v1 shows the old and the new text of one file", diff, "carried")

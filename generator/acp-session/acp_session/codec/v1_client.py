@@ -64,9 +64,9 @@ class ClientForV1(peers1.Client):
         if session.turn is not None:
             await codec.report_state(session, "requires_action")
         try:
-            answer = await codec.decide(session, codec.client.session_request_permission(request))
+            answer = await session.questions.ask(codec.client.session_request_permission(request))
         finally:
-            if session.turn is not None and not session.questions and not session.turn.is_cancelled:
+            if session.turn is not None and not session.questions.are_open and not session.turn.is_cancelled:
                 await codec.report_state(session, "running")
         return cancelled if answer is None else outcome_to_v1(answer, place)
 
@@ -80,7 +80,7 @@ class ClientForV1(peers1.Client):
             await codec.report_start(session)
         request = elicitation_to_v2(params, place, None if codec.is_local else self.connection)
         asking = codec.client.elicitation_create(request)
-        answer = await (asking if session is None else codec.decide(session, asking))
+        answer = await (asking if session is None else session.questions.ask(asking))
         if answer is None:
             return v1.ElicitationCancelAction()
         return into_v1(v1.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]

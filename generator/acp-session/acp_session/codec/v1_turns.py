@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.background import Background
+from acp_session.background import Background, Questions
 from acp_session.services import Services
 from acp_workspace.errors import INTERNAL_ERROR
 from jsonrpc_bindings.errors import REQUEST_CANCELLED
@@ -31,8 +31,6 @@ from .messages import into_v1, into_v2, relay_errors
 from .to_v1 import ToV1
 from .to_v2 import ToV2
 from .walker import Json
-
-T = TypeVar("T")
 
 MOST_UNUSED: Final = 100
 """Sessions that are kept although they were not opened here."""
@@ -66,7 +64,7 @@ class Session:
     state: Json = field(default_factory=lambda: {"state": "idle"})
     work: asyncio.Task[Any] | None = None
     waiting: set[asyncio.Task[Any]] = field(default_factory=set[Any])
-    questions: set[asyncio.Future[Any]] = field(default_factory=set[Any])
+    questions: Questions = field(default_factory=Questions)
     is_muted: bool = False
 
     @property
@@ -240,8 +238,7 @@ class TurnsOfV1(peers2.Agent):
     def _stop(self, session: Session) -> None:
         if session.turn is not None:
             session.turn.is_cancelled = True
-        for question in tuple(session.questions):
-            question.cancel()
+        session.questions.cancel()
 
     async def _cancel(self, session: Session | None, body: Json) -> None:
         if session is not None:
@@ -251,16 +248,3 @@ class TurnsOfV1(peers2.Agent):
             await self.agent.session_cancel(into_v1(v1.CancelNotification, body, place))
         if session is not None:
             await self.services.stop(session.id)
-
-    async def decide(self, session: Session, work: Awaitable[T]) -> T | None:
-        """The result of something that the user decides, `None` where the turn is cancelled first."""
-        question = asyncio.ensure_future(work)
-        session.questions.add(question)
-        try:
-            await asyncio.wait([question])
-        except asyncio.CancelledError:
-            question.cancel()
-            raise
-        finally:
-            session.questions.discard(question)
-        return None if question.cancelled() else question.result()

@@ -27,8 +27,6 @@ MOST_ERRORS = 1_000
 """Errors that are told of what one reference leads to."""
 
 if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
-
     from schema_inclusion import Culprit
     from schema_inclusion.once import Compiled
 
@@ -96,7 +94,7 @@ class WitnessValidator:
         self.sides: dict[Revision, Revised] = {"old": old, "new": new}
         self._shown: dict[Revision, Mapping[str, str]] = {}
         self._schemas: dict[tuple[Revision, Route, str | None], Schema] = {}
-        self._validators: dict[tuple[Revision, bool], tuple[Validator, Compiled]] = {}
+        self._validators: dict[tuple[Revision, bool], tuple[Any, Compiled]] = {}
 
     def refusal(
         self, routes: Routes, accepted_by: Revision, value: ir.JSON, shows: Shows | None = None
@@ -216,7 +214,7 @@ class WitnessValidator:
 
         try:
             with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
-                validator: Any = self._validator(side, formats=True)[0]
+                validator = self._validator(side, formats=True)[0]
                 errors = [*validator.evolve(schema=self._schema(side, *routes[side])).iter_errors(value)]
         except (Unresolvable, TooManySteps, re.error):
             return
@@ -239,7 +237,7 @@ class WitnessValidator:
             }
         return self._schemas[key]
 
-    def _validator(self, side: Revision, *, formats: bool) -> tuple[Validator, Compiled]:
+    def _validator(self, side: Revision, *, formats: bool) -> tuple[Any, Compiled]:
         """What judges by the definitions of one revision, and what it has read of them."""
         from schema_inclusion.once import Compiled
 

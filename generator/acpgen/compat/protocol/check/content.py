@@ -58,7 +58,9 @@ class Content:
         for found in dict.fromkeys(doubts):
             depth = len(found.steps)
             below = [(change, each) for change, each in explained if change.steps[:depth] == found.steps]
-            known = {each.witness.refused_by for _, each in below if each.witness and each.witness.refused_by}
+            known: set[Revision] = {
+                each.witness.refused_by for _, each in below if each.witness and each.witness.refused_by
+            }
             for each in (*self._settled(found, messages, known), *self._hidden(found, messages, below)):
                 yield each
                 self._answer(found, (*each.refuses, *each.doubtful))

@@ -79,7 +79,7 @@ def of_roots(context: Context) -> Iterator[Reach]:
     if context.old.roots is None or context.new.roots is None:
         return
     at: ChangePlaces = {"old_at": root_of(context.old), "new_at": root_of(context.new)}
-    doubtful = {
+    doubtful: dict[Revision, None] = {
         receiver: None
         for each in context.frames
         for sender, receiver in DIRECTIONS

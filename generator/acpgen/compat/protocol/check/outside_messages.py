@@ -94,7 +94,7 @@ def written_differently(context: Context, found: Sequence[Reach]) -> Iterator[Re
 
 def _doubt(context: Context, pair: Pair, name: str, reason: str, at: ChangePlaces) -> Reach:
     """A doubt about a pair of definitions, in the directions that are not proven."""
-    doubtful = [receiver for _, receiver in context.refusals(pair)]
+    doubtful: list[Revision] = [receiver for _, receiver in context.refusals(pair)]
     return context.of_definition(Change("not-compared", name=name, detail=reason, **at), name, doubtful)
 
 
