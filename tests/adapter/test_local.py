@@ -15,6 +15,7 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session import serve_agent
 from acp_session.adapter import Local, as_v2
+from acp_session.terminal_display import Displays
 from acp_workspace.approval import ApprovalRequest, CommandApprovalRequest
 from acp_workspace.filesystem import FilePolicy
 from adapter.programs import ME2, Agent1, Client2, Setting, client2_with_agent1, run, words
@@ -331,5 +332,22 @@ def test_an_agent_that_speaks_v1_alone_serves_a_client_of_v2(tmp_path: Path) -> 
         assert client.updates[-1]["stopReason"] == "end_turn"
         (terminal,) = {one["terminalId"] for one in client.updates if "terminalId" in one}
         assert screen(client.updates, terminal) == ("5 note.txt\n", {"exitCode": 0})
+
+    run(work)
+
+
+def test_of_released_terminals_the_latest_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_session.terminal_display.MOST_LEFT", 10)
+
+    async def work() -> None:
+        async def send(session: str, update: Json) -> None:
+            assert (session, update["sessionUpdate"]) == ("s", "terminal_update")
+
+        displays = Displays(None, send)
+        for number in range(30):
+            displays.start(shell("true"), f"t{number}", "/w")
+            await displays.leave("s", f"t{number}")
+        assert list(displays.of("s")) == [f"t{number}" for number in range(20, 30)]
+        await displays.close()
 
     run(work)

@@ -25,6 +25,7 @@ from acp_session import (
     serve_agent,
     spawn_agent,
 )
+from acp_session.handshake import handshake
 from jsonrpc_bindings.transport import Memory, pair
 
 TESTS = Path(__file__).parents[1]
@@ -293,5 +294,32 @@ def test_programs_without_a_version_in_common_say_so(agent: int, client: int) ->
                 pass
         assert found.value.version == agent
         await serving
+
+    run(work)
+
+
+def test_an_agent_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_session.connect.INITIALIZE_TIMEOUT", 0.05)
+
+    async def work() -> None:
+        near, _ = pair()
+        with pytest.raises(TimeoutError):
+            async with connect_agent(near, Client()):
+                pass
+
+    run(work)
+
+
+def test_what_a_flood_before_the_answer_leaves_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_session.handshake._MOST_EARLY_SIZE", 1000)
+
+    async def work() -> None:
+        near, far = pair()
+        line = json.dumps({"jsonrpc": "2.0", "method": "_x", "params": ["x" * 300]}).encode()
+        for _ in range(20):
+            far.send(line)
+        far.send(json.dumps({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 2}}).encode())
+        _, _, kept = await handshake(near, [{}], {2})
+        assert kept == [line] * 2
 
     run(work)

@@ -114,6 +114,17 @@ def slow(stopping: float, texts: list[str] | None = None) -> Callable[[Turn], Aw
     return work
 
 
+def test_a_prompt_that_waits_for_another_has_no_limit_of_time(version: int, tmp_path: Path) -> None:
+    async def work(turn: Turn) -> None:
+        await asyncio.sleep(0.3)
+
+    async def talk(session: ClientSession) -> None:
+        ends = await asyncio.gather(*(session.prompt(words_) for words_ in ("first", "second")))
+        assert ends == [PromptResult("end_turn")] * 2
+
+    play(version, tmp_path, work, talk, timeout=0.2)
+
+
 @pytest.mark.parametrize("stopping", [0, 0.05])
 @pytest.mark.parametrize("times", [1, 3])
 def test_after_a_prompt_that_took_too_long_the_next_is_possible(

@@ -43,8 +43,9 @@ class Client:
 
     `allowed_roots`: the directories that the user lets agents use, each with all that lies in it. `info`: what the agent is told about
     the client. `files` and `terminals`: the policies for an agent of v1 that asks its client for them; `None` offers none. `backend` keeps
-    the files elsewhere than on this machine's disk. `elicitation`: the modes that `on_elicitation` can show. `unknown_subjects`: whether a
-    request for permission about something that this version does not know is declined, or given to `on_permission`.
+    the files elsewhere than on this machine's disk. An agent of v2 uses files and commands by itself: none of these three has an effect on
+    it, nor `approve`, nor the hooks for files and terminals. `elicitation`: the modes that `on_elicitation` can show. `unknown_subjects`:
+    whether a request for permission about something that this version does not know is declined, or given to `on_permission`.
     `capabilities`: what to advertise besides what is worked out.
     """
 
@@ -89,8 +90,8 @@ class Client:
         return None
 
     async def approve(self, request: ApprovalRequest) -> bool:  # noqa: ARG002
-        """Ask the user before a file is written or a command is run here for an agent; only `True` is consent. Without an override, what
-        lies in the roots of the session is allowed.
+        """Ask the user before a file is written or a command is run here for an agent of v1; only `True` is consent. Without an override,
+        what lies in the roots of the session is allowed. An agent of v2 writes and runs by itself, and nobody is asked here.
         """
         return True
 
@@ -106,19 +107,19 @@ class Client:
         """Take note that the user has finished on the web page of a question."""
 
     async def on_file_event(self, event: FileEvent) -> None:
-        """Take note of a step of a request for a file, refusals included."""
+        """Take note of a step of a request for a file of an agent of v1, refusals included."""
 
     async def on_terminal_event(self, event: TerminalEvent) -> None:
-        """Take note of a step of a request for a terminal, refusals included."""
+        """Take note of a step of a request for a terminal of an agent of v1, refusals included."""
 
     # --- files and terminals for an agent of v1
 
     async def unsaved_text(self, path: str) -> str | None:  # noqa: ARG002
-        """The unsaved text of a file that is open in the editor; `None` where it has none."""
+        """The unsaved text of a file that is open in the editor, for an agent of v1 that reads it; `None` where it has none."""
         return None
 
     async def on_file_change(self, path: str) -> None:
-        """Take note that a file was written, to load it anew."""
+        """Take note that a file was written for an agent of v1, to load it anew."""
 
     async def read_text_file(self, session: ClientSession, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
         """Read a file for the agent, in the roots of the session. An override wins; `super()` reads the file."""

@@ -18,7 +18,7 @@ from jsonrpc_bindings.peers import unserved
 from .errors import PeerError, RequestError
 from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
-from .prompt_completion import OpenPrompts
+from .prompt_completion import OpenPrompts, send_prompt
 from .transcript import Transcript
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class ClientSession:
         request = v2.PromptRequest(session_id=self.id, prompt=blocks)
 
         async def send() -> str:
-            return (await self._core.request("session/prompt", self._core.remote.session_prompt(request))).message_id
+            return (await self._core.request("session/prompt", send_prompt(self._core.remote, request))).message_id
 
         try:
             return await self.prompts.wait_for_end(send())

@@ -15,7 +15,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from acp_bindings import v2
 from acp_bindings.v1 import peers as peers1
@@ -38,6 +38,9 @@ from .handshake import VERSIONS, Begun, handshake, known_versions
 if TYPE_CHECKING:
     from .agent import Agent
     from .client import Client
+
+INITIALIZE_TIMEOUT: Final = 120.0
+"""Seconds that the answer to `initialize` may take where `timeout` is not given; `timeout=None` waits for ever."""
 
 
 @asynccontextmanager
@@ -77,7 +80,9 @@ async def connect_agent(
 ) -> AsyncGenerator[AgentConnection]:
     """Be the client of the agent at a transport, such as a WebSocket.
 
-    Raises `UnsupportedVersion` where the agent speaks none of the versions, `PeerError` where it refuses all of them, `ConnectionClosed`.
+    `timeout` is how many seconds an answer may take, other than to a prompt; without it, 120 for `initialize` and no limit for others.
+    Raises `UnsupportedVersion` where the agent speaks none of the versions, `PeerError` where it refuses all of them, `ConnectionClosed`,
+    `TimeoutError`.
     """
     async with _connected(transport, client, known_versions(versions), options) as agent:
         yield agent
@@ -112,7 +117,7 @@ async def _connected(
         core = ClientCore(client)
         request = v2.InitializeRequest(protocol_version=2, info=client.info, capabilities=core.capabilities())
         attempts = _attempts(request, core, known)
-        version, answer, early = await handshake(transport, attempts, known, options.get("timeout"))
+        version, answer, early = await handshake(transport, attempts, known, options.get("timeout", INITIALIZE_TIMEOUT))
     except BaseException:
         if core is not None:
             await core.disconnected()

@@ -27,7 +27,9 @@ from .errors import UnsupportedVersion
 
 _EARLY_END: Final = "the agent has ended before it answered `initialize`"
 _MOST_EARLY: Final = 1000
-"""Messages that are kept while the answer to `initialize` is awaited."""
+"""Messages that are kept while the answer to `initialize` is awaited; the oldest go first."""
+_MOST_EARLY_SIZE: Final = 16 * 1024 * 1024
+"""Bytes of these."""
 
 
 VERSIONS: Final = (1, 2)
@@ -275,7 +277,8 @@ async def _answer(link: Transport, number: int, kept: list[bytes]) -> dict[str, 
                 raise _unread("it has neither result nor error")
             return message
         kept.append(line)
-        del kept[: max(0, len(kept) - _MOST_EARLY)]
+        while len(kept) > _MOST_EARLY or sum(map(len, kept)) > _MOST_EARLY_SIZE:
+            del kept[0]
 
 
 def _unread(reason: object) -> ConnectionClosed:

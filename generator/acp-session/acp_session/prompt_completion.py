@@ -11,9 +11,13 @@ Source: the page of v2 on prompts; the schema of v2 (`IdleStateUpdate`).
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
+
+from acp_bindings import v2
+from acp_bindings.v2 import peers as peers2
 
 E = TypeVar("E")
 
@@ -136,6 +140,13 @@ class OpenPrompts(Generic[E]):
         if not self.open:
             self._early.clear()
         prompt.completion.cancel()
+
+
+async def send_prompt(agent: Any, request: v2.PromptRequest) -> v2.PromptResponse:
+    """Send a prompt to an agent of v2. It may wait for the work before it, so that its answer has no limit of time."""
+    if isinstance(agent, peers2.RemoteAgent):
+        return cast("v2.PromptResponse", await agent.connection.request("session/prompt", request, timeout=math.inf))
+    return cast("v2.PromptResponse", await agent.session_prompt(request))
 
 
 def retrieve_exception(task: asyncio.Task[Any]) -> None:

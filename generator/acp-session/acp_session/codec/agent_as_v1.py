@@ -18,7 +18,7 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import Background
 from acp_session.diffs import as_object
-from acp_session.prompt_completion import OpenPrompts
+from acp_session.prompt_completion import OpenPrompts, send_prompt
 from acp_session.services import ClientServices
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from jsonrpc_bindings.connection import Connection
@@ -225,7 +225,7 @@ class AgentAsV1(peers1.Agent):
         said = to_builtins(request)["prompt"]
 
         async def send() -> str:
-            accepted = await self.agent.session_prompt(request)
+            accepted = await send_prompt(self.agent, request)
             place.lose_fields(to_builtins(accepted), "messageId")
             return accepted.message_id
 
