@@ -923,3 +923,52 @@ def test_the_log_of_an_agent_that_uses_the_files_of_its_client_says_nothing_of_a
     with caplog.at_level(logging.INFO, "acp_session"):
         play(work)
     assert "does not use" not in caplog.text
+
+
+@pytest.mark.parametrize("how", ["close", "delete"])
+def test_a_session_may_end_while_a_prompt_is_worked_on(version: int, how: str, folders: tuple[str, str]) -> None:
+    begun = asyncio.Event()
+
+    class Long(Agent):
+        async def on_prompt(self, turn: Turn) -> str:
+            begun.set()
+            await asyncio.sleep(60)
+            return "end_turn"
+
+    async def work() -> None:
+        async with connect_in_memory(Long(), Client(allowed_roots=folders), versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            prompt = asyncio.ensure_future(session.prompt("Wait"))
+            await begun.wait()
+            await getattr(session, how)()
+            assert await prompt == PromptResult("cancelled")
+            assert not agent.sessions
+
+    play(work)
+
+
+@pytest.mark.parametrize("how", ["close", "delete"])
+def test_a_session_may_end_in_a_permission_prompt(version: int, how: str, folders: tuple[str, str]) -> None:
+    class Asking(Agent):
+        async def on_prompt(self, turn: Turn) -> str:
+            async with turn.tool_call("Write") as call:
+                await call.request_permission()
+            return "end_turn"
+
+    class Leaving(Client):
+        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
+            await getattr(session, how)()
+            return "allow"
+
+    async def work() -> None:
+        async with connect_in_memory(Asking(), Leaving(allowed_roots=folders), versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            assert await session.prompt("Write") == PromptResult("cancelled")
+            (call,) = session.transcript.tool_calls.values()
+            assert call.status == "cancelled" or (version, call.status) == (1, "failed")
+            while agent.sessions:
+                await asyncio.sleep(0)
+            listed = await agent.list_sessions()
+            assert len(listed) == (how == "close")
+
+    play(work)

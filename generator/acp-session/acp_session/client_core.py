@@ -33,6 +33,7 @@ from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
 from .local_services import until_known
 from .permission import cancel, choose, read, tool_call_update
+from .prompt_completion import retrieve_exception
 from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
@@ -273,23 +274,31 @@ class ClientCore(peers2.Client):
 
     async def close_session(self, session_id: str) -> None:
         """Close a session; it ends whatever the agent answers."""
+        request = v2.CloseSessionRequest(session_id=session_id)
         try:
-            request = v2.CloseSessionRequest(session_id=session_id)
-            await self.request("session/close", self.remote.session_close(request))
+            await self._end_with(session_id, "session/close", self.remote.session_close(request), "closed")
         except PeerError as error:
             if error.code != _NOT_FOUND:  # a session that the agent does not have counts as closed
                 raise
-        finally:
-            await self._end(session_id, ConnectionClosed("the session is closed"))
 
     async def delete_session(self, session_id: str) -> None:
         """Delete a session; it ends whatever the agent answers."""
         self.require("session/delete", self.session_capabilities.delete, "capabilities.session.delete")
-        try:
-            request = v2.DeleteSessionRequest(session_id=session_id)
-            await self.request("session/delete", self.remote.session_delete(request))
-        finally:
-            await self._end(session_id, ConnectionClosed("the session is deleted"))
+        request = v2.DeleteSessionRequest(session_id=session_id)
+        await self._end_with(session_id, "session/delete", self.remote.session_delete(request), "deleted")
+
+    async def _end_with(self, session_id: str, method: str, work: Awaitable[object], how: str) -> None:
+        """End a session by a request. A hook that asks for it is cancelled with the work of the session, and the request goes on."""
+
+        async def end() -> None:
+            try:
+                await self.request(method, work)
+            finally:
+                await self._end(session_id, ConnectionClosed(f"the session is {how}"))
+
+        ending = self._background.start(end())
+        ending.add_done_callback(retrieve_exception)
+        await asyncio.shield(ending)
 
     def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
         """The agent has the session: it is open here, with all that was reported before."""

@@ -171,7 +171,12 @@ class AgentAsV2(TurnsOfV1):
         return into_v2(v2.CloseSessionResponse, answer, place)
 
     async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
+        session = self.sessions.get(params.session_id)
+        if session is not None and session.work is not None:
+            await self._cancel(session, {"sessionId": session.id})
         answer = await self._pass("session/delete", v2.DeleteSessionResponse, params)
+        if session is not None and session.work is not None:
+            await asyncio.wait([session.work])
         await self._ended(params.session_id)
         return answer
 
