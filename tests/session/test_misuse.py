@@ -242,3 +242,22 @@ def test_only_options_and_values_that_the_session_has_are_set(version: int, tmp_
             await session.set_config_option("fast", True)
 
     play(work)
+
+
+@both
+def test_a_text_that_is_not_unicode_is_refused(version: int, tmp_path: Path) -> None:
+    script = Script()
+
+    async def prompt() -> None:
+        async with connected(version, script, Client(allowed_roots=[tmp_path])) as (agent, _):
+            session = await agent.new_session(tmp_path)
+            with pytest.raises(ValueError, match="surrogates not allowed"):
+                await session.prompt("\ud800")
+            assert not script.asked("session/prompt")
+
+    async def send(turn: Turn) -> None:
+        with pytest.raises(ValueError, match="surrogates not allowed"):
+            await turn.send_message("\ud800")
+
+    play(prompt)
+    talk(tmp_path, version, send)

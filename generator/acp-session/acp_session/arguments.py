@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, get_args
 
+from acp_bindings import v2
+
+
+def content_block(content: str | v2.ContentBlock) -> v2.ContentBlock:
+    """A text as a content block. Raises `ValueError` for one that is not Unicode, which cannot be sent."""
+    if not isinstance(content, str):
+        return content
+    content.encode()
+    return v2.TextContent(text=content)
+
 
 def refuse_text(**arguments: object) -> None:
     """Raise `TypeError` for a text where several are taken: its characters would be taken one by one."""

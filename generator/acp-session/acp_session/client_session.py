@@ -15,6 +15,7 @@ from acp_workspace.filesystem import FileSystem
 from acp_workspace.terminals import Terminals
 from jsonrpc_bindings.peers import unserved
 
+from .arguments import content_block
 from .errors import PeerError, RequestError
 from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
@@ -130,7 +131,7 @@ class ClientSession:
         """
         self._require_open()
         parts: Any = prompt if isinstance(prompt, Sequence) and not isinstance(prompt, str) else [prompt]
-        blocks: list[v2.ContentBlock] = [v2.TextContent(text=one) if isinstance(one, str) else one for one in parts]
+        blocks: list[v2.ContentBlock] = [content_block(one) for one in parts]
         self._core.require_prompt(blocks)
         cancellations = self._cancellations
         while self._cancelled.is_set() and self.prompts.open:

@@ -25,7 +25,7 @@ from typing import Any, Final, TypeAlias
 
 from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
-from .arguments import refuse_text, refuse_unknown
+from .arguments import content_block, refuse_text, refuse_unknown
 from .diffs import diff_to_v2
 from .errors import Error, InvalidMessage
 from .permission import Decision, ask, decide
@@ -156,12 +156,12 @@ class Turn:
     async def send_message(self, content: str | v2.ContentBlock) -> None:
         """Send a piece of the agent's message. Pieces that follow each other are one message."""
         id_ = self.session.message_id("message")
-        await self.session.send_update(v2.AgentMessageChunk(message_id=id_, content=_block(content)))
+        await self.session.send_update(v2.AgentMessageChunk(message_id=id_, content=content_block(content)))
 
     async def send_thought(self, content: str | v2.ContentBlock) -> None:
         """Send a piece of what the agent thinks."""
         id_ = self.session.message_id("thought")
-        await self.session.send_update(v2.AgentThoughtChunk(message_id=id_, content=_block(content)))
+        await self.session.send_update(v2.AgentThoughtChunk(message_id=id_, content=content_block(content)))
 
     async def update_plan(self, entries: Iterable[v2.PlanEntry | str], *, plan_id: str = "plan") -> None:
         """Show a plan in place of the one of this id. A text is a step that is pending."""
@@ -411,7 +411,7 @@ class Turn:
             return v2.decode_as(v2.Diff, diff_to_v2(fields))
         if isinstance(item, v2.Content | v2.Diff | v2.Terminal | v2.UnknownToolCallContent):
             return item
-        return v2.Content(content=_block(item))
+        return v2.Content(content=content_block(item))
 
     def locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
         """Locations as the protocol has them."""
@@ -424,10 +424,6 @@ class Turn:
         if isinstance(location, tuple):
             return v2.ToolCallLocation(path=self.session.absolute(location[0]), line=location[1])
         return v2.ToolCallLocation(path=self.session.absolute(location))
-
-
-def _block(content: str | v2.ContentBlock) -> v2.ContentBlock:
-    return v2.TextContent(text=content) if isinstance(content, str) else content
 
 
 @contextmanager
