@@ -329,7 +329,8 @@ class Turn:
         tool_call: ToolCall | None = None,
     ) -> CommandResult:
         """Run a command to its end, and end it where this is cancelled, or after `timeout` seconds. The user sees it in `tool_call`, or
-        in a tool call of its own. `output_limit`: bytes of output that are kept, the last ones.
+        in a tool call of its own. `output_limit`: bytes of output that are kept, the last ones. Only `cwd` is held to the roots of the
+        session: the command itself may open what its user may. Its standard input is empty.
         """
         if not self.session.client_capabilities.run_command:
             raise NotAdvertised("terminal/create", "client:clientCapabilities.terminal")
