@@ -190,7 +190,7 @@ def test_work_that_goes_on_after_its_cancellation_holds_nothing_up(tmp_path: Pat
 
 @both
 def test_a_turn_that_breaks_outside_the_work_of_the_agent_ends_as_failed(tmp_path: Path, version: int) -> None:
-    async def fail(turn: Turn) -> None:  # noqa: ARG001
+    async def fail(turn: Turn) -> None:
         raise RequestError(-32000, "no JSON", {"why": object()})
 
     async def work() -> None:

@@ -33,7 +33,7 @@ from .codec.interfaces import ClientInterface
 from .local_services import Local, LocalServices
 from .modes import mode_option
 from .services import Services
-from .session import LOG, ClientCapabilities, ClientConnection, Session
+from .session import ENDED, LOG, ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
 from .turn import Turn
 
@@ -358,6 +358,7 @@ class AgentCore(peers.Agent):
         """Answer what the agent is and can do."""
         offered, form = self.services.capabilities(), params.capabilities.elicitation
         self._peer = ClientConnection(
+            2 if self._remote is None else 1,
             self._remote or self.client,
             self.services,
             params.info,
@@ -494,6 +495,20 @@ class AgentCore(peers.Agent):
             await self.agent.on_cancel(session)
         except Exception:
             session.log.exception("'on_cancel' failed")
+
+    async def tool_call_cancel(self, params: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
+        """Have the agent stop a tool call. Raises `RequestError` -32602 for one that does not offer it, or has ended."""
+        session, is_offered = await self._open(params.session_id), False
+        for update in session.stored.history:
+            if isinstance(update, v2.SessionToolCallUpdate) and update.tool_call_id == params.tool_call_id:
+                if update.status in ENDED:
+                    is_offered = False
+                elif update.capabilities is not UNSET:
+                    is_offered = update.capabilities is not None and update.capabilities.cancel is not None
+        if not is_offered:
+            raise invalid_params("the tool call cannot be stopped", pointer="/toolCallId")
+        await self._call(self.agent.on_cancel_tool_call(session, params.tool_call_id), session)
+        return v2.CancelToolCallResponse()
 
     async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
         """End a command that the client shows."""
