@@ -29,6 +29,7 @@ from jsonrpc_bindings.errors import INVALID_REQUEST, REQUEST_CANCELLED
 from jsonrpc_bindings.tail import Tail
 
 from .agent import Agent
+from .background import Background
 from .codec.interfaces import ClientInterface
 from .local_services import Local, LocalServices
 from .modes import mode_option
@@ -130,7 +131,11 @@ class OpenSession(Session):
     def offer(self) -> dict[str, Any]:
         """The options and commands, as the fields of an answer. Updates that were kept back do not say them again."""
         self._drop_settings()
-        fields = {"config_options": self._stored.config_options, "available_commands": self._stored.commands}
+        stored = self._stored
+        fields: dict[str, Sequence[Any]] = {
+            "config_options": stored.config_options,
+            "available_commands": stored.commands,
+        }
         return {name: list(value) for name, value in fields.items() if value}
 
     def _drop_settings(self) -> None:
@@ -327,7 +332,7 @@ class AgentCore(peers.Agent):
         self._remote: ClientInterface | None = None
         self._peer: ClientConnection | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)
-        self._following: set[asyncio.Task[None]] = set()
+        self._background = Background()
 
     def connect(self, client: ClientInterface, services: Services) -> None:
         """Serve this client, which a codec stands for, and use its files and terminals."""
@@ -533,9 +538,7 @@ class AgentCore(peers.Agent):
         session = OpenSession(self, stored)
         session.end_calls()
         await self._open_with(session, params, bind, hook)
-        task = asyncio.create_task(session.opened(is_new=True))
-        self._following.add(task)
-        task.add_done_callback(self._following.discard)
+        self._background.start(session.opened(is_new=True))
         return session
 
     async def _reopen(
@@ -571,7 +574,7 @@ class AgentCore(peers.Agent):
         self._workspace.activate(session.id, roots)
 
     async def give_up(self, session_id: str) -> None:
-        """See `SessionHolder`."""
+        """Close a session, since another connection opens it or the client is done with it."""
         session = self.sessions.get(session_id)
         if session is not None:
             await self._close(session)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import secrets
@@ -15,6 +14,7 @@ from acp_bindings import UNSET, ConnectionClosed, to_builtins, v2
 
 from acp_workspace.scope import parse_scope
 
+from .background import Background
 from .codec.interfaces import ClientInterface
 from .modes import MODE, Mode, mode_option, modes_of
 from .services import Services
@@ -73,7 +73,7 @@ class Session:
         self._early: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
-        self._late: set[asyncio.Task[None]] = set()
+        self._late = Background()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
@@ -233,9 +233,7 @@ class Session:
 
     def finish_later(self, work: Coroutine[Any, Any, None]) -> None:
         """Finish something that was cancelled before it could be taken back."""
-        task = asyncio.create_task(work)
-        self._late.add(task)
-        task.add_done_callback(self._late.discard)
+        self._late.start(work)
 
     _state: str = "idle"
     _turn: str | None = None
