@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
 from acp_bindings import RequestError, v2
@@ -24,6 +24,9 @@ from .arguments import refuse_text, refuse_unknown
 from .session import ClientConnection, Session
 from .store import MemoryStore, Store
 from .turn import Turn
+
+if TYPE_CHECKING:
+    from .agent_core import AgentCore
 
 AUTH_REQUIRED: Final = -32000
 """The user has to log in first."""
@@ -41,14 +44,6 @@ class AuthRequired(RequestError):
 
     def __init__(self, message: str = "log in first") -> None:
         super().__init__(AUTH_REQUIRED, message)
-
-
-class SessionHolder(Protocol):
-    """A connection that has a session open."""
-
-    async def give_up(self, session_id: str) -> None:
-        """Close a session, since another connection opens it."""
-        ...
 
 
 class Agent:
@@ -87,7 +82,7 @@ class Agent:
         self.additional_directories = additional_directories
         self.prompt_types = frozenset(prompt_types)
         self.mcp_transports = frozenset(mcp_transports)
-        self.holders: dict[str, SessionHolder] = {}
+        self.holders: dict[str, AgentCore] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         if any(isinstance(one, v2.AuthMethodAgent) for one in auth_methods) and not self.overrides("on_authenticate"):
             raise ValueError("an agent with methods of authentication needs 'on_authenticate'")
@@ -132,6 +127,12 @@ class Agent:
 
     async def on_cancel(self, session: Session) -> None:
         """The client has cancelled the work of a session. The turn is cancelled already."""
+
+    async def on_cancel_tool_call(self, session: Session, tool_call_id: str) -> None:  # noqa: ARG002
+        """The user stops one tool call, in version 2. It must have offered that by an update with `capabilities`; end it by one with its
+        `status`.
+        """
+        raise _unserved("tool_call/cancel")
 
     # --- the life of a session
 

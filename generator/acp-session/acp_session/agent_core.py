@@ -29,11 +29,12 @@ from jsonrpc_bindings.errors import INVALID_REQUEST, REQUEST_CANCELLED
 from jsonrpc_bindings.tail import Tail
 
 from .agent import Agent
+from .background import Background
 from .codec.interfaces import ClientInterface
 from .local_services import Local, LocalServices
 from .modes import mode_option, with_value
 from .services import Services
-from .session import LOG, ClientCapabilities, ClientConnection, Session
+from .session import ENDED, LOG, ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
 from .turn import Turn
 
@@ -132,7 +133,11 @@ class OpenSession(Session):
     def offer(self) -> dict[str, Any]:
         """The options and commands, as the fields of an answer. Updates that were kept back do not say them again."""
         self._drop_settings()
-        fields = {"config_options": self._stored.config_options, "available_commands": self._stored.commands}
+        stored = self._stored
+        fields: dict[str, Sequence[Any]] = {
+            "config_options": stored.config_options,
+            "available_commands": stored.commands,
+        }
         return {name: list(value) for name, value in fields.items() if value}
 
     def _drop_settings(self) -> None:
@@ -331,7 +336,7 @@ class AgentCore(peers.Agent):
         self._remote: ClientInterface | None = None
         self._peer: ClientConnection | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)
-        self._following: set[asyncio.Task[None]] = set()
+        self._background = Background()
 
     def connect(self, client: ClientInterface, services: Services) -> None:
         """Serve this client, which a codec stands for, and use its files and terminals."""
@@ -362,6 +367,7 @@ class AgentCore(peers.Agent):
         """Answer what the agent is and can do."""
         offered, form = self.services.capabilities(), params.capabilities.elicitation
         self._peer = ClientConnection(
+            2 if self._remote is None else 1,
             self._remote or self.client,
             self.services,
             params.info,
@@ -499,6 +505,20 @@ class AgentCore(peers.Agent):
         except Exception:
             session.log.exception("'on_cancel' failed")
 
+    async def tool_call_cancel(self, params: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
+        """Have the agent stop a tool call. Raises `RequestError` -32602 for one that does not offer it, or has ended."""
+        session, is_offered = await self._open(params.session_id), False
+        for update in session.stored.history:
+            if isinstance(update, v2.SessionToolCallUpdate) and update.tool_call_id == params.tool_call_id:
+                if update.status in ENDED:
+                    is_offered = False
+                elif update.capabilities is not UNSET:
+                    is_offered = update.capabilities is not None and update.capabilities.cancel is not None
+        if not is_offered:
+            raise invalid_params("the tool call cannot be stopped", pointer="/toolCallId")
+        await self._call(self.agent.on_cancel_tool_call(session, params.tool_call_id), session)
+        return v2.CancelToolCallResponse()
+
     async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
         """End a command that the client shows."""
         await self._open(params.session_id)
@@ -522,9 +542,7 @@ class AgentCore(peers.Agent):
         session = OpenSession(self, stored)
         session.end_calls()
         await self._open_with(session, params, bind, hook)
-        task = asyncio.create_task(session.opened(is_new=True))
-        self._following.add(task)
-        task.add_done_callback(self._following.discard)
+        self._background.start(session.opened(is_new=True))
         return session
 
     async def _reopen(
@@ -560,7 +578,7 @@ class AgentCore(peers.Agent):
         self._workspace.activate(session.id, roots)
 
     async def give_up(self, session_id: str) -> None:
-        """See `SessionHolder`."""
+        """Close a session, since another connection opens it or the client is done with it."""
         session = self.sessions.get(session_id)
         if session is not None:
             await self._close(session)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import secrets
@@ -15,6 +14,7 @@ from acp_bindings import UNSET, ConnectionClosed, to_builtins, v2
 
 from acp_workspace.scope import parse_scope
 
+from .background import Background
 from .codec.interfaces import ClientInterface
 from .modes import MODE, Mode, mode_option, modes_of, with_value
 from .services import Services
@@ -45,10 +45,11 @@ class ClientCapabilities:
 
 @dataclass(slots=True, eq=False)
 class ClientConnection:
-    """A connection to a client: how the client is called, what it is, who serves files and commands, and which `user` is logged in, if any.
+    """A connection to a client in a `version` of the protocol. `user` is who is logged in, `None` where nobody is.
     A session belongs to the user of the connection that began it; for other users there is no such session.
     """
 
+    version: int
     client: ClientInterface
     services: Services
     info: v2.Implementation | None
@@ -72,7 +73,7 @@ class Session:
         self._early: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
-        self._late: set[asyncio.Task[None]] = set()
+        self._late = Background()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
@@ -232,9 +233,7 @@ class Session:
 
     def finish_later(self, work: Coroutine[Any, Any, None]) -> None:
         """Finish something that was cancelled before it could be taken back."""
-        task = asyncio.create_task(work)
-        self._late.add(task)
-        task.add_done_callback(self._late.discard)
+        self._late.start(work)
 
     _state: str = "idle"
     _turn: str | None = None
