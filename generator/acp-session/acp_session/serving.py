@@ -45,11 +45,17 @@ async def _run(agent: Agent, versions: Collection[int], options: Options) -> Non
 
 
 async def serve_agent(
-    agent: Agent, transport: Transport, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
+    agent: Agent,
+    transport: Transport,
+    *,
+    versions: Collection[int] = VERSIONS,
+    user: str | None = None,
+    **options: Unpack[Options],
 ) -> None:
-    """Be the agent at a transport until the client ends. One agent may serve any number of clients at once.
+    """Be the agent at a transport until the client ends. One agent may serve any number of clients at once. `user`: who is logged in from the
+    beginning, as where a web server knows it.
 
-    A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin
+    The work of a turn that is cancelled has `grace` seconds to end; the turn then ends without it. A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin
     anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
     """
     opening = Opening(transport, known_versions(versions), options.get("monitor"), options.get("told"))
@@ -57,7 +63,8 @@ async def serve_agent(
         found = await opening.next()
         while found is not None:
             stage = Stage(opening, *found)
-            async with _side(agent, found[0]) as side:
+            core = AgentCore(agent, user=user, grace=options.get("grace", 2.0))
+            async with _side(core, found[0]) as side:
                 connection = Connection(side.wire, side.side, side.other, side, stage, **options)
                 side.attach(connection)
                 await connection.run()
@@ -67,12 +74,11 @@ async def serve_agent(
 
 
 @asynccontextmanager
-async def _side(agent: Agent, version: int) -> AsyncGenerator[Side]:
+async def _side(core: AgentCore, version: int) -> AsyncGenerator[Side]:
     """What serves a client of this version."""
     if version != 1:
-        yield AgentCore(agent)
+        yield core
         return
-    core = AgentCore(agent)
     codec = AgentAsV1(core, on_loss=log_loss)
     core.connect(codec.v2_client, codec.client_services)
     try:

@@ -26,7 +26,7 @@ from typing import Any, Final, TypeAlias
 from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
 from .diffs import diff_to_v2
-from .errors import InvalidMessage
+from .errors import Error, InvalidMessage
 from .permission import Decision, ask, decide
 from .session import ENDED, Session
 
@@ -341,7 +341,7 @@ class Turn:
     async def _run(self, request: v1.CreateTerminalRequest, timeout: float | None, call: ToolCall) -> CommandResult:
         services, timed_out = self.session.services, False
         with _errors_of("terminal/create"):
-            terminal_id = (await services.create_terminal(request)).terminal_id
+            terminal_id = await self._create(request)
         at: dict[str, Any] = {"session_id": self.session.id, "terminal_id": terminal_id}
         try:
             content = (*call.content, v2.Terminal(terminal_id=terminal_id))
@@ -364,6 +364,22 @@ class Turn:
         status = found.exit_status
         ended = status if isinstance(status, v1.TerminalExitStatus) else v1.TerminalExitStatus()
         return CommandResult(found.output, ended.exit_code, ended.signal, found.truncated, timed_out)
+
+    async def _create(self, request: v1.CreateTerminalRequest) -> str:
+        """Start a command. Where this is cancelled meanwhile, the command ends as soon as its terminal is known."""
+        creating = asyncio.ensure_future(self.session.services.create_terminal(request))
+        try:
+            return (await asyncio.shield(creating)).terminal_id
+        except asyncio.CancelledError:
+            self.session.finish_later(self._release_late(request.session_id, creating))
+            raise
+
+    async def _release_late(self, session_id: str, creating: asyncio.Future[v1.CreateTerminalResponse]) -> None:
+        with suppress(Error, DecodeError):
+            created = await creating
+            await self.session.services.release_terminal(
+                v1.ReleaseTerminalRequest(session_id=session_id, terminal_id=created.terminal_id)
+            )
 
     # --- the forms of the protocol
 
