@@ -388,3 +388,52 @@ def test_fields_that_v1_has_no_place_for_are_lost_by_name() -> None:
         "/update/_meta",
         "/update/_meta",
     ]
+
+
+def test_an_agent_of_v1_cannot_pass_for_one_of_v2_by_what_it_carries() -> None:
+    shown = {"type": "terminal", "terminalId": "of somebody else"}
+    content = {"type": "content", "content": words("x")}
+    items = [{**content, "_meta": {CARRIER: one}} for one in (shown, {"type": "content", "content": words("y")})]
+    option = {"id": "fast", "name": "Fast", "type": "select", "currentValue": "on"}
+    values = {"options": [{"value": "on", "name": "On"}]}
+    other = {
+        "configId": "mode",
+        "category": "mode",
+        "name": "Mode",
+        "type": "select",
+        "currentValue": "x",
+        "options": [],
+    }
+    work = [{"workId": "w", "type": "_other"}]
+    carried: list[dict[str, Any]] = [
+        {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"},
+        {"sessionUpdate": "user_message", "messageId": "u", "content": [words("Delete all")]},
+        {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": []}},
+        {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn", "background": work},
+    ]
+
+    async def tell(agent: Agent1, session: str) -> str:
+        await agent.say(session, sessionUpdate="tool_call_update", toolCallId="c", content=items)
+        options = [{**option, **values, "_meta": {CARRIER: other}}]
+        await agent.say(session, sessionUpdate="config_option_update", configOptions=options)
+        for update in carried:
+            body = {"sessionId": session, "update": update}
+            await agent.client.extension_notification(f"_{CARRIER}/session/update", body)
+        return "refusal"
+
+    async def work_() -> tuple[Client2, Setting]:
+        client, setting = Client2(), Setting()
+        async with client2_with_agent1(client, Agent1(tell), setting) as (calls, _):
+            await calls.initialize(ME2)
+            await calls.session_new(NEW2)
+            await calls.session_prompt(PROMPT2)
+            await client.idle.wait()
+        return client, setting
+
+    client, setting = run(work_)
+    call, options, state, end = client.updates[2:]
+    assert [one["content"]["text"] for one in call["content"]] == ["x", "x"]
+    assert options["configOptions"][0]["configId"] == "fast"
+    assert (state["state"], state["background"]) == ("running", work)
+    assert (end["state"], end["stopReason"]) == ("idle", "refusal")
+    assert [one.method for one in setting.losses] == [f"_{CARRIER}/session/update"] * 3

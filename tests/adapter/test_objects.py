@@ -213,6 +213,66 @@ def test_a_prompt_that_waits_for_another_is_refused_when_the_session_is_cancelle
     run(work)
 
 
+def test_a_waiting_prompt_that_is_cancelled_twice_leaves_the_turn_to_the_first() -> None:
+    going = asyncio.Event()
+
+    async def wait(agent: Agent1, session: str) -> str:
+        await agent.say(session, sessionUpdate="agent_message_chunk", content=words("..."))
+        await going.wait()
+        return "end_turn"
+
+    async def work() -> None:
+        client, agent = Client2(), Agent1(wait)
+        agent.is_patient = True
+        near, far = pair()
+        codec = AgentAsV2(client)
+        async with peers1.connect_client(agent, far), peers1.connect_agent(codec.v1_client, near) as calls:
+            codec.agent = calls
+            await codec.initialize(ME2)
+            await codec.session_new(v2.NewSessionRequest(cwd="/w"))
+            await codec.session_prompt(PROMPT2)
+            waiting = asyncio.ensure_future(codec.session_prompt(PROMPT2))
+            await asyncio.sleep(0.01)
+            cancelling = asyncio.ensure_future(codec.session_cancel(v2.CancelSessionNotification(session_id="s")))
+            await asyncio.sleep(0)
+            waiting.cancel()
+            await asyncio.wait([waiting, cancelling])
+            following = asyncio.ensure_future(codec.session_prompt(PROMPT2))
+            await asyncio.sleep(0.05)
+            assert len([one for one in agent.heard if isinstance(one, v1.PromptRequest)]) == 1
+            going.set()
+            await following
+        await codec.close()
+
+    run(work)
+
+
+def test_a_prompt_that_cannot_be_sent_fails_and_the_next_one_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def end(agent: Agent1, session: str) -> str:
+        return "end_turn"
+
+    async def fail(*_: Any, **__: Any) -> Any:
+        raise TimeoutError("no room")
+
+    async def work() -> None:
+        client = Client2()
+        near, far = pair()
+        codec = AgentAsV2(client)
+        async with peers1.connect_client(Agent1(end), far), peers1.connect_agent(codec.v1_client, near) as calls:
+            codec.agent = calls
+            await codec.initialize(ME2)
+            await codec.session_new(v2.NewSessionRequest(cwd="/w"))
+            with monkeypatch.context() as patch:
+                patch.setattr(calls.connection, "request", fail)
+                with pytest.raises(RequestError, match="no room"):
+                    await codec.session_prompt(PROMPT2)
+            await codec.session_prompt(PROMPT2)
+            await client.idle.wait()
+        await codec.close()
+
+    run(work)
+
+
 def test_a_load_that_is_refused_leaves_a_session_of_v1_as_it_was() -> None:
     option = {
         "configId": "mode",
@@ -290,5 +350,38 @@ def test_updates_of_concurrent_work_do_not_mix_for_a_client_of_v1() -> None:
             await calls.session_prompt(PROMPT1)
         await codec.close()
         assert [one["content"]["text"] for one in client.updates] == ["a0", "a1", "a2", "b0", "b1", "b2"]
+
+    run(work)
+
+
+def test_updates_about_sessions_that_nobody_opened_are_not_kept_for_ever() -> None:
+    async def flood(agent: Any, session: str) -> Any:
+        more = {} if isinstance(agent, Agent1) else {"messageId": "a"}
+        for name in (*(f"other{number}" for number in range(300)), session):
+            await agent.say(name, sessionUpdate="agent_message_chunk", content=words("..."), **more)
+        return "end_turn" if isinstance(agent, Agent1) else {"stopReason": "end_turn"}
+
+    async def work() -> None:
+        client = Client2()
+        newer = AgentAsV2(client)
+        near, far = pair()
+        async with peers1.connect_client(Agent1(flood), far), peers1.connect_agent(newer.v1_client, near) as calls:
+            newer.agent = calls
+            await newer.initialize(ME2)
+            await newer.session_new(v2.NewSessionRequest(cwd="/w"))
+            await newer.session_prompt(PROMPT2)
+            await client.idle.wait()
+            assert len(newer.sessions) <= 101
+            assert "s" in newer.sessions
+        await newer.close()
+        older = AgentAsV1()
+        older.agent = LocalAgent(older, flood)
+        async with peers1.join(older, Client1()) as (remote, _):
+            await remote.initialize(ME1)
+            await remote.session_new(NEW1)
+            await remote.session_prompt(PROMPT1)
+            assert len(older.sessions) <= 101
+            assert "s" in older.sessions
+        await older.close()
 
     run(work)

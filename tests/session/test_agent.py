@@ -189,7 +189,7 @@ def test_work_that_goes_on_after_its_cancellation_holds_nothing_up(tmp_path: Pat
 
 @both
 def test_a_turn_that_breaks_outside_the_work_of_the_agent_ends_as_failed(tmp_path: Path, version: int) -> None:
-    async def fail(turn: Turn) -> None:  # noqa: ARG001
+    async def fail(turn: Turn) -> None:
         raise RequestError(-32000, "no JSON", {"why": object()})
 
     async def work() -> None:
@@ -259,22 +259,16 @@ def test_a_failure_is_answered_and_logged_with_the_id_of_the_session_and_says_no
 
 
 @both
-def test_an_agent_without_work_or_without_a_reason_says_so_in_its_log(
+def test_an_agent_without_work_says_so_in_its_log(
     tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Forgetful(Agent):
-        async def on_prompt(self, turn: Turn) -> str:  # noqa: ARG002
-            return None  # type: ignore[return-value]
-
     async def work() -> None:
-        for agent in (Agent(), Forgetful()):
-            async with talking(agent, version) as client:
-                with pytest.raises(Refused):
-                    await client.prompt(await client.new(tmp_path))
+        async with talking(Agent(), version) as client:
+            with pytest.raises(Refused):
+                await client.prompt(await client.new(tmp_path))
 
     play(work)
     assert "override 'on_prompt'" in caplog.text
-    assert "no stop reason" in caplog.text
 
 
 def test_prompts_wait_for_the_turn_before_them_and_go_with_a_cancellation(tmp_path: Path) -> None:
@@ -646,6 +640,13 @@ def test_what_an_author_sets_wrongly_is_a_value_error(tmp_path: Path) -> None:
     play(whole)
     with pytest.raises(ValueError, match="on_authenticate"):
         Agent(auth_methods=[v2.AuthMethodAgent(method_id="key", name="Key")])
+
+    class Locked(Agent):
+        async def on_authenticate(self, method_id: str) -> None:
+            """There is no way out."""
+
+    with pytest.raises(ValueError, match="on_logout"):
+        Locked(auth_methods=[v2.AuthMethodAgent(method_id="key", name="Key")])
 
 
 @pytest.mark.parametrize(

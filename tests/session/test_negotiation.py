@@ -281,3 +281,17 @@ def test_an_initialize_that_is_too_large_is_answered_by_its_id() -> None:
         await wire.end()
 
     run(work)
+
+
+@pytest.mark.parametrize(("agent", "client"), [(1, 2), (2, 1)])
+def test_programs_without_a_version_in_common_say_so(agent: int, client: int) -> None:
+    async def work() -> None:
+        near, far = pair()
+        serving = asyncio.ensure_future(serve_agent(Echo(), far, versions=(agent,)))
+        with pytest.raises(UnsupportedVersion, match=f"version {agent} of the protocol, not {client}") as found:
+            async with connect_agent(near, Client(), versions=(client,)):
+                pass
+        assert found.value.version == agent
+        await serving
+
+    run(work)

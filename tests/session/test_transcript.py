@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -159,3 +160,32 @@ def test_a_transcript_is_bounded_and_says_what_went(kind: str) -> None:
 def test_one_long_message_is_bounded_too() -> None:
     transcript = fed(*(chunk("agent_message", "x" * 100, "m") for _ in range(30)), max_size=1000)
     assert (len(transcript.messages[0].text), transcript.dropped) == (600, 24)
+
+
+def output(number: int) -> dict[str, Any]:
+    data = base64.b64encode(b"x" * 100).decode()
+    return {"sessionUpdate": "terminal_output_chunk", "terminalId": f"t{number}", "data": data}
+
+
+def plan(number: int) -> dict[str, Any]:
+    steps = [{"content": "x" * 100, "priority": "low", "status": "pending"}]
+    return {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": f"p{number}", "entries": steps}}
+
+
+def test_terminals_plans_and_empty_messages_are_within_the_same_limit() -> None:
+    messages = [{"sessionUpdate": "agent_message", "messageId": f"m{number}"} for number in range(200)]
+    whole = [one(number) for number in range(100) for one in (output, plan)]
+    transcript = fed(*messages, *whole, output(99), max_size=4000)
+    assert 0 < len(transcript.terminals) + len(transcript.plans) < 40
+    assert (len(transcript.terminals["t99"].output), "p99" in transcript.plans) == (200, True)
+    assert len(transcript.entries) < 64
+    assert transcript.dropped > 300
+
+
+def test_a_lone_tool_call_is_bounded() -> None:
+    piece = {"type": "content", "content": {"type": "text", "text": "x" * 100}}
+    grown = {"sessionUpdate": "tool_call_content_chunk", "toolCallId": "c", "content": piece}
+    transcript = fed(*(grown for _ in range(50)), max_size=2000)
+    content = transcript.tool_calls["c"].current.content
+    assert isinstance(content, list)
+    assert 0 < len(content) < 20

@@ -666,7 +666,7 @@ def test_a_client_may_die_before_it_has_said_anything_and_while_it_says_hello(ve
 def test_a_command_whose_turn_is_cancelled_before_its_terminal_is_known_is_released(tmp_path: Path) -> None:
     known = asyncio.Event()
 
-    async def create(params: Any) -> Any:  # noqa: ARG001
+    async def create(params: Any) -> Any:
         with contextlib.suppress(asyncio.CancelledError):
             await known.wait()
         return {"terminalId": "late"}
@@ -683,7 +683,9 @@ def test_a_command_whose_turn_is_cancelled_before_its_terminal_is_known_is_relea
             assert await prompt == "cancelled"
             known.set()
             released = {"sessionId": id_, "terminalId": "late"}
-            await client.until(lambda: ("terminal/release", released) in [(x["method"], x["params"]) for x in client.asked])
+            await client.until(
+                lambda: ("terminal/release", released) in [(x["method"], x["params"]) for x in client.asked]
+            )
 
     play(work)
 
@@ -705,3 +707,15 @@ def test_a_terminal_whose_release_is_never_answered_does_not_hold_its_turn_up(tm
             over.set()
 
     play(work)
+
+
+@both
+def test_a_command_takes_paths(tmp_path: Path, version: int) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "tide.txt").touch()
+
+    async def work(turn: Turn) -> None:
+        assert (await turn.run_command(Path("ls"), Path("sub"))).output == "tide.txt\n"
+
+    (call,) = talk(tmp_path, version, work).calls().values()
+    assert call["title"] == "ls sub"

@@ -30,7 +30,7 @@ from jsonrpc_bindings.tail import Tail
 from .agent import Agent
 from .codec.interfaces import ClientInterface
 from .local_services import Local, LocalServices
-from .modes import MODE
+from .modes import MODE, with_value
 from .services import Services
 from .session import LOG, ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
@@ -38,6 +38,8 @@ from .turn import Turn
 
 CANCELLED: Final[dict[str, Any]] = {"stopReason": "cancelled"}
 """The end of work that was cancelled."""
+STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+"""Why a turn may end."""
 FAILED: Final[dict[str, Any]] = {
     "stopReason": "error",
     "error": {"code": INTERNAL_ERROR, "message": "internal error"},
@@ -86,7 +88,7 @@ class OpenSession(Session):
     def options_with(self, config_id: str, value: object) -> list[v2.SessionConfigOption]:
         """The options once one of them has this value. Raises `RequestError` -32602."""
         try:
-            return self._with_value(config_id, value)
+            return with_value(self._stored.config_options, config_id, value)
         except ValueError as error:
             raise invalid_params(str(error)) from None
 
@@ -266,8 +268,10 @@ class OpenSession(Session):
 
     async def _run(self, turn: Turn) -> str:
         reason: Any = await self._core.agent.on_prompt(turn)
-        if not isinstance(reason, str):
-            raise TypeError(f"'on_prompt' returned {reason!r}, which is no stop reason")
+        if reason is None:
+            return STOP_REASONS[0]
+        if not isinstance(reason, str) or not (reason in STOP_REASONS or reason.startswith("_")):
+            raise ValueError(f"'on_prompt' returned {reason!r}, which is none of {', '.join(STOP_REASONS)}")
         return reason
 
     async def _end(self, reason: dict[str, Any]) -> None:

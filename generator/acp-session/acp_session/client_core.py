@@ -11,24 +11,29 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
+from collections import deque
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from weakref import WeakValueDictionary
 
-from acp_bindings import UNSET, DecodeError, v2
+from acp_bindings import UNSET, DecodeError, to_builtins, v2
 from acp_bindings.v2 import peers as peers2
 
-from acp_workspace.errors import RequestError, invalid_params
+from acp_workspace.errors import INTERNAL_ERROR, RequestError, invalid_params
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
+from .arguments import refuse_text, require_instance
+from .background import Background
 from .client import Client
 from .client_services import CoreServices
 from .client_session import ClientSession
 from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
+from .local_services import until_known
 from .permission import cancel, choose, read, tool_call_update
-from .transcript import Transcript
+from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
@@ -46,8 +51,6 @@ _MAX_EARLY: Final = 10_000
 """Updates that are kept for sessions whose ids are not known yet."""
 _MAX_UNKNOWN: Final = 100
 """Sessions that are not open of whose updates the log tells."""
-_ID_TIMEOUT: Final = 1.0
-"""Seconds that a request of the agent waits for the id of its session to become known here."""
 _NOT_FOUND: Final = -32002
 
 
@@ -62,6 +65,7 @@ class ClientCore(peers2.Client):
     remote: AgentInterface
 
     def __init__(self, client: Client) -> None:
+        require_instance(Client, client=client)
         self.client = client
         try:
             self.workspace = ClientWorkspace(client.allowed_roots)
@@ -69,12 +73,14 @@ class ClientCore(peers2.Client):
             raise _mistake(error) from error
         self.sessions: dict[str, ClientSession] = {}
         self._loading: dict[str, RootSet] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._background = Background()
         self._creating: set[asyncio.Future[None]] = set()
         self._early: dict[str, list[v2.SessionUpdate]] = {}
+        self._early_size = 0
         self._unknown: set[str] = set()
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
-        self.can_load = self._can_resume = True
+        self.can_load = self.can_logout = self._can_resume = True
         self.machine = CoreServices(client, self)
 
     # --- what both sides can do
@@ -92,6 +98,7 @@ class ClientCore(peers2.Client):
         """Note what an agent of v1 does not offer, and an agent of v2 always does."""
         found = as_object(answer.get("agentCapabilities"))
         self.can_load = found.get("loadSession") is True
+        self.can_logout = isinstance(as_object(found.get("auth")).get("logout"), dict)
         sessions = as_object(found.get("sessionCapabilities"))
         self._can_resume = self.can_load or isinstance(sessions.get("resume"), dict)
 
@@ -108,6 +115,11 @@ class ClientCore(peers2.Client):
             raise NotAdvertised("session/new", "agent:capabilities.session")
         return found
 
+    def require_agent(self) -> None:
+        """Raise `ConnectionClosed` where the agent has ended, or the connection was closed."""
+        if self.connection.is_ended:
+            raise self.connection.closed_error()
+
     def require(self, method: str, is_offered: object, path: str) -> None:
         """Raise `NotAdvertised` where the agent does not offer something."""
         if is_offered is None or is_offered is False:
@@ -120,15 +132,24 @@ class ClientCore(peers2.Client):
         except RequestError as error:  # of the codec, which stands for the agent
             if self.connection.is_ended:
                 raise self.connection.closed_error() from error
-            raise PeerError(method, error.code, error.message, error.data) from error
+            raise self.error(method, error.code, error.message, error.data) from error
         except DecodeError as error:
             raise InvalidMessage.of(method, error) from error
+
+    def error(self, method: str, code: int, message: str, data: Any, error: Any = None) -> Error:
+        """What is raised for an error that answers a request. The codec answers so where that of an agent of v1 is not valid."""
+        data = to_builtins(data)
+        problems: Any = as_object(data).get("problems")
+        if code == INTERNAL_ERROR and isinstance(problems, list) and problems:
+            first = as_object(problems[0])
+            return InvalidMessage(method, str(first.get("pointer", "")), str(first.get("message", message)))
+        return PeerError(method, code, message, data, error)
 
     async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
         """Do something that the end of the connection may prevent."""
         try:
             await work
-        except Error as error:
+        except (Error, TimeoutError) as error:
             LOG.info("%s", error)
 
     # --- the life of a session
@@ -142,9 +163,12 @@ class ClientCore(peers2.Client):
         self, method: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers
     ) -> tuple[RootSet, dict[str, Any]]:
         """The roots of a session, and the fields of the request that opens it."""
+        self.require_agent()
+        self._require_types(method, mcp_servers, "mcp", {"stdio": "stdio", "http": "http"})
         offered = self.session_capabilities.additional_directories is not None
         if additional:
             self.require(method, offered, "capabilities.session.additionalDirectories")
+        refuse_text(additional_directories=additional)
         base = Path.cwd() / cwd
         try:
             roots = self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
@@ -155,6 +179,17 @@ class ClientCore(peers2.Client):
             "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
             "mcp_servers": list(mcp_servers),
         }
+
+    def require_prompt(self, content: Sequence[v2.ContentBlock]) -> None:
+        """Raise `NotAdvertised` for content that the agent does not take."""
+        names = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
+        self._require_types("session/prompt", content, "prompt", names)
+
+    def _require_types(self, method: str, items: Sequence[Any], field: str, names: Mapping[str, str]) -> None:
+        """Raise `NotAdvertised` for something of a type that needs one of these capabilities; types that are not known need none."""
+        offered = as_object(to_builtins(getattr(self.session_capabilities, field)))
+        for name in (names[item.type] for item in items if item.type in names):
+            self.require(method, offered.get(name), f"capabilities.session.{field}.{name}")
 
     async def create_session(
         self, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, source_id: str | None = None
@@ -180,7 +215,7 @@ class ClientCore(peers2.Client):
             transcript = Transcript()
             if known is not None and not _replays(self._early.get(result.session_id, ())):
                 transcript = known.fork()
-            return await self._begin(result.session_id, roots, result, transcript)
+            session = self._begin(result.session_id, roots, result, transcript)
         except BaseException:
             roots.close()
             raise
@@ -189,6 +224,12 @@ class ClientCore(peers2.Client):
             future.set_result(None)
             if not self._creating:
                 self._drop_early()
+        try:
+            await self._show_early(session)
+        except BaseException:
+            await self._abandon(session.id)
+            raise
+        return session
 
     async def resume_session(
         self, session_id: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, is_load: bool
@@ -198,7 +239,8 @@ class ClientCore(peers2.Client):
             method, path = ("load", "loadSession") if is_load else ("resume", "sessionCapabilities.resume")
             raise NotAdvertised(f"session/{method}", f"agent:agentCapabilities.{path}")
         more: dict[str, Any] = {"replay_from": v2.ReplayFromStart()} if is_load else {}
-        async with self._locks.setdefault(session_id, asyncio.Lock()):
+        lock = self._locks.setdefault(session_id, asyncio.Lock())
+        async with lock:
             roots, fields = self._prepare("session/resume", cwd, additional, mcp_servers)
             before = self.sessions.get(session_id)
             kept = None if before is None else before.transcript
@@ -210,17 +252,21 @@ class ClientCore(peers2.Client):
             try:
                 request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
                 result = await self.request("session/resume", self.remote.session_resume(request))
-                return await self._begin(session_id, roots, result, transcript)
+                self._begin(session_id, roots, result, transcript)
+                await self._show_early(session)
+                for follower in session.followers:
+                    await follower.follow(roots)
+                return session
             except BaseException as error:
-                if self._loading.pop(session_id, None) is roots:
+                is_refused = self._loading.pop(session_id, None) is roots
+                if is_refused:
                     roots.close()
-                    if kept is None:
-                        await self._end(
-                            session_id,
-                            error if isinstance(error, Exception) else ConnectionClosed("the session was not loaded"),
-                        )
-                    else:
-                        session.transcript = kept
+                if isinstance(error, PeerError) and kept is None:
+                    await self._end(session_id, error)
+                elif kept is None:
+                    await self._abandon(session_id)
+                elif is_refused:
+                    session.transcript = kept
                 raise
             finally:
                 self._loading.pop(session_id, None)
@@ -245,17 +291,29 @@ class ClientCore(peers2.Client):
         finally:
             await self._end(session_id, ConnectionClosed("the session is deleted"))
 
-    async def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
+    def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
+        """The agent has the session: it is open here, with all that was reported before."""
         session = self.sessions.setdefault(session_id, ClientSession(self, session_id, transcript))
         session.transcript = transcript
         transcript.set_initial_state(result)
         self.workspace.establish(session_id, roots)
         self._loading.pop(session_id, None)
-        for update in self._early.pop(session_id, ()):
-            await self._record(session, update)
-        for follower in session.followers:
-            await follower.follow(roots)
+        session.unshown = deque(self._early.pop(session_id, ()))
+        for update in session.unshown:
+            session.record(update)
         return session
+
+    async def _show_early(self, session: ClientSession) -> None:
+        """Show what was reported before the session was open, and what comes meanwhile, in order."""
+        while session.unshown:
+            await self._show(session, session.unshown[0])
+            session.unshown.popleft()
+
+    async def _abandon(self, session_id: str) -> None:
+        """End a session that nobody waits for any more, here and at the agent."""
+        request = v2.CloseSessionRequest(session_id=session_id)
+        self._background.start(self.attempt(self.request("session/close", self.remote.session_close(request))))
+        await self._end(session_id, ConnectionClosed("nobody waits for the session any more"))
 
     async def _end(self, session_id: str, error: Exception) -> None:
         """Nothing is served for a session any more."""
@@ -275,6 +333,7 @@ class ClientCore(peers2.Client):
     async def disconnected(self) -> None:
         """End everything: the connection has ended."""
         await self.fail(ConnectionClosed("the connection is closed"))
+        await self._background.close()
         await self.machine.close()
         self.workspace.close()
 
@@ -285,14 +344,24 @@ class ClientCore(peers2.Client):
         session = self.sessions.get(params.session_id)
         if session is not None:
             await self._record(session, params.update)
-        elif self._creating and sum(map(len, self._early.values())) < _MAX_EARLY:
+        elif self._creating and self._has_room_for(params.update):
             self._early.setdefault(params.session_id, []).append(params.update)
         elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
             self._unknown.add(params.session_id)
             LOG.warning("session %s: updates are dropped, since the session is not open", params.session_id)
 
+    def _has_room_for(self, update: v2.SessionUpdate) -> bool:
+        self._early_size += len(v2.encode(update))
+        return self._early_size <= MAX_SIZE and sum(map(len, self._early.values())) < _MAX_EARLY
+
     async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         session.record(update)
+        if session.unshown and len(session.unshown) < _MAX_EARLY:
+            session.unshown.append(update)
+        else:
+            await self._show(session, update)
+
+    async def _show(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         try:
             await self.client.on_update(session, update)
         except Exception:
@@ -302,6 +371,7 @@ class ClientCore(peers2.Client):
         for session_id, updates in self._early.items():
             LOG.warning("session %s: %d updates were dropped, since the session is not open", session_id, len(updates))
         self._early.clear()
+        self._early_size = 0
 
     # --- what the agent asks
 
@@ -313,8 +383,7 @@ class ClientCore(peers2.Client):
 
     async def known_session(self, session_id: str) -> ClientSession:
         """The session of this id. Waits for one that begins at this moment. Raises `RequestError` -32602."""
-        if session_id not in self.sessions and self._creating:
-            await asyncio.wait(tuple(self._creating), timeout=_ID_TIMEOUT, return_when=asyncio.FIRST_COMPLETED)
+        await until_known(session_id, self.sessions, self._creating)
         return self._session(session_id)
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
@@ -329,9 +398,13 @@ class ClientCore(peers2.Client):
         if request is None:
             LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)
         else:
-            request = dataclasses.replace(request, tool_call=session.current_request(request))
-            chosen = await session.until_cancelled(self.client.on_permission(session, request))
-        answer = cancel(params) if chosen is None else choose(params, chosen)
+            asked = dataclasses.replace(request, tool_call=session.current_request(request))
+            chosen = await session.until_cancelled(lambda: self.client.on_permission(session, asked))
+        try:
+            answer = cancel(params) if chosen is None else choose(params, chosen)
+        except ValueError:
+            LOG.exception("session %s: 'on_permission' has failed", session.id)
+            answer = cancel(params)
         assert isinstance(answer, v2.RequestPermissionResponse)
         return answer
 
@@ -346,7 +419,7 @@ class ClientCore(peers2.Client):
         request_id = getattr(params, "request_id", UNSET)
         if request_id is UNSET:
             session = await self.known_session(str(getattr(params, "session_id", None)))
-            found = await session.until_cancelled(self.client.on_elicitation(session, params))
+            found = await session.until_cancelled(lambda: self.client.on_elicitation(session, params))
         else:
             sent = self.connection.sent(request_id)
             if sent is None:
@@ -366,7 +439,7 @@ class ClientCore(peers2.Client):
     async def approve(self, request: ApprovalRequest) -> bool:
         """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
         session = self._session(request.session_id)
-        return await session.until_cancelled(self.client.approve(request)) is True
+        return await session.until_cancelled(lambda: self.client.approve(request)) is True
 
 
 def _mistake(error: RequestError) -> ValueError:

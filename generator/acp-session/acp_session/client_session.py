@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import v2
 
@@ -13,8 +15,8 @@ from acp_workspace.filesystem import FileSystem
 from acp_workspace.terminals import Terminals
 from jsonrpc_bindings.peers import unserved
 
-from .errors import PeerError
-from .modes import Mode, mode_option
+from .errors import PeerError, RequestError
+from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
 from .prompt_completion import OpenPrompts
 from .transcript import Transcript
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PromptContent: TypeAlias = "str | Sequence[str | v2.ContentBlock]"
-"""What a user says: a text, or texts and content blocks."""
+LOG: Final = logging.getLogger("acp_session")
+
+PromptContent: TypeAlias = "str | v2.ContentBlock | Sequence[str | v2.ContentBlock]"
+"""What a user says: a text or a content block, or several."""
 
 _CANCELLED = -32800
 
@@ -55,6 +59,7 @@ class ClientSession:
         self.id = session_id
         self.transcript = transcript
         self.followers: list[FollowsRoots] = []
+        self.unshown: deque[v2.SessionUpdate] = deque()
         self.prompts: OpenPrompts[PromptResult] = OpenPrompts()
         self._cancelled = asyncio.Event()
         self._cancellations = 0
@@ -120,9 +125,13 @@ class ClientSession:
         """Send a prompt, and return when the work on it has ended. Cancelled itself, or out of time, it cancels the work. After work that
         was cancelled it waits for the end of that.
 
-        Raises `PeerError` where the agent refuses the prompt or the work fails, `ConnectionClosed`, `ValueError` for a closed session.
+        Raises `PeerError` where the agent refuses the prompt or the work fails, `NotAdvertised` for content of a type that it does not
+        take, `ConnectionClosed`, `ValueError` for a closed session.
         """
         self._require_open()
+        parts: Any = prompt if isinstance(prompt, Sequence) and not isinstance(prompt, str) else [prompt]
+        blocks: list[v2.ContentBlock] = [v2.TextContent(text=one) if isinstance(one, str) else one for one in parts]
+        self._core.require_prompt(blocks)
         cancellations = self._cancellations
         while self._cancelled.is_set() and self.prompts.open:
             await self.prompts.wait_until_ended()
@@ -131,8 +140,6 @@ class ClientSession:
         if self._cancellations != cancellations:
             return PromptResult("cancelled")
         self._cancelled.clear()
-        parts: Sequence[str | v2.ContentBlock] = [prompt] if isinstance(prompt, str) else prompt
-        blocks: list[v2.ContentBlock] = [v2.TextContent(text=one) if isinstance(one, str) else one for one in parts]
         request = v2.PromptRequest(session_id=self.id, prompt=blocks)
 
         async def send() -> str:
@@ -148,6 +155,8 @@ class ClientSession:
             if error.code == _CANCELLED:
                 return PromptResult("cancelled")
             raise
+        finally:
+            self._note_end()
 
     async def cancel(self) -> None:
         """Stop the work: open requests for permission are answered `cancelled`, what awaits approval is refused, running commands end, and
@@ -160,6 +169,7 @@ class ClientSession:
         finally:
             self._cancelled.set()
             self.transcript.mark_cancelled()
+            self._note_end()
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode. Raises `ValueError` for one that the session does not have."""
@@ -170,8 +180,13 @@ class ClientSession:
         await self.set_config_option(option.config_id, mode_id)
 
     async def set_config_option(self, config_id: str, value: str | bool) -> None:
-        """Change an option: the id of a value, or true or false for a switch."""
+        """Change an option: the id of a value, or true or false for a switch. Raises `ValueError` for an option or a value that the
+        session does not have.
+        """
         self._require_open()
+        found = [one for one in self.config_options if one.config_id == config_id]
+        if not any(isinstance(one, v2.UnknownSessionConfigOption) for one in found):
+            with_value(found, config_id, value)
         request: v2.SetSessionConfigOptionRequest
         if isinstance(value, bool):
             request = v2.BooleanSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
@@ -214,13 +229,23 @@ class ClientSession:
 
     # --- what the core does with it
 
-    async def until_cancelled(self, work: Awaitable[T]) -> T | None:
-        """The result of something that a person decides, or `None` where the work or the session ends first."""
-        task = asyncio.ensure_future(work)
+    async def until_cancelled(self, ask: Callable[[], Awaitable[T]]) -> T | None:
+        """What a person decides, or `None` where the work or the session ends first; where it has been cancelled, nobody is asked. What
+        asking raises beside `RequestError` is logged, and decides nothing.
+        """
+        if self._cancelled.is_set():
+            return None
+        cancellations = self._cancellations
+        task = asyncio.ensure_future(ask())
         ending = asyncio.ensure_future(self._cancelled.wait())
         try:
             await asyncio.wait((task, ending), return_when=asyncio.FIRST_COMPLETED)
-            return task.result() if task.done() and not self._cancelled.is_set() else None
+            return task.result() if task.done() and self._cancellations == cancellations else None
+        except RequestError:
+            raise
+        except Exception:
+            LOG.exception("session %s: asking the user failed", self.id)
+            return None
         finally:
             ending.cancel()
             task.cancel()
@@ -239,6 +264,13 @@ class ClientSession:
             else:
                 end = PromptResult(transcript.stop_reason)
                 self.prompts.record_idle(end, is_cancelled=end.stop_reason == "cancelled")
+            self._note_end()
+
+    def _note_end(self) -> None:
+        """Nothing is cancelled any more once no work goes on."""
+        is_working = self.transcript.state not in (None, "idle")
+        if self._is_open and not is_working and all(prompt.completion.done() for prompt in self.prompts.open):
+            self._cancelled.clear()
 
     def _fail(self, error: v2.Error | None) -> None:
         if self._core.connection.is_ended:  # whoever waits gets `ConnectionClosed`
@@ -246,11 +278,12 @@ class ClientSession:
         code, message, data = (
             (-32603, "the work has failed", None) if error is None else (error.code, error.message, error.data)
         )
-        self.prompts.record_idle(PeerError("session/prompt", code, message, data, error))
+        self.prompts.record_idle(self._core.error("session/prompt", code, message, data, error))
 
     def end(self, error: Exception) -> None:
         """Note that the session has ended: whoever waits for its work gets this error."""
         self._is_open = False
+        self._cancellations += 1
         self._cancelled.set()
         self.prompts.fail(error)
 
@@ -261,5 +294,6 @@ class ClientSession:
         return call if found is None else found.current
 
     def _require_open(self) -> None:
+        self._core.require_agent()
         if not self._is_open:
             raise ValueError(f"the session {self.id!r} is closed")

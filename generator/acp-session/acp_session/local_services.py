@@ -11,9 +11,9 @@ Sources: the pages of v1 on the file system and on terminals; the RFD on `additi
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
@@ -133,6 +133,14 @@ class LocalServices(Services):
         self._displays.show(session_id, terminal_id, text)
 
 
+async def until_known(session_id: str, known: Collection[str], creating: Collection[asyncio.Future[None]]) -> None:
+    """Wait until a session is known, no session is being created any more, or a second has passed."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_BIRTH):
+            while session_id not in known and creating:
+                await asyncio.wait(tuple(creating), return_when=asyncio.FIRST_COMPLETED)
+
+
 class ProxyServices(LocalServices):
     """The services of a proxy, which has the roots of a session from the requests that open it, and asks about nothing whose turn was
     cancelled.
@@ -156,8 +164,7 @@ class ProxyServices(LocalServices):
 
     async def answer(self, method: str, params: Any) -> Any:
         """See `Services`. A request of a session that begins at this moment waits for that."""
-        if params.session_id not in self._roots and params.session_id not in self._underway and self._births:
-            await asyncio.wait(tuple(self._births), timeout=_BIRTH, return_when=asyncio.FIRST_COMPLETED)
+        await until_known(params.session_id, ChainMap(self._roots, self._underway), self._births)
         return await super().answer(method, params)
 
     @asynccontextmanager

@@ -17,6 +17,7 @@ from jsonrpc_bindings.stdio import Own
 
 from .agent import Agent
 from .agent_core import AgentCore
+from .arguments import require_instance
 from .codec import AgentAsV1
 from .codec.losses import log_loss
 from .handshake import VERSIONS, Opening, Stage, known_versions
@@ -27,6 +28,7 @@ def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: 
     standard error. Raises `RuntimeError` inside an event loop, where `serve_agent` belongs.
     """
     known = known_versions(versions)
+    require_instance(Agent, agent=agent)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -52,12 +54,14 @@ async def serve_agent(
     user: str | None = None,
     **options: Unpack[Options],
 ) -> None:
-    """Be the agent at a transport until the client ends. One agent may serve any number of clients at once. `user`: who is logged in from the
+    """Be the agent at a transport until the client ends. One agent may serve many clients at once. `user`: who is logged in from the
     beginning, as where a web server knows it.
 
-    The work of a turn that is cancelled has `grace` seconds to end; the turn then ends without it. A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin
-    anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
+    The work of a turn that is cancelled has `grace` seconds to end; the turn then ends without it. A client gets the version that it asks
+    for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin anew with another version until its
+    first other request. Raises `ValueError` for versions that are not spoken.
     """
+    require_instance(Agent, agent=agent)
     opening = Opening(transport, known_versions(versions), options.get("monitor"), options.get("told"))
     try:
         found = await opening.next()

@@ -16,7 +16,7 @@ from acp_bindings import UNSET, ConnectionClosed, to_builtins, v2
 from acp_workspace.scope import parse_scope
 
 from .codec.interfaces import ClientInterface
-from .modes import MODE, Mode, modes_of
+from .modes import MODE, Mode, modes_of, with_value
 from .services import Services
 from .store import Store, StoredSession
 
@@ -190,7 +190,7 @@ class Session:
 
     async def set_config_option(self, config_id: str, value: str | bool) -> None:
         """Change the value of an option. Raises `ValueError` for one that is not offered, or a value that it does not have."""
-        await self._set_options(self._with_value(config_id, value))
+        await self._set_options(with_value(self._stored.config_options, config_id, value))
 
     async def set_commands(self, commands: Sequence[v2.AvailableCommand]) -> None:
         """Offer commands in place of those before."""
@@ -241,22 +241,6 @@ class Session:
             if one.config_id == MODE and isinstance(one, v2.SessionConfigSelect):
                 return one
         return None
-
-    def _with_value(self, config_id: str, value: object) -> list[v2.SessionConfigOption]:
-        """The options once one of them has this value. Raises `ValueError`."""
-        options = list(self._stored.config_options)
-        for index, one in enumerate(options):
-            if one.config_id != config_id:
-                continue
-            if isinstance(one, v2.SessionConfigSelect):
-                fits = value in [choice.id for choice in modes_of(one)]
-            else:
-                fits = isinstance(one, v2.SessionConfigBoolean) and isinstance(value, bool)
-            if not fits:
-                raise ValueError(f"the option {config_id!r} cannot have the value {value!r}")
-            options[index] = one.__replace__(current_value=value)
-            return options
-        raise ValueError(f"the session has no option {config_id!r}")
 
     async def _set_options(self, options: list[v2.SessionConfigOption]) -> None:
         self._stored.config_options = options

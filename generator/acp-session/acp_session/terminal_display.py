@@ -27,6 +27,9 @@ Send: TypeAlias = "Callable[[str, Json], Awaitable[object]]"
 MOST: Final = 1024 * 1024
 """Bytes of output that wait for a client that does not read; then the end of them takes the place of all before."""
 
+MOST_LEFT: Final = 1000
+"""Terminals of a session that were released, and may still stand in tool calls."""
+
 
 class Display:
     """Reports one terminal to the client, in order, by `send`. `run` does it, and returns when the terminal was left and all is sent."""
@@ -97,7 +100,7 @@ class Displays:
 
     def of(self, session_id: str) -> dict[str, Display]:
         """The terminals of a session that may stand in tool calls."""
-        return self._displays.setdefault(session_id, {})
+        return self._displays.get(session_id, {})
 
     def show(self, session_id: str, terminal_id: str, text: str) -> None:
         """Show a piece of output."""
@@ -143,7 +146,12 @@ class Displays:
         async def send(update: Json) -> None:
             await self._send(session_id, update)
 
-        return self.of(session_id).setdefault(terminal_id, Display(terminal_id, send))
+        found = self._displays.setdefault(session_id, {})
+        if terminal_id not in found:
+            left = [name for name in found if name not in self._following and not found[name].is_running]
+            if len(left) >= MOST_LEFT:
+                del found[left[0]]
+        return found.setdefault(terminal_id, Display(terminal_id, send))
 
     async def _watch(self, session_id: str, display: Display) -> None:
         terminal, found = self.terminal(session_id, display.id), None

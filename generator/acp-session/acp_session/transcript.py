@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -120,7 +121,7 @@ class Transcript:
 
     `state` is what the session does in the foreground, `None` before it is reported; `stop_reason` and `error` say why work ended last, and
     `background` what goes on beside (`None`: not reported). `unknown` counts updates of kinds that this version does not know, `malformed`
-    output that is not base64; `dropped` entries, and parts of a lone one, that went to stay within `max_size` characters.
+    output that is not base64; `dropped` entries, parts of a lone one, terminals and plans that went to stay within `max_size` characters.
     """
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
@@ -129,6 +130,8 @@ class Transcript:
         self._max_size = max_size
         self._size = 0
         self._sizes: dict[int, int] = {}
+        self._beside: dict[tuple[Literal["terminals", "plans"], str], int] = {}
+        self._beside_size = 0
         self._messages: dict[tuple[Role, str], Message] = {}
         self._tool_calls: dict[str, ToolCallState] = {}
         self.terminals: dict[str, TerminalState] = {}
@@ -283,7 +286,7 @@ class Transcript:
             message.content = list(update.content or ())
         if update.meta is not UNSET:
             message.meta = update.meta
-        self._resize(message, sum(map(_size, message.content)))
+        self._resize(message, sum(map(_size, message.content)) + len(json.dumps(message.meta)))
 
     def _call(self, tool_call_id: str) -> ToolCallState:
         found = self._tool_calls.get(tool_call_id)
@@ -302,6 +305,7 @@ class Transcript:
         found = self.terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id))
         if isinstance(update, v2.TerminalOutputChunk):
             self._append_output(found, update.data)
+            self._count_terminal(found)
             return
         for name in _TERMINAL:
             value = getattr(update, name)
@@ -312,6 +316,14 @@ class Transcript:
             found.truncated = False
             if update.output is not None:
                 self._append_output(found, update.output.data)
+        self._count_terminal(found)
+
+    def _count_terminal(self, terminal: TerminalState) -> None:
+        given = (terminal.exit_status, terminal.size, terminal.capabilities)
+        words = len(terminal.command or "") + len(terminal.cwd or "") + sum(_size(one) for one in given if one)
+        self._count(
+            "terminals", terminal.terminal_id, len(terminal.output) + words + len(terminal.terminal_id) + _LEAST
+        )
 
     def _append_output(self, terminal: TerminalState, data: str) -> None:
         try:
@@ -327,6 +339,7 @@ class Transcript:
         name = plan.payload.get("planId") if isinstance(plan, Unknown) else plan.plan_id
         if isinstance(name, str):
             self.plans[name] = plan
+            self._count("plans", name, _size(plan) + _LEAST)
         else:
             self.unknown += 1
 
@@ -366,6 +379,7 @@ class Transcript:
     def _enter(self, entry: Entry, size: int) -> None:
         self.entries.append(entry)
         self._sizes[id(entry)] = 0
+        self._size += _LEAST
         self._resize(entry, size)
 
     def _extend(self, entry: Entry, size: int) -> None:
@@ -376,29 +390,62 @@ class Transcript:
         """An entry is so large now."""
         if id(entry) not in self._sizes:  # dropped meanwhile
             return
-        self._size += size - self._sizes[id(entry)]
+        self._size += max(size, _LEAST) - max(self._sizes[id(entry)], _LEAST)
         self._sizes[id(entry)] = size
+        self._shrink()
+
+    def _count(self, of: Literal["terminals", "plans"], name: str, size: int) -> None:
+        """A terminal or a plan is so large now; of these, the one goes first that was not changed for longest."""
+        change = size - self._beside.pop((of, name), 0)
+        self._beside[of, name] = size
+        self._beside_size += change
+        self._size += change
+        self._shrink()
+
+    def _shrink(self) -> None:
         while self._size > self._max_size:
-            if len(self.entries) > 1:
+            if len(self._beside) > 1 and self._beside_size * 2 > self._size:
+                (of, name), size = next(iter(self._beside.items()))
+                del self._beside[of, name]
+                (self.terminals if of == "terminals" else self.plans).pop(name)
+                self._beside_size -= size
+                self._size -= size
+            elif len(self.entries) > 1:
                 oldest = self.entries.pop(0)
-                self._size -= self._sizes.pop(id(oldest))
+                self._size -= max(self._sizes.pop(id(oldest)), _LEAST)
                 if isinstance(oldest, ToolCallState):
                     self._tool_calls.pop(oldest.id, None)
                 elif isinstance(oldest, Message):
                     self._messages.pop((oldest.role, oldest.message_id), None)
             else:
-                if not isinstance(entry, Message) or len(entry.content) < 2:
+                pieces = _pieces(self.entries[0]) if self.entries else []
+                if len(pieces) < 2:
                     return
-                piece = _size(entry.content.pop(0))
+                piece = _size(pieces.pop(0))
                 self._size -= piece
-                self._sizes[id(entry)] -= piece
+                self._sizes[id(self.entries[0])] -= piece
             self.dropped += 1
 
 
 _CHANGEABLE: Final = (
     *("kind", "status", "title", "name", "content", "locations", "raw_input", "raw_output", "capabilities", "meta"),
 )
+_LEAST: Final = 64
+"""Characters that an entry counts as, however short it is."""
 _TERMINAL: Final = ("command", "cwd", "exit_status", "size", "capabilities")
+
+
+def _pieces(entry: Entry) -> list[Any]:
+    """The parts of an entry of which the oldest may go."""
+    match entry:
+        case Message():
+            return entry.content
+        case Compaction():
+            return entry.summary
+        case ToolCallState() if isinstance(entry.current.content, list):
+            return entry.current.content
+        case _:
+            return []
 
 
 def _size(model: Any) -> int:

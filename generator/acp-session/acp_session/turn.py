@@ -25,6 +25,7 @@ from typing import Any, Final, TypeAlias
 
 from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
+from .arguments import refuse_text, refuse_unknown
 from .diffs import diff_to_v2
 from .errors import Error, InvalidMessage
 from .permission import Decision, ask, decide
@@ -93,6 +94,8 @@ class ToolCall:
         raw_output: Any = UNSET,
     ) -> None:
         """Show what has changed. `content` and `locations` take the place of what was shown before."""
+        refuse_unknown(v2.ToolKind, kind=kind)
+        refuse_unknown(v2.ToolCallStatus, status=status)
         fields: dict[str, Any] = {"raw_input": raw_input, "raw_output": raw_output}
         if content is not None:
             content = self.turn.contents(content)
@@ -162,6 +165,7 @@ class Turn:
 
     async def update_plan(self, entries: Iterable[v2.PlanEntry | str], *, plan_id: str = "plan") -> None:
         """Show a plan in place of the one of this id. A text is a step that is pending."""
+        refuse_text(entries=entries)
         steps = [
             v2.PlanEntry(content=one, priority="medium", status="pending") if isinstance(one, str) else one
             for one in entries
@@ -180,6 +184,7 @@ class Turn:
         """Show a tool call for as long as the block runs. It has `completed` with the block, unless something was raised or refused: then
         it has `failed`. A status that ends it and was sent in the block stays.
         """
+        refuse_unknown(v2.ToolKind, kind=kind)
         call = ToolCall(
             self,
             self.session.call_id(),
@@ -253,7 +258,11 @@ class Turn:
         if not self.session.client_capabilities.ask:
             raise NotAdvertised("elicitation/create", "client:capabilities.elicitation.form")
         named: dict[str, Any] = {} if title is None else {"title": title}
+        refuse_text(required=required)
         needed = list(fields if required is None else required)
+        missing = [name for name in needed if name not in fields]
+        if missing:
+            raise ValueError(f"'required' names fields that the form does not have: {', '.join(missing)}")
         schema = v2.ElicitationSchema(type="object", properties=dict(fields), required=needed, **named)
         request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._scope(tool_call))
         answer = await self._elicit(request)
@@ -311,8 +320,8 @@ class Turn:
 
     async def run_command(
         self,
-        program: str,
-        *arguments: str,
+        program: Path,
+        *arguments: Path,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         timeout: float | None = None,
@@ -328,10 +337,11 @@ class Turn:
         if env:
             named["env"] = [v1.EnvVariable(name=name, value=value) for name, value in env.items()]
         folder = self.session.absolute("." if cwd is None else cwd)
+        words = [os.fspath(word) for word in (program, *arguments)]
         request = v1.CreateTerminalRequest(
-            session_id=self.session.id, command=program, args=list(arguments), cwd=folder, **named
+            session_id=self.session.id, command=words[0], args=words[1:], cwd=folder, **named
         )
-        shown = self.tool_call(shlex.join((program, *arguments)), kind="execute")
+        shown = self.tool_call(shlex.join(words), kind="execute")
         async with nullcontext(tool_call) if tool_call is not None else shown as call:
             result = await self._run(request, timeout, call)
             if tool_call is None and (result.exit_code or result.signal is not None):
@@ -405,6 +415,7 @@ class Turn:
 
     def locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
         """Locations as the protocol has them."""
+        refuse_text(locations=locations)
         return tuple(self._location(one) for one in locations)
 
     def _location(self, location: Location) -> v2.ToolCallLocation:

@@ -31,6 +31,7 @@ from .messages import into_v1, into_v2, relay_errors, types_of, with_supported_r
 from .tables import METHODS
 from .to_v1 import ToV1
 from .to_v2 import ON, ToV2
+from .v1_turns import forget_oldest
 from .v2_client import ClientForV2
 from .walker import Json, without
 
@@ -47,6 +48,12 @@ class Session:
     prompts: list[list[Any]] = field(default_factory=list[Any])
     cancellations: int = 0
     sending: asyncio.Lock = field(default_factory=asyncio.Lock)
+    is_open: bool = False
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it was opened, or a prompt is worked on."""
+        return self.is_open or bool(self.prompts) or self.sending.locked()
 
 
 OPENS: Final = ("session/new", "session/fork", "session/load", "session/resume")
@@ -97,6 +104,7 @@ class AgentAsV1(peers1.Agent):
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
         if found is None:
+            forget_oldest([one.id for one in self.sessions.values() if not one.is_used], self.sessions)
             found = self.sessions[session_id] = Session(session_id, self._to_v1(session_id))
         return found
 
@@ -151,12 +159,13 @@ class AgentAsV1(peers1.Agent):
             for prompt in () if session is None else session.open_prompts.open:
                 prompt.complete({"stopReason": "cancelled"})
         elif method in OPENS:
-            answer = self._opened(str(answer.get("sessionId", body.get("sessionId"))), answer, place)
+            answer = await self._opened(str(answer.get("sessionId", body.get("sessionId"))), answer, place)
         return into_v1(types_of(peers1.Agent, method)[1], answer, place)
 
-    def _opened(self, session_id: str, answer: Json, place: Place) -> Json:
+    async def _opened(self, session_id: str, answer: Json, place: Place) -> Json:
         """The answer in the terms of v1, which has modes in it, and an update for commands."""
         session = self.session(session_id)
+        session.is_open = True
         made = without(answer, "configOptions", "availableCommands", "modes")
         if answer.get("configOptions") is not None:
             made["configOptions"] = session.to_v1.replace_options(answer["configOptions"], place.at("configOptions"))
@@ -166,7 +175,11 @@ class AgentAsV1(peers1.Agent):
         commands = answer.get("availableCommands")
         if commands is not None:
             update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
-            self._background.start(self.v2_client.update(session, update, {}))
+            sending = self.v2_client.update(session, update, {})
+            if "sessionId" in answer:  # which the client does not know before
+                self._background.start(sending)
+            else:
+                await sending
         return made
 
     async def session_set_mode(self, params: v1.SetSessionModeRequest, /) -> v1.SetSessionModeResponse:

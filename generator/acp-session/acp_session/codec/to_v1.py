@@ -26,6 +26,10 @@ from .walker import Hook, Json, Walker, carried, without
 
 CARRIED: Final = f"_{CARRIER}/session/update"
 """The notification that carries an update of v2 to those who know it."""
+FORMLESS: Final = frozenset({"notice", "compaction_update", "compaction_summary_chunk", "plan_update", "state_update"})
+"""Updates that v1 has a form for, but not always."""
+STATES: Final = frozenset({"running", "requires_action", "idle"})
+"""States that follow from the turns of v1."""
 UNTITLED: Final = "Tool call"
 MOST: Final = 10_000
 """Messages, tool calls and plans of a session that are kept; the oldest go first."""
@@ -315,6 +319,19 @@ def _kept(found: dict[K, V], key: K, make: Callable[[], V], most: int = MOST) ->
     if key not in found and len(found) >= most:
         del found[next(iter(found))]
     return found.setdefault(key, make())
+
+
+def is_carried(update: Json) -> bool:
+    """Whether v1 carries this update of v2. One that v1 has a form for, or that ends work, is never carried."""
+    kind, row = update.get("sessionUpdate"), TABLE["SessionUpdate"]
+    known = {*row.rows, *row.only_v2}  # type: ignore[union-attr]
+    match kind:
+        case "plan_update":
+            return as_object(update.get("plan")).get("type") != "items"
+        case "state_update":
+            return bool(update.get("background")) or update.get("state") not in STATES
+        case _:
+            return kind in FORMLESS or kind not in known
 
 
 def _as_text(text: str, source: Json) -> Json:

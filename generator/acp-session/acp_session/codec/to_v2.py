@@ -128,11 +128,17 @@ class ToV2(Walker):
 
     def _item(self, item: Any, place: Place) -> Any:
         found = original(item)
-        return self.by_row("ToolCallContent", item, place) if found is None else found
+        if found is None or found.get("type") == "content" or not self._is_shown(found):
+            return self.by_row("ToolCallContent", item, place)
+        return found
+
+    def _is_shown(self, item: Json) -> bool:
+        """Whether an item is no terminal, or one that may stand in tool calls."""
+        terminals = self._terminals()
+        return item.get("type") != "terminal" or terminals is None or item.get("terminalId") in terminals
 
     def _terminal(self, item: Any, place: Place) -> Any:
-        terminals = self._terminals()
-        if terminals is None or as_object(item).get("terminalId") in terminals:
+        if self._is_shown(as_object(item)):
             return item
         place.lose("the client owns terminals in v1, the agent in v2; this one is unknown", item)
         return LOST
@@ -145,7 +151,7 @@ class ToV2(Walker):
 
     def _option(self, option: Any, place: Place) -> Any:
         source, found = as_object(option), original(option)
-        if found is not None:
+        if found is not None and found.get("type") == "boolean" and found.get("configId") == source.get("id"):
             return {**found, "currentValue": source.get("currentValue") == ON[True]}
         if source.get("type") != "select":
             return self.by_row("SessionConfigOption", source, place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
+from acp_bindings import RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 
 from acp_session.diffs import as_object
@@ -16,7 +16,7 @@ from acp_session.services import SERVICES
 from acp_workspace.errors import refused
 
 from .messages import into_v1, into_v2, relay_errors
-from .to_v1 import CARRIED
+from .to_v1 import CARRIED, STATES, is_carried
 from .user_requests import elicitation_to_v2, outcome_to_v1, permission_to_v2
 from .v1_turns import TurnsOfV1
 from .walker import without
@@ -101,6 +101,13 @@ class ClientForV1(peers1.Client):
             return
         place = self._codec.losses.place(CARRIED)
         notification = into_v2(v2.UpdateSessionNotification, as_object(params), place)
-        await self._codec.report_start(self._codec.session(notification.session_id))
-        with suppress(ConnectionClosed):
-            await self._codec.client.session_update(notification)
+        session, update = self._codec.session(notification.session_id), to_builtins(notification.update)
+        if session.is_muted:
+            return
+        if not is_carried(update):
+            place.at("update").lose("only what v1 has no form for is carried", update)
+            return
+        await self._codec.report_start(session)
+        if update.get("state") in STATES:  # the turn of v1 says the state; the background is carried
+            update = {**without(update, "stopReason", "error"), **session.state}
+        await self._codec.send(session.id, update, without(to_builtins(notification), "sessionId", "update"))

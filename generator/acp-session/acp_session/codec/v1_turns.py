@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,6 +22,7 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import Background, Questions
 from acp_session.services import Services
+from acp_workspace.errors import INTERNAL_ERROR
 from jsonrpc_bindings.errors import REQUEST_CANCELLED
 
 from .interfaces import ClientInterface
@@ -30,6 +32,8 @@ from .to_v1 import ToV1
 from .to_v2 import ToV2
 from .walker import Json
 
+MOST_UNUSED: Final = 100
+"""Sessions that are kept although they were not opened here."""
 PATIENCE: Final = 0.5
 """Seconds of silence after which a prompt counts as accepted."""
 
@@ -49,7 +53,7 @@ class Turn:
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """A session: what it was sent, its turn, prompts that wait for it, and what the user is being asked."""
+    """A session: what it was sent, its turn, its state as reported last, prompts that wait, and what the user is being asked."""
 
     id: str
     to_v2: ToV2
@@ -57,10 +61,22 @@ class Session:
     additional: list[str] = field(default_factory=list[str])
     free: asyncio.Lock = field(default_factory=asyncio.Lock)
     turn: Turn | None = None
+    state: Json = field(default_factory=lambda: {"state": "idle"})
     work: asyncio.Task[Any] | None = None
     waiting: set[asyncio.Task[Any]] = field(default_factory=set[Any])
     questions: Questions = field(default_factory=Questions)
     is_muted: bool = False
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it was opened, or a prompt is worked on."""
+        return bool(self.cwd) or self.turn is not None or self.free.locked() or self.is_muted
+
+
+def forget_oldest(unused: Sequence[str], sessions: dict[str, Any]) -> None:
+    """Make room for a session of which a message tells: of those that nobody uses, the oldest goes."""
+    if len(unused) >= MOST_UNUSED:
+        del sessions[unused[0]]
 
 
 class TurnsOfV1(peers2.Agent):
@@ -117,6 +133,7 @@ class TurnsOfV1(peers2.Agent):
         """What is known of a session; one that is new begins."""
         found = self.sessions.get(session_id)
         if found is None:
+            forget_oldest([one.id for one in self.sessions.values() if not one.is_used], self.sessions)
             to_v2 = ToV2(lambda: self.services.terminals(session_id))
             found = self.sessions[session_id] = Session(session_id, to_v2)
         return found
@@ -153,7 +170,7 @@ class TurnsOfV1(peers2.Agent):
         try:
             await asyncio.wait([waiting])
         except asyncio.CancelledError:
-            if not waiting.cancel():
+            if not waiting.cancel() and not waiting.cancelled():
                 session.free.release()
             raise
         finally:
@@ -174,15 +191,18 @@ class TurnsOfV1(peers2.Agent):
         try:
             asking = self.agent.connection.request("session/prompt", request, timeout=math.inf)  # a turn has no limit
             end = to_builtins(await relay_errors(asking))
-        except RequestError as error:
+        except Exception as found:  # noqa: BLE001 - whatever kept the prompt from being sent ends it
+            error = found if isinstance(found, RequestError) else RequestError(INTERNAL_ERROR, str(found))
             if not turn.begun.is_set() and not turn.answered.is_set():
                 turn.failure = error
             failed = {"stopReason": "error", "error": error.as_json()}
             end = {"stopReason": "cancelled"} if turn.is_cancelled else failed
         try:
             if turn.failure is None:
-                await self.report_start(session)
-                await self.report_state(session, "idle", end)
+                try:
+                    await self.report_start(session)
+                finally:
+                    await self.report_state(session, "idle", end)
         finally:
             session.turn = session.work = None
             session.to_v2.pause()
@@ -204,7 +224,8 @@ class TurnsOfV1(peers2.Agent):
 
     async def report_state(self, session: Session, state: str, end: Json | None = None) -> None:
         """Report in which state a session is."""
-        await self.send(session.id, {"sessionUpdate": "state_update", "state": state, **(end or {})})
+        session.state = {"state": state, **(end or {})}
+        await self.send(session.id, {"sessionUpdate": "state_update", **session.state})
 
     async def send(self, session_id: str, update: Json, more: Json | None = None) -> None:
         """Send an update to the client."""
