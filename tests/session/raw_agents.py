@@ -67,7 +67,7 @@ class Agent1(peers1.Agent):
         capabilities: dict[str, Any] = {
             "loadSession": self.script.can_load,
             "sessionCapabilities": yes,
-            "auth": {"logout": {}},
+            "auth": {"logout": {}} if self.script.can_load else {},
         }
         answer: dict[str, Any] = {
             "protocolVersion": 1,

@@ -9,10 +9,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from acp_session.agent import Agent
 from acp_session.serving import serve_agent
+from jsonrpc_bindings.peers import Options
 from jsonrpc_bindings.transport import Transport, pair
 
 Answer = Callable[[dict[str, Any]], Any]
@@ -233,10 +234,12 @@ async def talking(
     answers: dict[str, Answer] | None = None,
     is_machine: bool = True,
     versions: Collection[int] = (1, 2),
+    user: str | None = None,
+    **options: Unpack[Options],
 ) -> AsyncGenerator[RawClient]:
     """A client in memory whose agent this is, once both have said hello."""
     near, far = pair()
-    serving = asyncio.create_task(serve_agent(agent, near, versions=versions))
+    serving = asyncio.create_task(serve_agent(agent, near, versions=versions, user=user, **options))
     offers = {**(ALL if version == 1 and is_machine else {}), **(capabilities or {})}
     client = RawClient(version, far, {**(machine() if version == 1 and is_machine else {}), **(answers or {})})
     try:

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,10 @@ import pytest
 from acp_bindings import RequestError, v2
 
 from acp_session.agent import Agent, AuthRequired
+from acp_session.client import Client
 from acp_session.modes import Mode
 from acp_session.serving import run_agent
-from acp_session.session import Session
+from acp_session.session import ClientConnection, Session
 from acp_session.turn import Diff, Turn
 from acp_workspace.containment import guarantees
 
@@ -160,6 +161,49 @@ def test_a_turn_ends_as_cancelled_whatever_the_author_makes_of_it(tmp_path: Path
 
 
 @both
+def test_work_that_goes_on_after_its_cancellation_holds_nothing_up(tmp_path: Path, version: int) -> None:
+    over = asyncio.Event()
+
+    async def deaf(turn: Turn) -> None:
+        await turn.send_message(turn.text)
+        while turn.text == "1" and not over.is_set():
+            with suppress(asyncio.CancelledError):
+                await over.wait()
+
+    async def work() -> None:
+        async with talking(Working(deaf), version, grace=0.02) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.create_task(client.prompt(id_, "1"))
+            await client.until(client.text)
+            client.cancel(id_)
+            assert await prompt == "cancelled"
+            assert await client.prompt(id_, "2") == "end_turn"
+            prompt = asyncio.create_task(client.prompt(id_, "1"))
+            await client.until(lambda: client.text() == "121")
+            await client.request("session/close", sessionId=id_)
+            assert await prompt == "cancelled"
+            over.set()
+
+    play(work)
+
+
+@both
+def test_a_turn_that_breaks_outside_the_work_of_the_agent_ends_as_failed(tmp_path: Path, version: int) -> None:
+    async def fail(turn: Turn) -> None:
+        raise RequestError(-32000, "no JSON", {"why": object()})
+
+    async def work() -> None:
+        async with talking(Working(fail), version) as client:
+            id_ = await client.new(tmp_path)
+            for _ in range(2):
+                with pytest.raises(Refused) as failed:
+                    await client.prompt(id_)
+                assert (failed.value.code, failed.value.message) == (-32603, "internal error")
+
+    play(work)
+
+
+@both
 def test_a_permission_request_is_withdrawn_when_its_turn_is_cancelled(tmp_path: Path, version: int) -> None:
     async def ask(turn: Turn) -> None:
         async with turn.tool_call("Ask") as call:
@@ -215,22 +259,16 @@ def test_a_failure_is_answered_and_logged_with_the_id_of_the_session_and_says_no
 
 
 @both
-def test_an_agent_without_work_or_without_a_reason_says_so_in_its_log(
+def test_an_agent_without_work_says_so_in_its_log(
     tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Forgetful(Agent):
-        async def on_prompt(self, turn: Turn) -> str:  # noqa: ARG002
-            return None  # type: ignore[return-value]
-
     async def work() -> None:
-        for agent in (Agent(), Forgetful()):
-            async with talking(agent, version) as client:
-                with pytest.raises(Refused):
-                    await client.prompt(await client.new(tmp_path))
+        async with talking(Agent(), version) as client:
+            with pytest.raises(Refused):
+                await client.prompt(await client.new(tmp_path))
 
     play(work)
     assert "override 'on_prompt'" in caplog.text
-    assert "no stop reason" in caplog.text
 
 
 def test_prompts_wait_for_the_turn_before_them_and_go_with_a_cancellation(tmp_path: Path) -> None:
@@ -324,7 +362,7 @@ def test_the_life_of_a_session_is_told_to_the_agent_and_kept_without_a_line_of_i
         async def on_close_session(self, session: Session) -> None:  # noqa: ARG002
             told.append("close")
 
-        async def on_delete_session(self, session_id: str) -> None:  # noqa: ARG002
+        async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:  # noqa: ARG002
             told.append("delete")
 
         async def on_prompt(self, turn: Turn) -> str:
@@ -363,7 +401,7 @@ def test_the_life_of_a_session_is_told_to_the_agent_and_kept_without_a_line_of_i
             with pytest.raises(Refused) as gone:
                 await client.prompt(id_)
             assert gone.value.code == -32002
-        assert told == ["new", "load ['low']", "fork", "close", "resume", "close", "delete", "close"]
+        assert told == ["new", "load ['low']", "fork", "close", "resume", "delete", "close", "close"]
 
     play(work)
 
@@ -603,22 +641,120 @@ def test_what_an_author_sets_wrongly_is_a_value_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="on_authenticate"):
         Agent(auth_methods=[v2.AuthMethodAgent(method_id="key", name="Key")])
 
+    class Locked(Agent):
+        async def on_authenticate(self, method_id: str) -> None:
+            """There is no way out."""
+
+    with pytest.raises(ValueError, match="on_logout"):
+        Locked(auth_methods=[v2.AuthMethodAgent(method_id="key", name="Key")])
+
+
+@pytest.mark.parametrize(
+    ("side", "name"),
+    [
+        *((Agent, name) for name in ("allowed_roots", "prompt_types", "mcp_transports")),
+        *((Client, name) for name in ("allowed_roots", "elicitation")),
+    ],
+)
+def test_a_text_in_place_of_several_is_refused(side: Any, name: str) -> None:
+    for text in ("/srv/app", b"/srv/app"):
+        with pytest.raises(TypeError, match=f"'{name}' takes several values"):
+            side(**{name: text})
+
+
+class Guarded(Working):
+    """The method by which a user logs in is the name of the user."""
+
+    async def on_authenticate(self, connection: ClientConnection, method_id: str) -> None:
+        connection.user = method_id
+
+    async def on_logout(self, connection: ClientConnection) -> None:
+        pass
+
+    async def on_new_session(self, session: Session) -> None:
+        if session.connection.user is None:
+            raise AuthRequired
+
+    async def on_extension_request(self, connection: ClientConnection, method: str, params: Any) -> Any:
+        return [connection.user, method, params]
+
+
+@both
+def test_a_session_is_there_only_for_the_user_who_began_it(tmp_path: Path, version: int) -> None:
+    login, logout = ("authenticate", "logout") if version == 1 else ("auth/login", "auth/logout")
+    where: dict[str, Any] = {"cwd": str(tmp_path), "mcpServers": []}
+    going = asyncio.Event()
+
+    async def wait(turn: Turn) -> None:
+        await turn.send_message("a")
+        await going.wait()
+
+    async def listed(client: RawClient) -> list[str]:
+        return [one["sessionId"] for one in (await client.request("session/list"))["sessions"]]
+
+    async def work() -> None:
+        methods = [v2.AuthMethodAgent(method_id=name, name=name) for name in ("ada", "eve")]
+        agent = Guarded(wait, auth_methods=methods)
+        async with (
+            talking(agent, version) as ada,
+            talking(agent, version) as eve,
+            talking(agent, version, user="ada") as phone,
+        ):
+            await ada.request(login, methodId="ada")
+            await eve.request(login, methodId="eve")
+            assert (await eve.request("_who"))[0] == "eve"
+            id_ = await ada.new(tmp_path)
+            prompt = asyncio.create_task(ada.prompt(id_))
+            await ada.until(ada.text)
+            for method in ("load", "resume", "fork", "close"):
+                with pytest.raises(Refused) as refused:
+                    await eve.request(f"session/{method}", sessionId=id_, **({} if method == "close" else where))
+                assert refused.value.code == -32002
+            with pytest.raises(Refused) as refused:
+                await eve.prompt(id_)
+            assert refused.value.code == -32002
+            await eve.request("session/delete", sessionId=id_)
+            assert (await listed(eve), await listed(phone)) == ([], [id_])
+            going.set()
+            assert await prompt == "end_turn"
+            await ada.request(logout)
+            with pytest.raises(Refused) as refused:
+                await ada.prompt(id_)
+            assert (refused.value.code, await listed(ada)) == (-32002, [])
+            await phone.load(id_, tmp_path)
+            assert await phone.prompt(id_) == "end_turn"
+
+    play(work)
+
+
+@both
+def test_a_deletion_can_be_refused_before_anything_is_given_up(tmp_path: Path, version: int) -> None:
+    going = asyncio.Event()
+
+    class Keeping(Working):
+        async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:  # noqa: ARG002
+            raise RequestError(-32602, "kept")
+
+    async def wait(turn: Turn) -> None:
+        await turn.send_message("a")
+        await going.wait()
+
+    async def work() -> None:
+        async with talking(Keeping(wait), version) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.create_task(client.prompt(id_))
+            await client.until(client.text)
+            with pytest.raises(Refused) as refused:
+                await client.request("session/delete", sessionId=id_)
+            assert refused.value.message == "kept"
+            going.set()
+            assert await prompt == "end_turn"
+
+    play(work)
+
 
 @both
 def test_users_log_in_by_what_is_offered(tmp_path: Path, version: int) -> None:
-    class Guarded(Working):
-        is_known = False
-
-        async def on_authenticate(self, method_id: str) -> None:
-            self.is_known = method_id == "key"
-
-        async def on_logout(self) -> None:
-            self.is_known = False
-
-        async def on_new_session(self, session: Session) -> None:  # noqa: ARG002
-            if not self.is_known:
-                raise AuthRequired
-
     login, logout = ("authenticate", "logout") if version == 1 else ("auth/login", "auth/logout")
 
     async def work() -> None:
@@ -654,7 +790,7 @@ def test_what_nobody_wrote_is_answered_as_not_served(version: int) -> None:
 @both
 def test_requests_beyond_the_protocol_reach_the_agent(version: int) -> None:
     class Extended(Agent):
-        async def on_extension_request(self, method: str, params: Any) -> Any:
+        async def on_extension_request(self, connection: ClientConnection, method: str, params: Any) -> Any:  # noqa: ARG002
             return {method: params}
 
     async def work() -> None:
@@ -695,6 +831,126 @@ def test_one_agent_serves_many_clients_and_a_session_goes_to_the_last_that_loads
             assert closed.value.code == -32602
             assert await two.prompt(id_, "here") == "end_turn"
             assert two.text(id_) == "here"
+
+    play(work)
+
+
+@both
+def test_what_is_set_beside_the_answer_to_a_new_session_reaches_the_client(tmp_path: Path, version: int) -> None:
+    class Late(Working):
+        steps: asyncio.Task[None]
+        pause = 0
+
+        async def on_new_session(self, session: Session) -> None:
+            self.steps = asyncio.create_task(self.set(session))
+
+        async def set(self, session: Session) -> None:
+            for _ in range(self.pause):
+                await asyncio.sleep(0)
+            await session.set_commands([v2.Command(name="tide", description="Say it")])
+            await session.set_modes([Mode("ask", "Ask")], current="ask")
+
+    async def work() -> None:
+        agent = Late(echo)
+        async with talking(agent, version) as client:
+            for agent.pause in range(4):
+                made = await client.request("session/new", cwd=str(tmp_path), mcpServers=[])
+                await agent.steps
+                await client.request("session/list")
+                shown = str([made, *client.updates(made["sessionId"])])
+                assert "tide" in shown
+                assert "'ask'" in shown
+                stored = await agent.store.load(made["sessionId"])
+                assert stored is not None
+                assert [one.name for one in stored.commands] == ["tide"]
+                assert stored.config_options
+
+    play(work)
+
+
+@both
+def test_a_session_that_is_loaded_during_its_turn_shows_every_piece_once(tmp_path: Path, version: int) -> None:
+    going = asyncio.Event()
+
+    class Slow(Working):
+        async def on_load_session(self, session: Session) -> None:  # noqa: ARG002
+            going.set()
+            await asyncio.sleep(0.01)
+
+    async def count(turn: Turn) -> None:
+        await turn.send_message("a")
+        await going.wait()
+        for one in "bcdefghij":
+            await turn.send_message(one)
+            await asyncio.sleep(0.002)
+
+    async def work() -> None:
+        async with talking(Slow(count), version) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.create_task(client.prompt(id_))
+            await client.until(client.text)
+            begun = len(client.notes)
+            await client.load(id_, tmp_path)
+            assert await prompt == "end_turn"
+            chunks = [one for one in client.updates(id_, begun) if one["sessionUpdate"] == "agent_message_chunk"]
+            assert "".join(one["content"]["text"] for one in chunks) == "abcdefghij"
+            assert len({one.get("messageId") for one in chunks}) == 1
+
+    play(work)
+
+
+@both
+def test_what_a_turn_sends_during_a_load_that_is_refused_is_not_lost(tmp_path: Path, version: int) -> None:
+    class Wary(Working):
+        async def on_load_session(self, session: Session) -> None:
+            going.set()
+            await sent.wait()
+            await session.set_commands([v2.Command(name="tide", description="Say it")])
+            raise RequestError(-32602, "not now")
+
+    going, sent = asyncio.Event(), asyncio.Event()
+
+    async def speak(turn: Turn) -> None:
+        await turn.send_message("a")
+        await going.wait()
+        await turn.send_message("b")
+        sent.set()
+
+    async def work() -> None:
+        async with talking(Wary(speak), version) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.create_task(client.prompt(id_))
+            await client.until(client.text)
+            with pytest.raises(Refused):
+                await client.load(id_, tmp_path)
+            assert await prompt == "end_turn"
+            assert client.text(id_) == "ab"
+            assert "available_commands_update" in [one["sessionUpdate"] for one in client.updates(id_)]
+
+    play(work)
+
+
+@both
+def test_a_session_that_closes_takes_nothing_more_in(tmp_path: Path, version: int) -> None:
+    turns: list[str] = []
+
+    class Slow(Working):
+        async def on_close_session(self, session: Session) -> None:  # noqa: ARG002
+            await asyncio.sleep(0.02)
+
+    async def note(turn: Turn) -> None:
+        turns.append(turn.text)
+
+    async def work() -> None:
+        async with talking(Slow(note), version) as client:
+            id_ = await client.new(tmp_path)
+            closing = client.begin("session/close", sessionId=id_)
+            prompt = client.begin("session/prompt", sessionId=id_, prompt=[{"type": "text", "text": "late"}])
+            with pytest.raises(Refused) as refused:
+                await prompt
+            assert refused.value.code == -32602
+            await closing
+            assert turns == []
 
     play(work)
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from acp_bindings import UNSET, v2
 
 from acp_session import (
+    Agent,
     Client,
     ClientSession,
     ConnectionClosed,
@@ -24,9 +26,13 @@ from acp_session import (
     PermissionRequest,
     PromptResult,
     RequestError,
+    Session,
+    connect_agent,
+    connect_in_memory,
 )
 from acp_session.transcript import Message, ToolCallState
 from acp_workspace.containment import guarantees
+from jsonrpc_bindings.transport import pair
 from session.raw_agents import Script, connected, text, words
 from workspace.conftest import descriptors
 
@@ -726,3 +732,142 @@ def test_questions_are_asked_where_they_belong_and_refused_otherwise(version: in
     assert found[:5] == ["decline", -32602, found[2], "accept", -32602]
     assert found[2] in (-32602, "not advertised")
     assert set(found[5:]) == {"not advertised"}
+
+
+# --- after the end ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_closed_here", [False, True], ids=["the agent ends", "closed here"])
+def test_whatever_is_asked_once_the_connection_has_ended_says_so(
+    version: int, is_closed_here: bool, folders: tuple[str, str]
+) -> None:
+    async def work() -> None:
+        async with connected(version, Script(), Client(allowed_roots=folders)) as (agent, raw):
+            session = await agent.new_session(folders[0])
+            await (agent if is_closed_here else raw.connection).close()
+            await agent.wait_closed()
+            calls: list[Callable[[], Awaitable[Any]]] = [
+                lambda: session.prompt("Hello"),
+                lambda: session.set_config_option("fast", True),
+                lambda: session.set_mode("code"),
+                session.cancel,
+                session.close,
+                session.delete,
+                agent.list_sessions,
+                lambda: agent.new_session(folders[0]),
+                lambda: agent.load_session(session.id, folders[0]),
+                lambda: agent.resume_session(session.id, folders[0]),
+                lambda: agent.fork_session(session.id, folders[0]),
+            ]
+            for _ in range(2):
+                for call in calls:
+                    with pytest.raises(ConnectionClosed):
+                        await call()
+                await asyncio.sleep(0.01)  # by now all has been told that the agent has ended
+
+    play(work)
+
+
+def test_an_answer_to_a_prompt_that_breaks_the_schema_says_where(version: int, folders: tuple[str, str]) -> None:
+    if version == 2:  # the end of a prompt is no answer
+        return
+
+    async def work() -> None:
+        near, far = pair()
+        answers: dict[str, Any] = {
+            "initialize": {"protocolVersion": 1},
+            "session/new": {"sessionId": "s"},
+            "session/prompt": {"stopReason": 5},
+        }
+
+        async def answer() -> None:
+            is_said = False
+            while (line := await far.receive()) is not None:
+                asked = json.loads(line)
+                if asked["method"] == "session/prompt" and is_said:
+                    update = {"sessionUpdate": "agent_message_chunk", "content": text("Hm")}
+                    body = {"method": "session/update", "params": {"sessionId": "s", "update": update}}
+                    far.send(json.dumps({"jsonrpc": "2.0", **body}).encode())
+                is_said = asked["method"] == "session/prompt"
+                body = {"jsonrpc": "2.0", "id": asked["id"], "result": answers[asked["method"]]}
+                far.send(json.dumps(body).encode())
+
+        answering = asyncio.ensure_future(answer())
+        async with connect_agent(near, Client(allowed_roots=folders)) as agent:
+            session = await agent.new_session(folders[0])
+            for _ in range(2):  # before a sign of life, and after one
+                with pytest.raises(InvalidMessage) as found:
+                    await session.prompt("Hello")
+                assert (found.value.method, found.value.place) == ("session/prompt", "/result/stopReason")
+        await answering
+
+    play(work)
+
+
+def test_the_data_of_an_error_is_plain_json(version: int, folders: tuple[str, str]) -> None:
+    async def refuse(agent: Any, session: str) -> str:
+        await agent.say(session, "Hm")
+        raise RequestError(-32050, "no quota", {"left": 0})
+
+    async def work() -> None:
+        async with connected(version, Script(refuse), Client(allowed_roots=folders)) as (agent, _):
+            session = await agent.new_session(folders[0])
+            with pytest.raises(PeerError) as found:
+                await session.prompt("Hello")
+            assert (found.value.code, found.value.data) == (-32050, {"left": 0})
+
+    play(work)
+
+
+@pytest.mark.parametrize("answer", ["raises", "nonsense"])
+def test_a_permission_prompt_that_fails_is_no_consent_and_the_log_names_the_session(
+    version: int, answer: str, folders: tuple[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(Client):
+        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
+            if answer == "raises":
+                raise RuntimeError("no window")
+            return answer
+
+    async def work() -> None:
+        async with connected(version, Script(busy), Broken(allowed_roots=folders)) as (agent, _):
+            session = await agent.new_session(folders[0])
+            assert await session.prompt("Write") == PromptResult("refusal")
+
+    with caplog.at_level(logging.ERROR):
+        play(work)
+    (record,) = caplog.records
+    assert (record.name, "session s1: " in record.getMessage()) == ("acp_session", True)
+    assert ("no window" if answer == "raises" else "'nonsense' was not offered") in caplog.text
+
+
+def test_a_prompt_may_be_one_content_block(version: int, folders: tuple[str, str]) -> None:
+    script = Script()
+
+    async def work() -> None:
+        async with connected(version, script, Client(allowed_roots=folders)) as (agent, _):
+            session = await agent.new_session(folders[0])
+            for prompt in (v2.TextContent(text="Hello"), (v2.TextContent(text="Hello"),), "Hello"):
+                assert await session.prompt(prompt) == PromptResult("end_turn")
+            assert [[block.text for block in params.prompt] for params in script.asked("session/prompt")] == 3 * [
+                ["Hello"]
+            ]
+
+    play(work)
+
+
+def test_commands_are_known_once_a_session_is_opened_again(version: int, folders: tuple[str, str]) -> None:
+    class Offering(Agent):
+        async def on_new_session(self, session: Session) -> None:
+            await session.set_commands([v2.Command(name="test", description="Run the tests")])
+
+    async def work() -> None:
+        client = Client(allowed_roots=folders)
+        async with connect_in_memory(Offering(), client, versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            for open_again in (agent.load_session, agent.resume_session):
+                await session.close()
+                session = await open_again(session.id, folders[0])
+                assert [command.name for command in session.transcript.commands] == ["test"]
+
+    play(work)

@@ -398,7 +398,7 @@ def test_prompts_about_unknown_subjects_are_declined_unless_the_author_handles_t
     play(work)
 
 
-def test_an_option_that_was_not_offered_is_an_error_and_no_consent(folders: tuple[str, str]) -> None:
+def test_an_option_that_was_not_offered_is_no_consent(folders: tuple[str, str]) -> None:
     class Wrong(Client):
         async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
             return "always"
@@ -406,6 +406,6 @@ def test_an_option_that_was_not_offered_is_an_error_and_no_consent(folders: tupl
     async def work() -> None:
         async with connected(2, Script(), Wrong(allowed_roots=folders)) as (agent, raw):
             session = await agent.new_session(folders[0])
-            assert await code(raw.ask(session.id, "May I?")) == -32603
+            assert await raw.ask(session.id, "May I?") == "cancelled"
 
     play(work)

@@ -309,3 +309,17 @@ def test_what_a_flood_before_the_answer_leaves_is_bounded(monkeypatch: pytest.Mo
         assert kept == [line] * 2
 
     run(work)
+
+
+@pytest.mark.parametrize(("agent", "client"), [(1, 2), (2, 1)])
+def test_programs_without_a_version_in_common_say_so(agent: int, client: int) -> None:
+    async def work() -> None:
+        near, far = pair()
+        serving = asyncio.ensure_future(serve_agent(Echo(), far, versions=(agent,)))
+        with pytest.raises(UnsupportedVersion, match=f"version {agent} of the protocol, not {client}") as found:
+            async with connect_agent(near, Client(), versions=(client,)):
+                pass
+        assert found.value.version == agent
+        await serving
+
+    run(work)

@@ -116,6 +116,9 @@ class Dying(Agent):
             die()
 
     async def on_prompt(self, turn):
+        if STATE == "idle":
+            asyncio.get_running_loop().call_later(0.05, die)
+            return "end_turn"
         if STATE == "asking":
             asyncio.get_running_loop().call_later(0.05, die)
             async with turn.tool_call("Go on?") as call:
@@ -136,7 +139,8 @@ class Silent(Client):
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize(
-    ("state", "how"), [("starting", "exit"), ("opening", "exit"), ("working", "signal"), ("asking", "exit")]
+    ("state", "how"),
+    [("starting", "exit"), ("opening", "exit"), ("working", "signal"), ("asking", "exit"), ("idle", "exit")],
 )
 def test_an_agent_that_dies_says_how_in_each_state(tmp_path: Path, version: int, state: str, how: str) -> None:
     async def work() -> None:
@@ -152,6 +156,8 @@ def test_an_agent_that_dies_says_how_in_each_state(tmp_path: Path, version: int,
             async with asyncio.timeout(60), connecting as agent:
                 session = await agent.new_session(tmp_path)
                 await session.prompt("Hello")
+                await agent.wait_closed()
+                await session.prompt("Are you there?")
 
         with pytest.raises(ConnectionClosed, match="the agent has ended") as ended:
             await converse()

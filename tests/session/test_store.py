@@ -131,10 +131,10 @@ def test_a_store_keeps_what_it_is_given_apart_from_what_happens_to_it(tmp_path: 
             assert found == stored(data={"a": [1]}, history=[message, unknown], calls=2)
             found.data["a"].clear()
             assert (await store.load("s1")) == stored(data={"a": [1]}, history=[message, unknown], calls=2)
-            assert [one.session_id for one in await store.list()] == ["s1"]
+            assert [one.session_id for one in await store.list(None)] == ["s1"]
             await store.delete("s1")
             await store.delete("s1")
-            assert (await store.load("s1"), list(await store.list())) == (None, [])
+            assert (await store.load("s1"), list(await store.list(None))) == (None, [])
 
     play(work)
 
@@ -222,10 +222,10 @@ class Failing(MemoryStore):
             raise OSError("disk")
         await super().save(session)
 
-    async def list(self) -> Sequence[v2.SessionInfo]:
+    async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
         if "list" in self.fails:
             raise OSError("disk")
-        return await super().list()
+        return await super().list(user)
 
 
 @enforced

@@ -661,3 +661,61 @@ def test_a_client_may_die_before_it_has_said_anything_and_while_it_says_hello(ve
             assert agent.holders == {}
 
     play(whole)
+
+
+def test_a_command_whose_turn_is_cancelled_before_its_terminal_is_known_is_released(tmp_path: Path) -> None:
+    known = asyncio.Event()
+
+    async def create(params: Any) -> Any:
+        with contextlib.suppress(asyncio.CancelledError):
+            await known.wait()
+        return {"terminalId": "late"}
+
+    async def run(turn: Turn) -> None:
+        await turn.run_command("sleep", "60")
+
+    async def work() -> None:
+        async with talking(Working(run), 1, answers={"terminal/create": create}) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.create_task(client.prompt(id_))
+            await client.until(lambda: client.asked)
+            client.cancel(id_)
+            assert await prompt == "cancelled"
+            known.set()
+            released = {"sessionId": id_, "terminalId": "late"}
+            await client.until(
+                lambda: ("terminal/release", released) in [(x["method"], x["params"]) for x in client.asked]
+            )
+
+    play(work)
+
+
+def test_a_terminal_whose_release_is_never_answered_does_not_hold_its_turn_up(tmp_path: Path) -> None:
+    over = asyncio.Event()
+
+    async def run(turn: Turn) -> None:
+        await turn.run_command("true")
+
+    async def work() -> None:
+        never = {"terminal/release": lambda params: over.wait()}
+        async with talking(Working(run), 1, answers=never, grace=0.02) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.create_task(client.prompt(id_))
+            await client.until(lambda: any(one["method"] == "terminal/release" for one in client.asked))
+            client.cancel(id_)
+            assert await prompt == "cancelled"
+            over.set()
+
+    play(work)
+
+
+@both
+def test_a_command_takes_paths(tmp_path: Path, version: int) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "tide.txt").touch()
+
+    async def work(turn: Turn) -> None:
+        assert (await turn.run_command(Path("ls"), Path("sub"))).output == "tide.txt\n"
+
+    (call,) = talk(tmp_path, version, work).calls().values()
+    assert call["title"] == "ls sub"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .serving import run_agent as run_agent
     from .serving import serve_agent as serve_agent
     from .session import ClientCapabilities as ClientCapabilities
+    from .session import ClientConnection as ClientConnection
     from .session import Session as Session
     from .store import FileStore as FileStore
     from .store import MemoryStore as MemoryStore
@@ -51,7 +52,7 @@ _MODULES: Final = {
     "modes": ("Mode",),
     "permission": ("PermissionRequest",),
     "serving": ("run_agent", "serve_agent"),
-    "session": ("ClientCapabilities", "Session"),
+    "session": ("ClientCapabilities", "ClientConnection", "Session"),
     "store": ("FileStore", "MemoryStore", "Store", "StoredSession"),
     "transcript": ("Transcript",),
     "turn": ("CommandResult", "Diff", "ToolCall", "Turn"),

@@ -20,7 +20,8 @@ from acp_bindings import RequestError, v2
 
 from acp_workspace.errors import METHOD_NOT_FOUND
 
-from .session import Session
+from .arguments import refuse_text, refuse_unknown
+from .session import ClientConnection, Session
 from .store import MemoryStore, Store
 from .turn import Turn
 
@@ -29,6 +30,10 @@ AUTH_REQUIRED: Final = -32000
 
 RootPolicy: TypeAlias = "Callable[[str], str | None]"
 """Told a directory, it returns why a session may not use it, or `None` if it may."""
+
+
+PROMPT_CAPABILITIES: Final = {"image": "image", "audio": "audio", "resource": "embedded_context"}
+"""The capability for each type of content that not every agent takes."""
 
 
 class AuthRequired(RequestError):
@@ -70,9 +75,14 @@ class Agent:
         prompt_types: Collection[str] = (),
         mcp_transports: Collection[str] = ("stdio",),
     ) -> None:
+        refuse_text(allowed_roots=allowed_roots, prompt_types=prompt_types, mcp_transports=mcp_transports)
+        refuse_unknown(("text", "resource_link", *PROMPT_CAPABILITIES), prompt_types=prompt_types)
+        refuse_unknown(("stdio", "http"), mcp_transports=mcp_transports)
+        if store is not None and not hasattr(store, "save"):
+            raise TypeError(f"'store' must be a store, such as FileStore({str(store)!r})")
         self.info: v2.Implementation = info or v2.Implementation(name=type(self).__name__.lower(), version="0")
         self.auth_methods: tuple[v2.AuthMethod, ...] = tuple(auth_methods)
-        self.store: Store = store or MemoryStore()
+        self.store: Store = MemoryStore() if store is None else store
         self.root_policy: RootPolicy = _policy(allowed_roots)
         self.additional_directories = additional_directories
         self.prompt_types = frozenset(prompt_types)
@@ -81,6 +91,8 @@ class Agent:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         if any(isinstance(one, v2.AuthMethodAgent) for one in auth_methods) and not self.overrides("on_authenticate"):
             raise ValueError("an agent with methods of authentication needs 'on_authenticate'")
+        if auth_methods and not self.overrides("on_logout"):
+            raise ValueError("an agent with methods of authentication needs 'on_logout'")
 
     def overrides(self, name: str) -> bool:
         """Whether a subclass has this method."""
@@ -97,9 +109,8 @@ class Agent:
             "audio": v2.PromptAudioCapabilities(),
             "resource": v2.PromptEmbeddedContextCapabilities(),
         }
-        names = {"resource": "embedded_context"}
         taken: dict[str, Any] = {
-            names.get(type_, type_): value for type_, value in prompt.items() if type_ in self.prompt_types
+            PROMPT_CAPABILITIES[type_]: value for type_, value in prompt.items() if type_ in self.prompt_types
         }
         mcp = {"stdio": v2.McpStdioCapabilities(), "http": v2.McpHttpCapabilities()}
         reached: dict[str, Any] = {type_: value for type_, value in mcp.items() if type_ in self.mcp_transports}
@@ -113,9 +124,9 @@ class Agent:
 
     # --- the work
 
-    async def on_prompt(self, turn: Turn) -> str:
-        """Do the work of a turn, and return why it ended: `end_turn`, `max_tokens`, `max_turn_requests` or `refusal`. It is cancelled with
-        the turn.
+    async def on_prompt(self, turn: Turn) -> str | None:
+        """Do the work of a turn, and return why it ended: `end_turn` (or nothing), `max_tokens`, `max_turn_requests` or `refusal`. It is
+        cancelled with the turn, which ends without it where it goes on.
         """
         raise NotImplementedError("override 'on_prompt'")
 
@@ -139,8 +150,8 @@ class Agent:
     async def on_close_session(self, session: Session) -> None:
         """A session is closed: by the client, with its connection, or since another connection opens it. Its turn has ended."""
 
-    async def on_delete_session(self, session_id: str) -> None:
-        """A session is deleted from the store. It has been closed."""
+    async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:
+        """A session is about to be closed, if it is open, and deleted from the store. Raise `RequestError` to keep it."""
 
     # --- settings and users
 
@@ -150,21 +161,21 @@ class Agent:
     async def on_set_config_option(self, session: Session, config_id: str, value: str | bool) -> None:
         """The user sets an option that `session.set_config_options` offers. It has the value once this returns."""
 
-    async def on_authenticate(self, method_id: str) -> None:  # noqa: ARG002
-        """The user logs in by one of `auth_methods`."""
+    async def on_authenticate(self, connection: ClientConnection, method_id: str) -> None:  # noqa: ARG002
+        """The user logs in by one of `auth_methods`: set `connection.user`."""
         raise _unserved("auth/login")
 
-    async def on_logout(self) -> None:
-        """The user logs out."""
+    async def on_logout(self, connection: ClientConnection) -> None:  # noqa: ARG002
+        """The user logs out: once this returns, `connection.user` is `None`."""
         raise _unserved("auth/logout")
 
     # --- beyond the protocol
 
-    async def on_extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002
+    async def on_extension_request(self, connection: ClientConnection, method: str, params: Any) -> Any:  # noqa: ARG002
         """Answer a request that the protocol does not have; its name begins with `_`, and params and result are plain JSON."""
         raise _unserved(method)
 
-    async def on_extension_notification(self, method: str, params: Any) -> None:
+    async def on_extension_notification(self, connection: ClientConnection, method: str, params: Any) -> None:
         """Take note of a notification that the protocol does not have."""
 
 

@@ -11,6 +11,7 @@ from acp_bindings import v2
 
 from jsonrpc_bindings.peers import Folder
 
+from .arguments import refuse_text
 from .client_core import ClientCore
 from .client_session import ClientSession
 from .errors import InvalidMessage
@@ -116,6 +117,7 @@ class AgentConnection:
         self, *, cwd: Folder | None = None, additional_directories: Sequence[Folder] | None = None
     ) -> list[v2.SessionInfo]:
         """All sessions that the agent knows, with their directories, or those with these directories."""
+        refuse_text(additional_directories=additional_directories)
         fields: dict[str, Any] = {"cwd": None if cwd is None else str(Path.cwd() / cwd)}
         if additional_directories is not None:
             offered = self._core.session_capabilities.additional_directories
@@ -155,8 +157,9 @@ class AgentConnection:
         await self._core.request("auth/login", self._core.remote.auth_login(request))
 
     async def logout(self) -> None:
-        """Log the user out. Raises `NotAdvertised` where the agent has no login."""
+        """Log the user out. Raises `NotAdvertised` where the agent has no login, or one of v1 cannot forget it."""
         self._core.require("auth/logout", bool(self.auth_methods), "authMethods")
+        self._core.require("logout", self._core.can_logout, "agentCapabilities.auth.logout")
         await self._core.request("auth/logout", self._core.remote.auth_logout(v2.LogoutAuthRequest()))
 
     # --- the rest

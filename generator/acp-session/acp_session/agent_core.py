@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import secrets
-from collections.abc import Callable, Collection, Coroutine, Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 
@@ -30,14 +30,21 @@ from jsonrpc_bindings.tail import Tail
 from .agent import Agent
 from .codec.interfaces import ClientInterface
 from .local_services import Local, LocalServices
-from .modes import MODE
+from .modes import MODE, with_value
 from .services import Services
-from .session import LOG, ClientCapabilities, Peer, Session
+from .session import LOG, ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
 from .turn import Turn
 
 CANCELLED: Final[dict[str, Any]] = {"stopReason": "cancelled"}
 """The end of work that was cancelled."""
+STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+"""Why a turn may end."""
+FAILED: Final[dict[str, Any]] = {
+    "stopReason": "error",
+    "error": {"code": INTERNAL_ERROR, "message": "internal error"},
+}
+"""The end of work that broke."""
 MOST_OUTPUT: Final = 1024 * 1024
 """Bytes of a terminal's output that the history keeps; the oldest go first."""
 PAGE: Final = 100
@@ -63,13 +70,12 @@ class OpenSession(Session):
     """A session that a connection holds: its roots, its turn, and the prompts that wait for it."""
 
     def __init__(self, core: AgentCore, stored: StoredSession) -> None:
-        super().__init__(stored, core.peer, core.agent.store)
+        super().__init__(stored, core.connection_to_client, core.agent.store)
         self.root_set: RootSet | None = None
         self.waiting: set[asyncio.Task[Literal[True]]] = set()
         self.closing: asyncio.Task[None] | None = None
         self.work: asyncio.Task[None] | None = None
-        self.is_stopped = False
-        self._running: asyncio.Task[str] | None = None
+        self.stopped = asyncio.Event()
         self._free = asyncio.Lock()
         self._core = core
         self._outputs: dict[str, Tail] = {}
@@ -82,7 +88,7 @@ class OpenSession(Session):
     def options_with(self, config_id: str, value: object) -> list[v2.SessionConfigOption]:
         """The options once one of them has this value. Raises `RequestError` -32602."""
         try:
-            return self._with_value(config_id, value)
+            return with_value(self._stored.config_options, config_id, value)
         except ValueError as error:
             raise invalid_params(str(error)) from None
 
@@ -93,45 +99,85 @@ class OpenSession(Session):
 
     # --- its opening and its end
 
-    @contextmanager
-    def opening(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> Generator[None]:
-        """Use these roots and MCP servers, unless what is done meanwhile fails."""
+    @asynccontextmanager
+    async def opening(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> AsyncGenerator[None]:
+        """Use these roots and MCP servers, unless what is done meanwhile fails. Updates are kept back."""
         stored = self._stored
-        before = self.root_set, self.mcp_servers, self._is_opening, stored.cwd, stored.additional_directories
+        before = self.root_set, self.mcp_servers, stored.cwd, stored.additional_directories
         self.root_set, self.mcp_servers = roots, () if servers is UNSET else tuple(servers)
-        self._is_opening, stored.cwd, stored.additional_directories = True, roots.scope.cwd, roots.scope.additional
+        stored.cwd, stored.additional_directories = roots.scope.cwd, roots.scope.additional
+        self._is_opening, self._early = True, []
         try:
             yield
         except BaseException:
-            self.root_set, self.mcp_servers, self._is_opening, stored.cwd, stored.additional_directories = before
+            self.root_set, self.mcp_servers, stored.cwd, stored.additional_directories = before
+            self._is_opening = False
             roots.close()
+            if self.root_set is not None:
+                await self._release()
+                await self._save_between_turns()
             raise
         if before[0] is not None:
             before[0].close()
 
-    def begin(self) -> None:
-        """Keep updates back until the client knows the session's id, and end the tool calls that it was forked with."""
-        self._early = []
+    def end_calls(self) -> None:
+        """End the tool calls that the session was forked with."""
         self._end_calls({getattr(one, "tool_call_id", "") for one in self._stored.history})
 
-    async def opened(self, *, is_replayed: bool = False, is_new: bool = False) -> None:
-        """Send what was kept back, the history where it is wanted, and what the session does now."""
+    def agreed(self) -> None:
+        """Save from now on what is set: the request is granted."""
         self._is_opening = False
-        early, self._early = self._early or [], None
-        with suppress(ConnectionError):
-            for update in (*early, *(self._stored.history if is_replayed else ())):
-                await self._send(update)
-            if not is_new:
+
+    def offer(self) -> dict[str, Any]:
+        """The options and commands, as the fields of an answer. Updates that were kept back do not say them again."""
+        self._drop_settings()
+        fields = {"config_options": self._stored.config_options, "available_commands": self._stored.commands}
+        return {name: list(value) for name, value in fields.items() if value}
+
+    def _drop_settings(self) -> None:
+        if self._early is not None:
+            settings = v2.ConfigOptionUpdate | v2.AvailableCommandsUpdate
+            self._early = [one for one in self._early if not isinstance(one, settings)]
+
+    async def opened(self, *, is_replayed: bool = False, is_new: bool = False) -> None:
+        """Send the history where it is wanted, what was kept back, and what the session does now."""
+        if not is_new:
+            self._drop_settings()  # the answer is still to come
+        if is_replayed:
+            with suppress(ConnectionError):
+                await self._replay()
+        await self._release()
+        if not is_new:
+            with suppress(ConnectionError):
                 await self._send_state(self._state)
+
+    async def _replay(self) -> None:
+        """Send the history and what terminals show. What is sent meanwhile follows."""
+        history = list(self._stored.history)
+        updates: list[v2.SessionUpdate] = [
+            *history,
+            *(v2.TerminalUpdate(terminal_id=id_, output=_shown(output)) for id_, output in self._outputs.items()),
+        ]
+        known, shown = {id(one) for one in history}, v2.TerminalUpdate | v2.TerminalOutputChunk
+        self._early = [one for one in self._early or () if id(one) not in known and not isinstance(one, shown)]
+        for update in updates:
+            await self._deliver(update)
+
+    async def _release(self) -> None:
+        """Send what was kept back, in order."""
+        with suppress(ConnectionError):  # nobody listens any more
+            while self._early:
+                await self._deliver(self._early.pop(0))
+        self._early = None
 
     def stop(self) -> None:
         """Cancel the turn, and the prompts that wait for it."""
-        for waiting in tuple(self.waiting):
+        for waiting in self.waiting:
             waiting.cancel()
+        self.waiting.clear()
         if self.work is not None:
-            self.is_stopped, self._turn = True, None  # its state is its end
-            if self._running is not None:
-                self._running.cancel()
+            self.stopped.set()
+            self._turn = None  # its state is its end
 
     async def close(self) -> None:
         """End all work, have it told and kept, and let the roots go."""
@@ -153,58 +199,79 @@ class OpenSession(Session):
         """Take a message in, once the turn before has ended, and begin with the work; the id of the message."""
         acquiring = asyncio.ensure_future(self._free.acquire())
         self.waiting.add(acquiring)
+        is_taken_in = False
         try:
             await asyncio.wait([acquiring])
-        except asyncio.CancelledError:
-            if not acquiring.cancel() and not acquiring.cancelled():
-                self._free.release()
-            raise
+            is_taken_in = acquiring in self.waiting
         finally:
             self.waiting.discard(acquiring)
-        if acquiring.cancelled():
+            if not is_taken_in and not acquiring.cancel() and not acquiring.cancelled():
+                self._free.release()
+        if not is_taken_in:
             raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
         turn = Turn(self, tuple(content), f"msg_{secrets.token_hex(8)}")
-        self.is_stopped = False
+        self.stopped.clear()
         self.work = asyncio.create_task(self._work(turn))
         return turn.message_id
 
     async def _work(self, turn: Turn) -> None:
         """One turn. Only what the agent does can be stopped: the message and the end are always sent."""
         try:
-            self._calls, self._turn = set(), turn.message_id
-            message = v2.UserMessage(message_id=turn.message_id, content=list(turn.prompt))
-            self._keep(message)
-            await self._save()
-            with suppress(ConnectionError):  # nobody listens any more
-                await self._send(message)
-                await self._send_state("running")
+            await self._begin(turn)
             await self._end(await self._reason(turn))
         except Exception:
             self.log.exception("a turn failed")
+            try:
+                await self._end(FAILED)
+            except Exception:
+                self.log.exception("the end of a turn was not sent")
         finally:
-            self.work = self._running = None
+            self.work = None
             self._free.release()
 
+    async def _begin(self, turn: Turn) -> None:
+        """Keep and send what the user said."""
+        self._calls, self._turn = set(), turn.message_id
+        message = v2.UserMessage(message_id=turn.message_id, content=list(turn.prompt))
+        self._keep(message)
+        await self._save()
+        with suppress(ConnectionError):  # nobody listens any more
+            await self._send(message)
+            await self._send_state("running")
+
     async def _reason(self, turn: Turn) -> dict[str, Any]:
-        """Do what the agent does, and say why it ended."""
-        if self.is_stopped:
+        """Do what the agent does, and say why it ended. What goes on after its cancellation is left to itself after `grace` seconds."""
+        if self.stopped.is_set():
             return CANCELLED
-        self._running = asyncio.create_task(self._run(turn))
-        await asyncio.wait([self._running])
-        if self.is_stopped or self._running.cancelling():
+        running, stopping = asyncio.create_task(self._run(turn)), asyncio.create_task(self.stopped.wait())
+        await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if self.stopped.is_set():
+            running.cancel()
+            await asyncio.wait([running], timeout=self._core.grace)
+            if not running.done():
+                self.log.error("'on_prompt' goes on although it was cancelled; its turn has ended without it")
+                self._core.left.add(running)
+                running.add_done_callback(self._core.left.discard)
+            elif not running.cancelled():
+                running.exception()  # of no interest any more
             return CANCELLED
-        error = RuntimeError("cancelled from within") if self._running.cancelled() else self._running.exception()
+        if running.cancelling():
+            return CANCELLED
+        error = RuntimeError("cancelled from within") if running.cancelled() else running.exception()
         if isinstance(error, RequestError):
             return {"stopReason": "error", "error": error.as_json()}
         if error is not None:
             self.log.error("'on_prompt' failed", exc_info=error)
-            return {"stopReason": "error", "error": {"code": INTERNAL_ERROR, "message": "internal error"}}
-        return {"stopReason": self._running.result()}
+            return FAILED
+        return {"stopReason": running.result()}
 
     async def _run(self, turn: Turn) -> str:
         reason: Any = await self._core.agent.on_prompt(turn)
-        if not isinstance(reason, str):
-            raise TypeError(f"'on_prompt' returned {reason!r}, which is no stop reason")
+        if reason is None:
+            return STOP_REASONS[0]
+        if not isinstance(reason, str) or not (reason in STOP_REASONS or reason.startswith("_")):
+            raise ValueError(f"'on_prompt' returned {reason!r}, which is none of {', '.join(STOP_REASONS)}")
         return reason
 
     async def _end(self, reason: dict[str, Any]) -> None:
@@ -218,7 +285,7 @@ class OpenSession(Session):
             for update in updates:
                 await self._send(update)
             # the client may have cancelled before it was told of the end
-            await self._send_state("idle", **(CANCELLED if self.is_stopped else reason))
+            await self._send_state("idle", **(CANCELLED if self.stopped.is_set() else reason))
 
     async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
         """Send what a terminal shows. The history has its command, then its end with the last of the output."""
@@ -230,8 +297,7 @@ class OpenSession(Session):
             output.add(base64.b64decode(update.output.data))
         elif isinstance(update.exit_status, v2.TerminalExitStatus):
             del self._outputs[update.terminal_id]
-            shown = v2.TerminalOutput(data=base64.b64encode(output.text.encode()).decode())
-            self._keep(update.__replace__(output=shown))
+            self._keep(update.__replace__(output=_shown(output)))
         else:
             self._keep(update.__replace__(capabilities=None))
         await self._send(update)
@@ -254,12 +320,15 @@ class Machine(LocalServices):
 class AgentCore(peers.Agent):
     """Serves an `Agent` on one connection."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, *, user: str | None = None, grace: float = 2.0) -> None:
         self.agent = agent
+        self.user = user
+        self.grace = grace
+        self.left: set[asyncio.Task[str]] = set()
         self.sessions: dict[str, OpenSession] = {}
         self.services: Services = Machine(self)
         self._remote: ClientInterface | None = None
-        self._peer: Peer | None = None
+        self._peer: ClientConnection | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)
         self._following: set[asyncio.Task[None]] = set()
 
@@ -268,8 +337,8 @@ class AgentCore(peers.Agent):
         self._remote, self.services = client, services
 
     @property
-    def peer(self) -> Peer:
-        """The client."""
+    def connection_to_client(self) -> ClientConnection:
+        """What hooks are told of the connection."""
         if self._peer is None:
             raise RequestError(INVALID_REQUEST, "`initialize` must come first")
         return self._peer
@@ -291,7 +360,7 @@ class AgentCore(peers.Agent):
     async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
         """Answer what the agent is and can do."""
         offered, form = self.services.capabilities(), params.capabilities.elicitation
-        self._peer = Peer(
+        self._peer = ClientConnection(
             self._remote or self.client,
             self.services,
             params.info,
@@ -302,6 +371,7 @@ class AgentCore(peers.Agent):
                 ask=form is not None and form.form is not None,
                 ask_url=form is not None and form.url is not None,
             ),
+            self.user,
         )
         methods: Any = list(self.agent.auth_methods) or UNSET
         return v2.InitializeResponse(
@@ -313,12 +383,13 @@ class AgentCore(peers.Agent):
         ids = [one.method_id for one in self.agent.auth_methods if not isinstance(one, v2.AuthMethodTerminal)]
         if params.method_id not in ids:
             raise invalid_params("the agent has no such method", pointer="/methodId")
-        await self._call(self.agent.on_authenticate(params.method_id))
+        await self._call(self.agent.on_authenticate(self.connection_to_client, params.method_id))
         return v2.LoginAuthResponse()
 
     async def auth_logout(self, params: v2.LogoutAuthRequest, /) -> v2.LogoutAuthResponse:  # noqa: ARG002
         """Log the user out."""
-        await self._call(self.agent.on_logout())
+        await self._call(self.agent.on_logout(self.connection_to_client))
+        self.connection_to_client.user = None
         return v2.LogoutAuthResponse()
 
     # --- the life of a session
@@ -326,20 +397,20 @@ class AgentCore(peers.Agent):
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
         """Begin a session."""
         session = await self._begin(StoredSession("", ""), params, self._workspace.bind, self.agent.on_new_session)
-        return v2.NewSessionResponse(session_id=session.id, **_offer(session))
+        return v2.NewSessionResponse(session_id=session.id, **session.offer())
 
     async def session_fork(self, params: v2.ForkSessionRequest, /) -> v2.ForkSessionResponse:
         """Begin a session with the history of another, and the roots that are given."""
-        source = self.sessions.get(params.session_id)
+        source = self._own(params.session_id)
         before = await self._stored(params.session_id) if source is None else source.stored
         stored = await self._call(_copied(before), source)
         session = await self._begin(stored, params, self._workspace.fork, self.agent.on_fork_session)
-        return v2.ForkSessionResponse(session_id=session.id, **_offer(session))
+        return v2.ForkSessionResponse(session_id=session.id, **session.offer())
 
     async def session_load(self, params: v2.LoadSessionRequest, /) -> v2.LoadSessionResponse:
         """Open a session again: the roots that are given are all that it has from now on. Its history is replayed."""
         session = await self._reopen(params, is_replayed=True)
-        offer = _offer(session)
+        offer = session.offer()
         if offer.pop("available_commands", None):
             await session.set_commands(session.stored.commands)  # the answer has no place for them
         return v2.LoadSessionResponse(**offer)
@@ -351,12 +422,13 @@ class AgentCore(peers.Agent):
         start = params.replay_from
         if start is not None and not isinstance(start, v2.ReplayFromStart):
             raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
-        return v2.ResumeSessionResponse(**_offer(await self._reopen(params, is_replayed=start is not None)))
+        return v2.ResumeSessionResponse(**(await self._reopen(params, is_replayed=start is not None)).offer())
 
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
         """The sessions that pass the filters, newest first, in pages. Raises `RequestError` for a cursor that is none."""
-        infos = {one.session_id: one for one in await self._call(self.agent.store.list())}
-        infos |= {one.id: one.stored.info() for one in self.sessions.values()}
+        user = self.connection_to_client.user
+        infos = {one.session_id: one for one in await self._call(self.agent.store.list(user))}
+        infos |= {one.id: one.stored.info() for one in self.sessions.values() if one.stored.user == user}
         order = sorted(infos.values(), key=lambda one: (one.updated_at or "", one.session_id), reverse=True)
         found = self._workspace.filter_sessions(
             order, params, lambda one: parse_scope(one.cwd, one.additional_directories, flavour=None)
@@ -376,7 +448,7 @@ class AgentCore(peers.Agent):
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
         """Close a session: all work is cancelled, and its end sent. The session can be opened again."""
         async with self.agent.lock(params.session_id):
-            if params.session_id in self.sessions:
+            if self._own(params.session_id) is not None:
                 await self.give_up(params.session_id)
             else:
                 await self._stored(params.session_id)
@@ -385,10 +457,12 @@ class AgentCore(peers.Agent):
     async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
         """Close a session and forget it. One that is not there is deleted already."""
         async with self.agent.lock(params.session_id):
-            await self._close_elsewhere(params.session_id)
-            await self.give_up(params.session_id)
-            if await self._call(self.agent.store.load(params.session_id)) is not None:
-                await self._call(self.agent.on_delete_session(params.session_id))
+            connection = self.connection_to_client
+            found = await self._call(self.agent.store.load(params.session_id))
+            if found is not None and found.user == connection.user:
+                await self._call(self.agent.on_delete_session(connection, params.session_id))
+                await self._close_elsewhere(params.session_id)
+                await self.give_up(params.session_id)
                 await self._call(self.agent.store.delete(params.session_id))
         return v2.DeleteSessionResponse()
 
@@ -411,13 +485,13 @@ class AgentCore(peers.Agent):
         """Take a message in, and begin with the work once the turn before it has ended. Cancelled while it waits, it is not taken in."""
         session = await self._open(params.session_id)
         _refuse(params.prompt, {"text", "resource_link", *self.agent.prompt_types}, "content", "/prompt")
-        if self._remote is not None and session.work is not None and not session.is_stopped:
+        if self._remote is not None and session.work is not None and not session.stopped.is_set():
             raise invalid_params("the session is in a turn", pointer="/sessionId")  # version 1 has no prompts that wait
         return v2.PromptResponse(message_id=await session.prompt(params.prompt))
 
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
         """Stop the turn, and the prompts that wait for it. Background work goes on."""
-        session = self.sessions.get(params.session_id)
+        session = self._own(params.session_id)
         if session is None or (session.work is None and not session.waiting):
             return
         session.stop()
@@ -434,19 +508,20 @@ class AgentCore(peers.Agent):
 
     async def extension_request(self, method: str, params: Any) -> Any:
         """See `Agent.on_extension_request`."""
-        return await self._call(self.agent.on_extension_request(method, params))
+        return await self._call(self.agent.on_extension_request(self.connection_to_client, method, params))
 
     async def extension_notification(self, method: str, params: Any) -> None:
         """See `Agent.on_extension_notification`."""
-        await self.agent.on_extension_notification(method, params)
+        await self.agent.on_extension_notification(self.connection_to_client, method, params)
 
     # --- the parts of these
 
     async def _begin(self, stored: StoredSession, params: P, bind: Callable[[P], RootSet], hook: Hook) -> OpenSession:
         """A new session of this connection."""
+        stored.user = self.connection_to_client.user
         stored.id, stored.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
         session = OpenSession(self, stored)
-        session.begin()
+        session.end_calls()
         await self._open_with(session, params, bind, hook)
         task = asyncio.create_task(session.opened(is_new=True))
         self._following.add(task)
@@ -460,7 +535,7 @@ class AgentCore(peers.Agent):
         session_id = params.session_id
         async with self.agent.lock(session_id):
             await self._close_elsewhere(session_id)
-            session = self.sessions.get(session_id) or OpenSession(self, await self._stored(session_id))
+            session = self._own(session_id) or OpenSession(self, await self._stored(session_id))
             hook = self.agent.on_load_session if is_replayed else self.agent.on_resume_session
             await self._open_with(session, params, self._workspace.bind, hook)
             await session.opened(is_replayed=is_replayed)
@@ -472,10 +547,11 @@ class AgentCore(peers.Agent):
         _refuse(servers, self.agent.mcp_transports, "MCP server", "/mcpServers")
         roots = _bound(bind, params)
         is_new = session.id not in self.sessions
-        with session.opening(roots, servers):
+        async with session.opening(roots, servers):
             self.sessions[session.id] = session
             try:
                 await self._call(hook(session), session)
+                session.agreed()
                 await self._call(self.agent.store.save(session.stored), session)
             except BaseException:
                 if is_new:
@@ -494,6 +570,7 @@ class AgentCore(peers.Agent):
         """Close a session that another connection of the agent holds."""
         holder = self.agent.holders.get(session_id)
         if holder is not None and holder is not self:
+            await self._stored(session_id)  # may this user have it?
             await holder.give_up(session_id)
 
     async def _close(self, session: OpenSession) -> None:
@@ -515,16 +592,21 @@ class AgentCore(peers.Agent):
         self._workspace.invalidate(session.id)
 
     async def _stored(self, session_id: str) -> StoredSession:
-        """A session of the store. Raises `RequestError` -32002."""
+        """A session of the store that is the user's. Raises `RequestError` -32002."""
         found = await self._call(self.agent.store.load(session_id))
-        if found is None:
+        if found is None or found.user != self.connection_to_client.user:
             raise RequestError(NOT_FOUND, "there is no such session", {"sessionId": session_id})
         return found
 
+    def _own(self, session_id: str) -> OpenSession | None:
+        """A session that this connection holds, and that is the user's."""
+        found = self.sessions.get(session_id)
+        return None if found is None or found.stored.user != self.connection_to_client.user else found
+
     async def _open(self, session_id: str) -> OpenSession:
         """A session that is open here. Raises `RequestError`: -32002 where there is none, -32602 where it is not open."""
-        found = self.sessions.get(session_id)
-        if found is None:
+        found = self._own(session_id)
+        if found is None or found.closing is not None:
             await self._stored(session_id)
             raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
         return found
@@ -564,11 +646,5 @@ async def _copied(stored: StoredSession) -> StoredSession:
     return stored.copy()
 
 
-def _offer(session: OpenSession) -> dict[str, Any]:
-    """The options and commands of a session, as the fields of an answer."""
-    stored, fields = session.stored, dict[str, Any]()
-    if stored.config_options:
-        fields["config_options"] = list(stored.config_options)
-    if stored.commands:
-        fields["available_commands"] = list(stored.commands)
-    return fields
+def _shown(output: Tail) -> v2.TerminalOutput:
+    return v2.TerminalOutput(data=base64.b64encode(output.text.encode()).decode())

@@ -23,6 +23,8 @@ from acp_workspace.filesystem import FileEvent, FilePolicy
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy
 from jsonrpc_bindings.peers import Folder, unserved
 
+from .arguments import refuse_text, refuse_unknown
+
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
     from acp_workspace.backend import FileBackend
@@ -59,6 +61,9 @@ class Client:
         unknown_subjects: Literal["decline", "ask"] = "decline",
         capabilities: v2.ClientCapabilities | None = None,
     ) -> None:
+        refuse_text(allowed_roots=allowed_roots, elicitation=elicitation)
+        refuse_unknown(("decline", "ask"), unknown_subjects=unknown_subjects)
+        refuse_unknown(("form", "url"), elicitation=elicitation)
         self.allowed_roots = tuple(os.path.abspath(os.fspath(path)) for path in allowed_roots)
         self.info = info or v2.Implementation(name="acp-session", version="0")
         self.files = files

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from acp_bindings import UNSET, DecodeError, v2
+from acp_bindings import UNSET, DecodeError, to_builtins, v2
 from acp_bindings.v2 import peers as peers2
 
-from acp_workspace.errors import RequestError, invalid_params
+from acp_workspace.errors import INTERNAL_ERROR, RequestError, invalid_params
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
+from .arguments import refuse_text, require_instance
 from .background import Background
 from .client import Client
 from .client_services import CoreServices
@@ -64,6 +65,7 @@ class ClientCore(peers2.Client):
     remote: AgentInterface
 
     def __init__(self, client: Client) -> None:
+        require_instance(Client, client=client)
         self.client = client
         try:
             self.workspace = ClientWorkspace(client.allowed_roots)
@@ -78,7 +80,7 @@ class ClientCore(peers2.Client):
         self._early_size = 0
         self._unknown: set[str] = set()
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
-        self.can_load = self._can_resume = True
+        self.can_load = self.can_logout = self._can_resume = True
         self.machine = CoreServices(client, self)
 
     # --- what both sides can do
@@ -96,6 +98,7 @@ class ClientCore(peers2.Client):
         """Note what an agent of v1 does not offer, and an agent of v2 always does."""
         found = as_object(answer.get("agentCapabilities"))
         self.can_load = found.get("loadSession") is True
+        self.can_logout = isinstance(as_object(found.get("auth")).get("logout"), dict)
         sessions = as_object(found.get("sessionCapabilities"))
         self._can_resume = self.can_load or isinstance(sessions.get("resume"), dict)
 
@@ -112,6 +115,11 @@ class ClientCore(peers2.Client):
             raise NotAdvertised("session/new", "agent:capabilities.session")
         return found
 
+    def require_agent(self) -> None:
+        """Raise `ConnectionClosed` where the agent has ended, or the connection was closed."""
+        if self.connection.is_ended:
+            raise self.connection.closed_error()
+
     def require(self, method: str, is_offered: object, path: str) -> None:
         """Raise `NotAdvertised` where the agent does not offer something."""
         if is_offered is None or is_offered is False:
@@ -124,9 +132,18 @@ class ClientCore(peers2.Client):
         except RequestError as error:  # of the codec, which stands for the agent
             if self.connection.is_ended:
                 raise self.connection.closed_error() from error
-            raise PeerError(method, error.code, error.message, error.data) from error
+            raise self.error(method, error.code, error.message, error.data) from error
         except DecodeError as error:
             raise InvalidMessage.of(method, error) from error
+
+    def error(self, method: str, code: int, message: str, data: Any, error: Any = None) -> Error:
+        """What is raised for an error that answers a request. The codec answers so where that of an agent of v1 is not valid."""
+        data = to_builtins(data)
+        problems: Any = as_object(data).get("problems")
+        if code == INTERNAL_ERROR and isinstance(problems, list) and problems:
+            first = as_object(problems[0])
+            return InvalidMessage(method, str(first.get("pointer", "")), str(first.get("message", message)))
+        return PeerError(method, code, message, data, error)
 
     async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
         """Do something that the end of the connection may prevent."""
@@ -146,9 +163,12 @@ class ClientCore(peers2.Client):
         self, method: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers
     ) -> tuple[RootSet, dict[str, Any]]:
         """The roots of a session, and the fields of the request that opens it."""
+        self.require_agent()
+        self._require_types(method, mcp_servers, "mcp", {"stdio": "stdio", "http": "http"})
         offered = self.session_capabilities.additional_directories is not None
         if additional:
             self.require(method, offered, "capabilities.session.additionalDirectories")
+        refuse_text(additional_directories=additional)
         base = Path.cwd() / cwd
         try:
             roots = self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
@@ -159,6 +179,17 @@ class ClientCore(peers2.Client):
             "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
             "mcp_servers": list(mcp_servers),
         }
+
+    def require_prompt(self, content: Sequence[v2.ContentBlock]) -> None:
+        """Raise `NotAdvertised` for content that the agent does not take."""
+        names = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
+        self._require_types("session/prompt", content, "prompt", names)
+
+    def _require_types(self, method: str, items: Sequence[Any], field: str, names: Mapping[str, str]) -> None:
+        """Raise `NotAdvertised` for something of a type that needs one of these capabilities; types that are not known need none."""
+        offered = as_object(to_builtins(getattr(self.session_capabilities, field)))
+        for name in (names[item.type] for item in items if item.type in names):
+            self.require(method, offered.get(name), f"capabilities.session.{field}.{name}")
 
     async def create_session(
         self, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, source_id: str | None = None
@@ -369,7 +400,11 @@ class ClientCore(peers2.Client):
         else:
             asked = dataclasses.replace(request, tool_call=session.current_request(request))
             chosen = await session.until_cancelled(lambda: self.client.on_permission(session, asked))
-        answer = cancel(params) if chosen is None else choose(params, chosen)
+        try:
+            answer = cancel(params) if chosen is None else choose(params, chosen)
+        except ValueError:
+            LOG.exception("session %s: 'on_permission' has failed", session.id)
+            answer = cancel(params)
         assert isinstance(answer, v2.RequestPermissionResponse)
         return answer
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import v2
 
@@ -14,8 +15,8 @@ from acp_workspace.filesystem import FileSystem
 from acp_workspace.terminals import Terminals
 from jsonrpc_bindings.peers import unserved
 
-from .errors import PeerError
-from .modes import Mode, mode_option
+from .errors import PeerError, RequestError
+from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
 from .prompt_completion import OpenPrompts, send_prompt
 from .transcript import Transcript
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PromptContent: TypeAlias = "str | Sequence[str | v2.ContentBlock]"
-"""What a user says: a text, or texts and content blocks."""
+LOG: Final = logging.getLogger("acp_session")
+
+PromptContent: TypeAlias = "str | v2.ContentBlock | Sequence[str | v2.ContentBlock]"
+"""What a user says: a text or a content block, or several."""
 
 _CANCELLED = -32800
 
@@ -122,9 +125,13 @@ class ClientSession:
         """Send a prompt, and return when the work on it has ended. Cancelled itself, or out of time, it cancels the work. After work that
         was cancelled it waits for the end of that.
 
-        Raises `PeerError` where the agent refuses the prompt or the work fails, `ConnectionClosed`, `ValueError` for a closed session.
+        Raises `PeerError` where the agent refuses the prompt or the work fails, `NotAdvertised` for content of a type that it does not
+        take, `ConnectionClosed`, `ValueError` for a closed session.
         """
         self._require_open()
+        parts: Any = prompt if isinstance(prompt, Sequence) and not isinstance(prompt, str) else [prompt]
+        blocks: list[v2.ContentBlock] = [v2.TextContent(text=one) if isinstance(one, str) else one for one in parts]
+        self._core.require_prompt(blocks)
         cancellations = self._cancellations
         while self._cancelled.is_set() and self.prompts.open:
             await self.prompts.wait_until_ended()
@@ -133,8 +140,6 @@ class ClientSession:
         if self._cancellations != cancellations:
             return PromptResult("cancelled")
         self._cancelled.clear()
-        parts: Sequence[str | v2.ContentBlock] = [prompt] if isinstance(prompt, str) else prompt
-        blocks: list[v2.ContentBlock] = [v2.TextContent(text=one) if isinstance(one, str) else one for one in parts]
         request = v2.PromptRequest(session_id=self.id, prompt=blocks)
 
         async def send() -> str:
@@ -175,8 +180,13 @@ class ClientSession:
         await self.set_config_option(option.config_id, mode_id)
 
     async def set_config_option(self, config_id: str, value: str | bool) -> None:
-        """Change an option: the id of a value, or true or false for a switch."""
+        """Change an option: the id of a value, or true or false for a switch. Raises `ValueError` for an option or a value that the
+        session does not have.
+        """
         self._require_open()
+        found = [one for one in self.config_options if one.config_id == config_id]
+        if not any(isinstance(one, v2.UnknownSessionConfigOption) for one in found):
+            with_value(found, config_id, value)
         request: v2.SetSessionConfigOptionRequest
         if isinstance(value, bool):
             request = v2.BooleanSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
@@ -220,7 +230,9 @@ class ClientSession:
     # --- what the core does with it
 
     async def until_cancelled(self, ask: Callable[[], Awaitable[T]]) -> T | None:
-        """What a person decides, or `None` where the work or the session ends first; where it has been cancelled, nobody is asked."""
+        """What a person decides, or `None` where the work or the session ends first; where it has been cancelled, nobody is asked. What
+        asking raises beside `RequestError` is logged, and decides nothing.
+        """
         if self._cancelled.is_set():
             return None
         cancellations = self._cancellations
@@ -229,6 +241,11 @@ class ClientSession:
         try:
             await asyncio.wait((task, ending), return_when=asyncio.FIRST_COMPLETED)
             return task.result() if task.done() and self._cancellations == cancellations else None
+        except RequestError:
+            raise
+        except Exception:
+            LOG.exception("session %s: asking the user failed", self.id)
+            return None
         finally:
             ending.cancel()
             task.cancel()
@@ -261,7 +278,7 @@ class ClientSession:
         code, message, data = (
             (-32603, "the work has failed", None) if error is None else (error.code, error.message, error.data)
         )
-        self.prompts.record_idle(PeerError("session/prompt", code, message, data, error))
+        self.prompts.record_idle(self._core.error("session/prompt", code, message, data, error))
 
     def end(self, error: Exception) -> None:
         """Note that the session has ended: whoever waits for its work gets this error."""
@@ -277,5 +294,6 @@ class ClientSession:
         return call if found is None else found.current
 
     def _require_open(self) -> None:
+        self._core.require_agent()
         if not self._is_open:
             raise ValueError(f"the session {self.id!r} is closed")

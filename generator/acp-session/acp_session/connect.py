@@ -27,6 +27,7 @@ from jsonrpc_bindings.peers import Folder, Options, Stream, Transport
 from jsonrpc_bindings.transport import pair
 
 from .agent_connection import AgentConnection
+from .arguments import refuse_text, require_instance
 from .background import following
 from .client_core import ClientCore
 from .codec import AgentAsV2, Losses
@@ -63,6 +64,9 @@ async def spawn_agent(
     is the longest message in bytes. Raises `OSError` where the command cannot be started, and what `connect_agent` raises.
     """
     known = known_versions(versions)
+    refuse_text(command=command)
+    if not command:
+        raise ValueError("'command' must name a program")
     words = [str(word) if isinstance(word, str) else word.__fspath__() for word in command]
     grace = options.get("grace", 2.0)
     child = await Child.start(words, framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
@@ -89,9 +93,11 @@ async def connect_in_memory(
     agent: Agent, client: Client, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
 ) -> AsyncGenerator[AgentConnection]:
     """Connect a client to an agent of this process, as in a test."""
+    from .agent import Agent
     from .serving import serve_agent
 
     known = known_versions(versions)
+    require_instance(Agent, agent=agent)
     near, far = pair()
     serving = asyncio.ensure_future(serve_agent(agent, far, versions=tuple(sorted(known))))
     try:

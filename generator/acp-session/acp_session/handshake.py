@@ -239,6 +239,10 @@ async def handshake(
             "initialize", code if isinstance(code, int) else 0, str(words), error.get("data"), answer.get("error")
         )
     assert failure is not None
+    if failure.code == UNSUPPORTED_VERSION:
+        supported = as_object(failure.data).get("supported")
+        versions: Any = supported if isinstance(supported, list) else []
+        raise UnsupportedVersion(max(filter(None, map(_whole, versions)), default=None), known) from failure
     raise failure
 
 

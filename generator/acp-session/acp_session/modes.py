@@ -34,3 +34,22 @@ def modes_of(option: v2.SessionConfigSelect) -> tuple[Mode, ...]:
     for one in listed:
         found += one.options if isinstance(one, v2.SessionConfigSelectGroup) else [one]
     return tuple(Mode(one.value, one.name, one.description) for one in found)
+
+
+def with_value(
+    options: Sequence[v2.SessionConfigOption], config_id: str, value: object
+) -> list[v2.SessionConfigOption]:
+    """The options once one of them has this value. Raises `ValueError`."""
+    found = list(options)
+    for index, one in enumerate(options):
+        if one.config_id != config_id:
+            continue
+        if isinstance(one, v2.SessionConfigSelect):
+            fits = value in [choice.id for choice in modes_of(one)]
+        else:
+            fits = isinstance(one, v2.SessionConfigBoolean) and isinstance(value, bool)
+        if not fits:
+            raise ValueError(f"the option {config_id!r} cannot have the value {value!r}")
+        found[index] = one.__replace__(current_value=value)
+        return found
+    raise ValueError(f"the session has no option {config_id!r}")

@@ -17,6 +17,7 @@ from jsonrpc_bindings.stdio import Own
 
 from .agent import Agent
 from .agent_core import AgentCore
+from .arguments import require_instance
 from .codec import AgentAsV1
 from .codec.losses import log_loss
 from .handshake import VERSIONS, Opening, Stage, known_versions
@@ -27,6 +28,7 @@ def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: 
     standard error. Raises `RuntimeError` inside an event loop, where `serve_agent` belongs.
     """
     known = known_versions(versions)
+    require_instance(Agent, agent=agent)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -45,19 +47,28 @@ async def _run(agent: Agent, versions: Collection[int], options: Options) -> Non
 
 
 async def serve_agent(
-    agent: Agent, transport: Transport, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
+    agent: Agent,
+    transport: Transport,
+    *,
+    versions: Collection[int] = VERSIONS,
+    user: str | None = None,
+    **options: Unpack[Options],
 ) -> None:
-    """Be the agent at a transport until the client ends. One agent may serve any number of clients at once.
+    """Be the agent at a transport until the client ends. One agent may serve many clients at once. `user`: who is logged in from the
+    beginning, as where a web server knows it.
 
-    A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin
-    anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
+    The work of a turn that is cancelled has `grace` seconds to end; the turn then ends without it. A client gets the version that it asks
+    for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin anew with another version until its
+    first other request. Raises `ValueError` for versions that are not spoken.
     """
+    require_instance(Agent, agent=agent)
     opening = Opening(transport, known_versions(versions), options.get("monitor"), options.get("told"))
     try:
         found = await opening.next()
         while found is not None:
             stage = Stage(opening, *found)
-            async with _side(agent, found[0]) as side:
+            core = AgentCore(agent, user=user, grace=options.get("grace", 2.0))
+            async with _side(core, found[0]) as side:
                 connection = Connection(side.wire, side.side, side.other, side, stage, **options)
                 side.attach(connection)
                 await connection.run()
@@ -67,12 +78,11 @@ async def serve_agent(
 
 
 @asynccontextmanager
-async def _side(agent: Agent, version: int) -> AsyncGenerator[Side]:
+async def _side(core: AgentCore, version: int) -> AsyncGenerator[Side]:
     """What serves a client of this version."""
     if version != 1:
-        yield AgentCore(agent)
+        yield core
         return
-    core = AgentCore(agent)
     codec = AgentAsV1(core, on_loss=log_loss)
     core.connect(codec.v2_client, codec.client_services)
     try:

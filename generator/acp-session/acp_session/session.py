@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import secrets
-from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -15,7 +16,7 @@ from acp_bindings import UNSET, ConnectionClosed, to_builtins, v2
 from acp_workspace.scope import parse_scope
 
 from .codec.interfaces import ClientInterface
-from .modes import MODE, Mode, modes_of
+from .modes import MODE, Mode, modes_of, with_value
 from .services import Services
 from .store import Store, StoredSession
 
@@ -23,6 +24,8 @@ LOG: Final = logging.getLogger("acp_session")
 
 MOST_HISTORY: Final = 100_000
 """Updates of a session that are kept; the oldest go first."""
+WITHIN_MESSAGE: Final = ("agent_message_chunk", "agent_thought_chunk", "state_update")
+"""The kinds of updates after which a message goes on."""
 ENDED: Final = ("completed", "failed", "cancelled")
 """The statuses of a tool call that has ended."""
 
@@ -40,14 +43,17 @@ class ClientCapabilities:
     ask_url: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """The client of a connection: how it is called, what it is, and who serves files and commands."""
+@dataclass(slots=True, eq=False)
+class ClientConnection:
+    """A connection to a client: how the client is called, what it is, who serves files and commands, and which `user` is logged in, if any.
+    A session belongs to the user of the connection that began it; for other users there is no such session.
+    """
 
     client: ClientInterface
     services: Services
     info: v2.Implementation | None
     capabilities: ClientCapabilities
+    user: str | None = None
 
 
 class Session:
@@ -55,17 +61,18 @@ class Session:
     client named when it opened the session. `log` writes to the logger `acp_session`, with the session's id.
     """
 
-    def __init__(self, stored: StoredSession, peer: Peer, store: Store) -> None:
+    def __init__(self, stored: StoredSession, connection: ClientConnection, store: Store) -> None:
         self.log = SessionLog(stored.id)
         self.mcp_servers: tuple[v2.McpServer, ...] = ()
         self._stored = stored
-        self._peer = peer
+        self.connection = connection
         self._store = store
         self._background: list[v2.BackgroundWork] | None = None
         self._is_opening, self._is_closed = True, False
         self._early: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
+        self._late: set[asyncio.Task[None]] = set()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
@@ -93,12 +100,12 @@ class Session:
     @property
     def client_info(self) -> v2.Implementation | None:
         """What the client says it is."""
-        return self._peer.info
+        return self.connection.info
 
     @property
     def client_capabilities(self) -> ClientCapabilities:
         """What a turn can do with this client."""
-        return self._peer.capabilities
+        return self.connection.capabilities
 
     @property
     def history(self) -> Sequence[v2.SessionUpdate]:
@@ -108,12 +115,12 @@ class Session:
     @property
     def client(self) -> ClientInterface:
         """The calls to the client, such as `extension_request`."""
-        return self._peer.client
+        return self.connection.client
 
     @property
     def services(self) -> Services:
         """Who serves files and commands."""
-        return self._peer.services
+        return self.connection.services
 
     def absolute(self, path: str | os.PathLike[str]) -> str:
         """A path as an absolute one: a relative path counts from `cwd`."""
@@ -183,7 +190,7 @@ class Session:
 
     async def set_config_option(self, config_id: str, value: str | bool) -> None:
         """Change the value of an option. Raises `ValueError` for one that is not offered, or a value that it does not have."""
-        await self._set_options(self._with_value(config_id, value))
+        await self._set_options(with_value(self._stored.config_options, config_id, value))
 
     async def set_commands(self, commands: Sequence[v2.AvailableCommand]) -> None:
         """Offer commands in place of those before."""
@@ -220,6 +227,12 @@ class Session:
 
     # --- for the package
 
+    def finish_later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Finish something that was cancelled before it could be taken back."""
+        task = asyncio.create_task(work)
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+
     _state: str = "idle"
     _turn: str | None = None
 
@@ -229,31 +242,14 @@ class Session:
                 return one
         return None
 
-    def _with_value(self, config_id: str, value: object) -> list[v2.SessionConfigOption]:
-        """The options once one of them has this value. Raises `ValueError`."""
-        options = list(self._stored.config_options)
-        for index, one in enumerate(options):
-            if one.config_id != config_id:
-                continue
-            if isinstance(one, v2.SessionConfigSelect):
-                fits = value in [choice.id for choice in modes_of(one)]
-            else:
-                fits = isinstance(one, v2.SessionConfigBoolean) and isinstance(value, bool)
-            if not fits:
-                raise ValueError(f"the option {config_id!r} cannot have the value {value!r}")
-            options[index] = one.__replace__(current_value=value)
-            return options
-        raise ValueError(f"the session has no option {config_id!r}")
-
     async def _set_options(self, options: list[v2.SessionConfigOption]) -> None:
         self._stored.config_options = options
         await self._set(v2.ConfigOptionUpdate(config_options=list(options)))
 
     async def _set(self, update: v2.SessionUpdate) -> None:
-        """Send what is new of the session; while it is being opened, the answer says it."""
-        if not self._is_opening:
-            await self._send(update)
-            await self._save_between_turns()
+        """Send what is new of the session."""
+        await self._send(update)
+        await self._save_between_turns()
 
     async def _save_between_turns(self) -> None:
         """Have the store keep what a turn does not keep at its end."""
@@ -271,15 +267,18 @@ class Session:
         self._stored.updated_at = datetime.now(UTC).isoformat()
 
     async def _send(self, update: v2.SessionUpdate) -> None:
-        """Send an update that is no part of the history. Before the client knows the session's id, it waits for that."""
-        if not isinstance(update, v2.AgentMessageChunk | v2.AgentThoughtChunk):
+        """Send an update that is no part of the history. It is kept back while the session is being opened."""
+        if getattr(update, "session_update", None) not in WITHIN_MESSAGE:
             self._message = None
         if self._is_closed:
             raise ConnectionClosed(f"the session {self.id} is closed")
         if self._early is not None:
             self._early.append(update)
-            return
-        await self._peer.client.session_update(v2.UpdateSessionNotification(session_id=self.id, update=update))
+        else:
+            await self._deliver(update)
+
+    async def _deliver(self, update: v2.SessionUpdate) -> None:
+        await self.connection.client.session_update(v2.UpdateSessionNotification(session_id=self.id, update=update))
 
     async def _send_state(self, state: str, **fields: Any) -> None:
         """Say what the session does in the foreground."""

@@ -29,7 +29,7 @@ _SUFFIX: Final = ".jsonl"
 @dataclass(slots=True)
 class StoredSession:
     """A session as a store keeps it. `data` is the author's; `history` is what was sent of the session, and what the user said; `calls`
-    counts the tool calls, so that their ids stay unique.
+    counts the tool calls, so that their ids stay unique. `user` is whose it is.
     """
 
     id: str
@@ -41,6 +41,7 @@ class StoredSession:
     config_options: list[v2.SessionConfigOption] = field(default_factory=list[v2.SessionConfigOption])
     commands: list[v2.AvailableCommand] = field(default_factory=list[v2.AvailableCommand])
     calls: int = 0
+    user: str | None = None
     history: list[v2.SessionUpdate] = field(default_factory=list[v2.SessionUpdate])
 
     def info(self) -> v2.SessionInfo:
@@ -75,8 +76,8 @@ class Store(Protocol):
         """A session; `None` where there is none of this id, which comes from the client as it is."""
         ...
 
-    async def list(self) -> Sequence[v2.SessionInfo]:
-        """All sessions, in any order."""
+    async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
+        """All sessions of a user, in any order; `None`: those of nobody."""
         ...
 
     async def delete(self, session_id: str) -> None:
@@ -99,9 +100,9 @@ class MemoryStore:
         found = self._sessions.get(session_id)
         return None if found is None else found.copy()
 
-    async def list(self) -> Sequence[v2.SessionInfo]:
+    async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
         """See `Store`."""
-        return [session.info() for session in self._sessions.values()]
+        return [session.info() for session in self._sessions.values() if session.user == user]
 
     async def delete(self, session_id: str) -> None:
         """See `Store`."""
@@ -150,17 +151,19 @@ class FileStore:
             raise self._unreadable(session_id, error) from error
         return session
 
-    async def list(self) -> Sequence[v2.SessionInfo]:
+    async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
         """See `Store`."""
         found: list[v2.SessionInfo] = []
         for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
             try:
                 with path.open(encoding="utf-8") as file:
-                    found.append(_session(file.readline()).info())
+                    session = _session(file.readline())
             except FileNotFoundError:
                 continue  # deleted meanwhile
             except (OSError, ValueError, TypeError, KeyError, DecodeError) as error:
                 LOG.error("%s: the stored session cannot be read, and is not listed: %s", path, error)
+            else:
+                found += [session.info()] if session.user == user else []
         return found
 
     async def delete(self, session_id: str) -> None:
@@ -184,6 +187,7 @@ def _lines(session: StoredSession) -> list[str]:
         "configOptions": to_builtins(session.config_options),
         "commands": to_builtins(session.commands),
         "calls": session.calls,
+        "user": session.user,
     }
     try:
         return [json.dumps(first, allow_nan=False), *(json.dumps(to_builtins(one)) for one in session.history)]
@@ -205,4 +209,5 @@ def _session(line: str) -> StoredSession:
         config_options=[v2.decode_as(v2.SessionConfigOption, one) for one in found["configOptions"]],
         commands=[v2.decode_as(v2.AvailableCommand, one) for one in found["commands"]],
         calls=int(found["calls"]),
+        user=found["user"],
     )

@@ -25,8 +25,9 @@ from typing import Any, Final, TypeAlias
 
 from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
+from .arguments import refuse_text, refuse_unknown
 from .diffs import diff_to_v2
-from .errors import InvalidMessage
+from .errors import Error, InvalidMessage
 from .permission import Decision, ask, decide
 from .session import ENDED, Session
 
@@ -93,6 +94,8 @@ class ToolCall:
         raw_output: Any = UNSET,
     ) -> None:
         """Show what has changed. `content` and `locations` take the place of what was shown before."""
+        refuse_unknown(v2.ToolKind, kind=kind)
+        refuse_unknown(v2.ToolCallStatus, status=status)
         fields: dict[str, Any] = {"raw_input": raw_input, "raw_output": raw_output}
         if content is not None:
             content = self.turn.contents(content)
@@ -162,6 +165,7 @@ class Turn:
 
     async def update_plan(self, entries: Iterable[v2.PlanEntry | str], *, plan_id: str = "plan") -> None:
         """Show a plan in place of the one of this id. A text is a step that is pending."""
+        refuse_text(entries=entries)
         steps = [
             v2.PlanEntry(content=one, priority="medium", status="pending") if isinstance(one, str) else one
             for one in entries
@@ -180,6 +184,7 @@ class Turn:
         """Show a tool call for as long as the block runs. It has `completed` with the block, unless something was raised or refused: then
         it has `failed`. A status that ends it and was sent in the block stays.
         """
+        refuse_unknown(v2.ToolKind, kind=kind)
         call = ToolCall(
             self,
             self.session.call_id(),
@@ -253,7 +258,11 @@ class Turn:
         if not self.session.client_capabilities.ask:
             raise NotAdvertised("elicitation/create", "client:capabilities.elicitation.form")
         named: dict[str, Any] = {} if title is None else {"title": title}
+        refuse_text(required=required)
         needed = list(fields if required is None else required)
+        missing = [name for name in needed if name not in fields]
+        if missing:
+            raise ValueError(f"'required' names fields that the form does not have: {', '.join(missing)}")
         schema = v2.ElicitationSchema(type="object", properties=dict(fields), required=needed, **named)
         request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._scope(tool_call))
         answer = await self._elicit(request)
@@ -311,8 +320,8 @@ class Turn:
 
     async def run_command(
         self,
-        program: str,
-        *arguments: str,
+        program: Path,
+        *arguments: Path,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         timeout: float | None = None,
@@ -328,10 +337,11 @@ class Turn:
         if env:
             named["env"] = [v1.EnvVariable(name=name, value=value) for name, value in env.items()]
         folder = self.session.absolute("." if cwd is None else cwd)
+        words = [os.fspath(word) for word in (program, *arguments)]
         request = v1.CreateTerminalRequest(
-            session_id=self.session.id, command=program, args=list(arguments), cwd=folder, **named
+            session_id=self.session.id, command=words[0], args=words[1:], cwd=folder, **named
         )
-        shown = self.tool_call(shlex.join((program, *arguments)), kind="execute")
+        shown = self.tool_call(shlex.join(words), kind="execute")
         async with nullcontext(tool_call) if tool_call is not None else shown as call:
             result = await self._run(request, timeout, call)
             if tool_call is None and (result.exit_code or result.signal is not None):
@@ -341,7 +351,7 @@ class Turn:
     async def _run(self, request: v1.CreateTerminalRequest, timeout: float | None, call: ToolCall) -> CommandResult:
         services, timed_out = self.session.services, False
         with _errors_of("terminal/create"):
-            terminal_id = (await services.create_terminal(request)).terminal_id
+            terminal_id = await self._create(request)
         at: dict[str, Any] = {"session_id": self.session.id, "terminal_id": terminal_id}
         try:
             content = (*call.content, v2.Terminal(terminal_id=terminal_id))
@@ -364,6 +374,22 @@ class Turn:
         status = found.exit_status
         ended = status if isinstance(status, v1.TerminalExitStatus) else v1.TerminalExitStatus()
         return CommandResult(found.output, ended.exit_code, ended.signal, found.truncated, timed_out)
+
+    async def _create(self, request: v1.CreateTerminalRequest) -> str:
+        """Start a command. Where this is cancelled meanwhile, the command ends as soon as its terminal is known."""
+        creating = asyncio.ensure_future(self.session.services.create_terminal(request))
+        try:
+            return (await asyncio.shield(creating)).terminal_id
+        except asyncio.CancelledError:
+            self.session.finish_later(self._release_late(request.session_id, creating))
+            raise
+
+    async def _release_late(self, session_id: str, creating: asyncio.Future[v1.CreateTerminalResponse]) -> None:
+        with suppress(Error, DecodeError):
+            created = await creating
+            await self.session.services.release_terminal(
+                v1.ReleaseTerminalRequest(session_id=session_id, terminal_id=created.terminal_id)
+            )
 
     # --- the forms of the protocol
 
@@ -389,6 +415,7 @@ class Turn:
 
     def locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
         """Locations as the protocol has them."""
+        refuse_text(locations=locations)
         return tuple(self._location(one) for one in locations)
 
     def _location(self, location: Location) -> v2.ToolCallLocation:

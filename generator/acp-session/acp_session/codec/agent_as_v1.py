@@ -159,10 +159,10 @@ class AgentAsV1(peers1.Agent):
             for prompt in () if session is None else session.open_prompts.open:
                 prompt.complete({"stopReason": "cancelled"})
         elif method in OPENS:
-            answer = self._opened(str(answer.get("sessionId", body.get("sessionId"))), answer, place)
+            answer = await self._opened(str(answer.get("sessionId", body.get("sessionId"))), answer, place)
         return into_v1(types_of(peers1.Agent, method)[1], answer, place)
 
-    def _opened(self, session_id: str, answer: Json, place: Place) -> Json:
+    async def _opened(self, session_id: str, answer: Json, place: Place) -> Json:
         """The answer in the terms of v1, which has modes in it, and an update for commands."""
         session = self.session(session_id)
         session.is_open = True
@@ -175,7 +175,11 @@ class AgentAsV1(peers1.Agent):
         commands = answer.get("availableCommands")
         if commands is not None:
             update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
-            self._background.start(self.v2_client.update(session, update, {}))
+            sending = self.v2_client.update(session, update, {})
+            if "sessionId" in answer:  # which the client does not know before
+                self._background.start(sending)
+            else:
+                await sending
         return made
 
     async def session_set_mode(self, params: v1.SetSessionModeRequest, /) -> v1.SetSessionModeResponse:

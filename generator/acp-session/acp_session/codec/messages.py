@@ -55,7 +55,8 @@ async def relay_errors(work: Awaitable[T]) -> T:
     except ConnectionClosed as error:
         raise RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended") from error
     except DecodeError as error:
-        raise RequestError(INTERNAL_ERROR, f"the answer cannot be read: {error}") from error
+        problems = [{"pointer": one.pointer, "message": one.sentence} for one in error.problems]
+        raise RequestError(INTERNAL_ERROR, f"the answer cannot be read: {error}", {"problems": problems}) from error
 
 
 def with_supported_roots(body: Json, can: v1.AgentCapabilities) -> Json:
