@@ -663,6 +663,18 @@ def test_a_client_may_die_before_it_has_said_anything_and_while_it_says_hello(ve
     play(whole)
 
 
+@both
+def test_a_command_takes_paths(tmp_path: Path, version: int) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "tide.txt").touch()
+
+    async def work(turn: Turn) -> None:
+        assert (await turn.run_command(Path("ls"), Path("sub"))).output == "tide.txt\n"
+
+    (call,) = talk(tmp_path, version, work).calls().values()
+    assert call["title"] == "ls sub"
+
+
 def test_a_command_whose_turn_is_cancelled_before_its_terminal_is_known_is_released(tmp_path: Path) -> None:
     known = asyncio.Event()
 
@@ -707,15 +719,3 @@ def test_a_terminal_whose_release_is_never_answered_does_not_hold_its_turn_up(tm
             over.set()
 
     play(work)
-
-
-@both
-def test_a_command_takes_paths(tmp_path: Path, version: int) -> None:
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "tide.txt").touch()
-
-    async def work(turn: Turn) -> None:
-        assert (await turn.run_command(Path("ls"), Path("sub"))).output == "tide.txt\n"
-
-    (call,) = talk(tmp_path, version, work).calls().values()
-    assert call["title"] == "ls sub"
