@@ -33,7 +33,7 @@ from .codec.interfaces import ClientInterface
 from .local_services import Local, LocalServices
 from .modes import mode_option, with_value
 from .services import Services
-from .session import LOG, ClientCapabilities, ClientConnection, Session
+from .session import ENDED, LOG, ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
 from .turn import Turn
 
@@ -132,7 +132,10 @@ class OpenSession(Session):
     def offer(self) -> dict[str, Any]:
         """The options and commands, as the fields of an answer. Updates that were kept back do not say them again."""
         self._drop_settings()
-        fields = {"config_options": self._stored.config_options, "available_commands": self._stored.commands}
+        fields: dict[str, Sequence[Any] | None] = {
+            "config_options": self._stored.config_options,
+            "available_commands": self._stored.commands,
+        }
         return {name: list(value) for name, value in fields.items() if value}
 
     def _drop_settings(self) -> None:
@@ -362,6 +365,7 @@ class AgentCore(peers.Agent):
         """Answer what the agent is and can do."""
         offered, form = self.services.capabilities(), params.capabilities.elicitation
         self._peer = ClientConnection(
+            2 if self._remote is None else 1,
             self._remote or self.client,
             self.services,
             params.info,
@@ -498,6 +502,20 @@ class AgentCore(peers.Agent):
             await self.agent.on_cancel(session)
         except Exception:
             session.log.exception("'on_cancel' failed")
+
+    async def tool_call_cancel(self, params: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
+        """Have the agent stop a tool call. Raises `RequestError` -32602 for one that does not offer it, or has ended."""
+        session, is_offered = await self._open(params.session_id), False
+        for update in session.stored.history:
+            if isinstance(update, v2.SessionToolCallUpdate) and update.tool_call_id == params.tool_call_id:
+                if update.status in ENDED:
+                    is_offered = False
+                elif update.capabilities is not UNSET:
+                    is_offered = update.capabilities is not None and update.capabilities.cancel is not None
+        if not is_offered:
+            raise invalid_params("the tool call cannot be stopped", pointer="/toolCallId")
+        await self._call(self.agent.on_cancel_tool_call(session, params.tool_call_id), session)
+        return v2.CancelToolCallResponse()
 
     async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
         """End a command that the client shows."""

@@ -45,10 +45,11 @@ class ClientCapabilities:
 
 @dataclass(slots=True, eq=False)
 class ClientConnection:
-    """A connection to a client: how the client is called, what it is, who serves files and commands, and which `user` is logged in, if any.
+    """A connection to a client in a `version` of the protocol. `user` is who is logged in, `None` where nobody is.
     A session belongs to the user of the connection that began it; for other users there is no such session.
     """
 
+    version: int
     client: ClientInterface
     services: Services
     info: v2.Implementation | None
