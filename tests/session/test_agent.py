@@ -695,7 +695,7 @@ def test_what_an_author_sets_wrongly_is_a_value_error(tmp_path: Path) -> None:
         Agent(auth_methods=[v2.AuthMethodAgent(method_id="key", name="Key")])
 
     class Locked(Agent):
-        async def on_authenticate(self, method_id: str) -> None:
+        async def on_authenticate(self, connection: ClientConnection, method_id: str) -> None:
             """There is no way out."""
 
     with pytest.raises(ValueError, match="on_logout"):
