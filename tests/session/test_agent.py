@@ -20,6 +20,7 @@ from acp_session.client import Client
 from acp_session.modes import Mode
 from acp_session.serving import run_agent
 from acp_session.session import ClientConnection, Session
+from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import Diff, Turn
 from acp_workspace.containment import guarantees
 
@@ -508,6 +509,25 @@ def test_sessions_are_listed_in_pages_newest_first(tmp_path: Path, version: int)
 
 
 @both
+def test_a_session_that_is_used_between_two_pages_loses_no_other(tmp_path: Path, version: int) -> None:
+    async def work() -> None:
+        async with talking(Working(echo), version) as client:
+            ids = [await client.new(tmp_path) for _ in range(103)]
+            first = await client.request("session/list")
+            await client.prompt(first["sessions"][-1]["sessionId"])
+            second = await client.request("session/list", cursor=first["nextCursor"])
+            assert [one["sessionId"] for one in second["sessions"]] == ids[2::-1]
+            await client.request("session/delete", sessionId=first["sessions"][-1]["sessionId"])
+            assert await client.request("session/list", cursor=first["nextCursor"]) == second
+            for wrong in ("[" * 10_000, "[1, 2]", "{}", ""):
+                with pytest.raises(Refused) as refused:
+                    await client.request("session/list", cursor=wrong)
+                assert refused.value.code == -32602
+
+    play(work)
+
+
+@both
 def test_content_and_servers_that_are_not_advertised_are_refused(tmp_path: Path, version: int) -> None:
     image = {"type": "image", "data": "", "mimeType": "image/png"}
     server: dict[str, Any] = {"type": "http", "name": "tides", "url": "https://tides.example", "headers": []}
@@ -619,6 +639,39 @@ def chosen(version: int, id_: str, option: str, value: str) -> dict[str, Any]:
     return {"sessionId": id_, "configId": option, "value": value} | ({} if version == 1 else {"type": "id"})
 
 
+def test_the_mode_is_the_option_of_that_category_and_nothing_else(tmp_path: Path) -> None:
+    choices = [v2.SessionConfigSelectOption(value=one, name=one) for one in ("ask", "plan")]
+    option = v2.SessionConfigSelect(
+        config_id="approval", name="Approval", category="mode", current_value="ask", options=choices
+    )
+    store = MemoryStore()
+
+    class Deciding(Moody):
+        async def on_new_session(self, session: Session) -> None:
+            with pytest.raises(ValueError, match="set_modes"):
+                await session.set_config_options([option])
+
+        async def on_prompt(self, turn: Turn) -> str:
+            await turn.send_message(f"{turn.session.mode} {turn.session.config_options}")
+            await turn.session.set_mode("ask")
+            return "end_turn"
+
+    async def work() -> None:
+        agent = Deciding()
+        agent.store = store
+        stored = StoredSession("foreign", str(tmp_path), config_options=[option])
+        await store.save(stored)
+        async with talking(agent, 2) as client:
+            await client.new(tmp_path)
+            await client.load("foreign", tmp_path)
+            await client.request("session/set_config_option", **chosen(2, "foreign", "approval", "plan"))
+            await client.prompt("foreign")
+            assert client.text() == "plan ()"
+        assert agent.chosen == [("mode", "plan")]
+
+    play(work)
+
+
 def test_what_an_author_sets_wrongly_is_a_value_error(tmp_path: Path) -> None:
     async def work(turn: Turn) -> None:
         session = turn.session
@@ -642,7 +695,7 @@ def test_what_an_author_sets_wrongly_is_a_value_error(tmp_path: Path) -> None:
         Agent(auth_methods=[v2.AuthMethodAgent(method_id="key", name="Key")])
 
     class Locked(Agent):
-        async def on_authenticate(self, method_id: str) -> None:
+        async def on_authenticate(self, connection: ClientConnection, method_id: str) -> None:
             """There is no way out."""
 
     with pytest.raises(ValueError, match="on_logout"):

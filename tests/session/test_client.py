@@ -27,6 +27,7 @@ from acp_session import (
     PromptResult,
     RequestError,
     Session,
+    Turn,
     connect_agent,
     connect_in_memory,
 )
@@ -871,3 +872,54 @@ def test_commands_are_known_once_a_session_is_opened_again(version: int, folders
                 assert [command.name for command in session.transcript.commands] == ["test"]
 
     play(work)
+
+
+def test_a_tool_call_keeps_its_title_when_permission_is_asked_in_other_words(
+    version: int, folders: tuple[str, str]
+) -> None:
+    class Asking(Agent):
+        async def on_prompt(self, turn: Turn) -> str:
+            async with turn.tool_call("Write note.txt") as call:
+                await call.request_permission(title="May I write?", description="It is new.")
+            return "end_turn"
+
+    client = Yes(allowed_roots=folders)
+
+    async def work() -> None:
+        async with connect_in_memory(Asking(), client, versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            await session.prompt("Write")
+            (call,) = session.transcript.tool_calls.values()
+            assert call.title == "Write note.txt"
+
+    play(work)
+    assert client.requests[0].title.startswith("May I write?")
+
+
+def test_a_transcript_shows_no_work_once_the_agent_has_ended(version: int, folders: tuple[str, str]) -> None:
+    async def die(agent: Any, session: str) -> str:
+        await agent.call(session, "c", title="Look", status="in_progress")
+        await agent.connection.close()
+        return "end_turn"
+
+    async def work() -> None:
+        async with connected(version, Script(die), Client(allowed_roots=folders)) as (agent, _):
+            session = await agent.new_session(folders[0])
+            with pytest.raises(ConnectionClosed):
+                await session.prompt("Look")
+            (call,) = session.transcript.tool_calls.values()
+            assert (session.transcript.state, call.is_cancelled) == ("idle", True)
+
+    play(work)
+
+
+def test_the_log_of_an_agent_that_uses_the_files_of_its_client_says_nothing_of_a_loss(
+    version: int, folders: tuple[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def work() -> None:
+        async with connect_in_memory(Agent(), Client(allowed_roots=folders), versions=(version,)) as agent:
+            await agent.new_session(folders[0])
+
+    with caplog.at_level(logging.INFO, "acp_session"):
+        play(work)
+    assert "does not use" not in caplog.text

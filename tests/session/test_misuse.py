@@ -145,7 +145,7 @@ def test_a_class_and_an_object_that_is_not_initialized_are_named() -> None:
         (connect(Agent(), NoClient()), "'client' was not initialized"),
     ):
         with pytest.raises(TypeError, match=sentence):
-            play(lambda call=call: call)
+            play(lambda: call)  # noqa: B023 - run at once
 
 
 def test_a_command_is_a_list_with_a_program() -> None:

@@ -284,6 +284,20 @@ def test_an_initialize_that_is_too_large_is_answered_by_its_id() -> None:
     run(work)
 
 
+@pytest.mark.parametrize(("agent", "client"), [(1, 2), (2, 1)])
+def test_programs_without_a_version_in_common_say_so(agent: int, client: int) -> None:
+    async def work() -> None:
+        near, far = pair()
+        serving = asyncio.ensure_future(serve_agent(Echo(), far, versions=(agent,)))
+        with pytest.raises(UnsupportedVersion, match=f"version {agent} of the protocol, not {client}") as found:
+            async with connect_agent(near, Client(), versions=(client,)):
+                pass
+        assert found.value.version == agent
+        await serving
+
+    run(work)
+
+
 def test_an_agent_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_session.connect.INITIALIZE_TIMEOUT", 0.05)
 
@@ -307,19 +321,5 @@ def test_what_a_flood_before_the_answer_leaves_is_bounded(monkeypatch: pytest.Mo
         far.send(json.dumps({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 2}}).encode())
         _, _, kept = await handshake(near, [{}], {2})
         assert kept == [line] * 2
-
-    run(work)
-
-
-@pytest.mark.parametrize(("agent", "client"), [(1, 2), (2, 1)])
-def test_programs_without_a_version_in_common_say_so(agent: int, client: int) -> None:
-    async def work() -> None:
-        near, far = pair()
-        serving = asyncio.ensure_future(serve_agent(Echo(), far, versions=(agent,)))
-        with pytest.raises(UnsupportedVersion, match=f"version {agent} of the protocol, not {client}") as found:
-            async with connect_agent(near, Client(), versions=(client,)):
-                pass
-        assert found.value.version == agent
-        await serving
 
     run(work)

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import ConnectionClosed, NotAdvertised, PeerError, v2
+from acp_bindings import ConnectionClosed, NotAdvertised, PeerError, v1, v2
 
 from acp_session.errors import InvalidMessage
+from acp_session.local_services import LocalServices
+from acp_session.session import Session
 from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import CommandResult, Diff, Turn
 from acp_workspace.containment import guarantees
@@ -663,6 +665,18 @@ def test_a_client_may_die_before_it_has_said_anything_and_while_it_says_hello(ve
     play(whole)
 
 
+@both
+def test_a_command_takes_paths(tmp_path: Path, version: int) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "tide.txt").touch()
+
+    async def work(turn: Turn) -> None:
+        assert (await turn.run_command(Path("ls"), Path("sub"))).output == "tide.txt\n"
+
+    (call,) = talk(tmp_path, version, work).calls().values()
+    assert call["title"] == "ls sub"
+
+
 def test_a_command_whose_turn_is_cancelled_before_its_terminal_is_known_is_released(tmp_path: Path) -> None:
     known = asyncio.Event()
 
@@ -709,13 +723,54 @@ def test_a_terminal_whose_release_is_never_answered_does_not_hold_its_turn_up(tm
     play(work)
 
 
-@both
-def test_a_command_takes_paths(tmp_path: Path, version: int) -> None:
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "tide.txt").touch()
+def test_the_user_stops_one_tool_call_that_offers_it(tmp_path: Path) -> None:
+    class Stopping(Working):
+        stop: asyncio.Event
 
-    async def work(turn: Turn) -> None:
-        assert (await turn.run_command(Path("ls"), Path("sub"))).output == "tide.txt\n"
+        async def on_cancel_tool_call(self, session: Session, tool_call_id: str) -> None:
+            await session.send_update(v2.SessionToolCallUpdate(tool_call_id=tool_call_id, status="cancelled"))
+            self.stop.set()
 
-    (call,) = talk(tmp_path, version, work).calls().values()
-    assert call["title"] == "ls sub"
+    async def run(turn: Turn) -> None:
+        async with turn.tool_call("Wait") as call:
+            can = v2.ToolCallCapabilities(cancel=v2.ToolCallCancelCapabilities())
+            await turn.session.send_update(v2.SessionToolCallUpdate(tool_call_id=call.id, capabilities=can))
+            await agent.stop.wait()
+            call.status = "cancelled"
+
+    agent = Stopping(run)
+
+    async def work() -> None:
+        agent.stop = asyncio.Event()
+        async with talking(agent, 2) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.create_task(client.prompt(id_))
+            (call,) = await client.until(client.calls)
+            at = {"sessionId": id_, "toolCallId": call}
+            await client.until(lambda: "capabilities" in client.calls()[call])
+            await client.request("tool_call/cancel", **at)
+            assert await prompt == "end_turn"
+            assert client.statuses() == ["cancelled"]
+            for wrong in (at, {**at, "toolCallId": "none"}):
+                with pytest.raises(Refused) as refused:
+                    await client.request("tool_call/cancel", **wrong)
+                assert refused.value.code == -32602
+
+    play(work)
+
+
+def test_where_the_agents_machine_runs_no_commands_the_client_is_not_blamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        LocalServices, "capabilities", lambda self: v1.ClientCapabilities(fs=v1.FileSystemCapabilities())
+    )
+    found: list[str] = []
+
+    async def run(turn: Turn) -> None:
+        with pytest.raises(PeerError) as refused:
+            await turn.run_command("true")
+        found.append(refused.value.message)
+
+    assert talk(tmp_path, 2, run).calls() == {}
+    assert "agent's machine" in found[0]

@@ -133,6 +133,12 @@ class Agent:
     async def on_cancel(self, session: Session) -> None:
         """The client has cancelled the work of a session. The turn is cancelled already."""
 
+    async def on_cancel_tool_call(self, session: Session, tool_call_id: str) -> None:  # noqa: ARG002
+        """The user stops one tool call, in version 2. It must have offered that by an update with `capabilities`; end it by one with its
+        `status`.
+        """
+        raise _unserved("tool_call/cancel")
+
     # --- the life of a session
 
     async def on_new_session(self, session: Session) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import secrets
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -30,9 +31,9 @@ from jsonrpc_bindings.tail import Tail
 from .agent import Agent
 from .codec.interfaces import ClientInterface
 from .local_services import Local, LocalServices
-from .modes import MODE, with_value
+from .modes import mode_option, with_value
 from .services import Services
-from .session import LOG, ClientCapabilities, ClientConnection, Session
+from .session import ENDED, LOG, ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
 from .turn import Turn
 
@@ -131,7 +132,10 @@ class OpenSession(Session):
     def offer(self) -> dict[str, Any]:
         """The options and commands, as the fields of an answer. Updates that were kept back do not say them again."""
         self._drop_settings()
-        fields = {"config_options": self._stored.config_options, "available_commands": self._stored.commands}
+        fields: dict[str, Sequence[Any] | None] = {
+            "config_options": self._stored.config_options,
+            "available_commands": self._stored.commands,
+        }
         return {name: list(value) for name, value in fields.items() if value}
 
     def _drop_settings(self) -> None:
@@ -361,6 +365,7 @@ class AgentCore(peers.Agent):
         """Answer what the agent is and can do."""
         offered, form = self.services.capabilities(), params.capabilities.elicitation
         self._peer = ClientConnection(
+            2 if self._remote is None else 1,
             self._remote or self.client,
             self.services,
             params.info,
@@ -429,20 +434,17 @@ class AgentCore(peers.Agent):
         user = self.connection_to_client.user
         infos = {one.session_id: one for one in await self._call(self.agent.store.list(user))}
         infos |= {one.id: one.stored.info() for one in self.sessions.values() if one.stored.user == user}
-        order = sorted(infos.values(), key=lambda one: (one.updated_at or "", one.session_id), reverse=True)
+        order = sorted(infos.values(), key=_place, reverse=True)
         found = self._workspace.filter_sessions(
             order, params, lambda one: parse_scope(one.cwd, one.additional_directories, flavour=None)
         )
-        start = 0
         if params.cursor is not None:
-            ids = [one.session_id for one in found]
-            if params.cursor not in ids:
-                raise invalid_params("the cursor was not issued by this agent", pointer="/cursor")
-            start = ids.index(params.cursor) + 1
-        page = found[start : start + PAGE]
+            last = _cursor_place(params.cursor)
+            found = [one for one in found if _place(one) < last]
+        page = found[:PAGE]
         if not self.agent.additional_directories:
             page = [one.__replace__(additional_directories=UNSET) for one in page]
-        more: dict[str, Any] = {"next_cursor": page[-1].session_id} if len(found) > start + PAGE else {}
+        more: dict[str, Any] = {"next_cursor": json.dumps(_place(page[-1]))} if len(found) > PAGE else {}
         return v2.ListSessionsResponse(sessions=page, **more)
 
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
@@ -472,7 +474,8 @@ class AgentCore(peers.Agent):
         """Set an option, or the mode. Raises `RequestError` -32602 for one that is not offered, or a value that it does not have."""
         session, value = await self._open(params.session_id), params.value
         session.options_with(params.config_id, value)
-        if params.config_id == MODE:
+        mode = mode_option(session.stored.config_options)
+        if mode is not None and params.config_id == mode.config_id:
             await self._call(self.agent.on_set_mode(session, str(value)), session)
         else:
             await self._call(self.agent.on_set_config_option(session, params.config_id, value), session)
@@ -499,6 +502,20 @@ class AgentCore(peers.Agent):
             await self.agent.on_cancel(session)
         except Exception:
             session.log.exception("'on_cancel' failed")
+
+    async def tool_call_cancel(self, params: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
+        """Have the agent stop a tool call. Raises `RequestError` -32602 for one that does not offer it, or has ended."""
+        session, is_offered = await self._open(params.session_id), False
+        for update in session.stored.history:
+            if isinstance(update, v2.SessionToolCallUpdate) and update.tool_call_id == params.tool_call_id:
+                if update.status in ENDED:
+                    is_offered = False
+                elif update.capabilities is not UNSET:
+                    is_offered = update.capabilities is not None and update.capabilities.cancel is not None
+        if not is_offered:
+            raise invalid_params("the tool call cannot be stopped", pointer="/toolCallId")
+        await self._call(self.agent.on_cancel_tool_call(session, params.tool_call_id), session)
+        return v2.CancelToolCallResponse()
 
     async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
         """End a command that the client shows."""
@@ -644,6 +661,22 @@ def _bound(bind: Callable[[P], RootSet], params: P) -> RootSet:
 
 async def _copied(stored: StoredSession) -> StoredSession:
     return stored.copy()
+
+
+def _place(info: v2.SessionInfo) -> tuple[str, str]:
+    """The place of a session in a list, of which the newest is the last."""
+    return info.updated_at or "", info.session_id
+
+
+def _cursor_place(cursor: str) -> tuple[str, str]:
+    """The place that a cursor stands for. Raises `RequestError` -32602."""
+    try:
+        match json.loads(cursor):
+            case [str(updated_at), str(session_id)]:
+                return updated_at, session_id
+    except (ValueError, RecursionError):
+        pass
+    raise invalid_params("the cursor was not issued by this agent", pointer="/cursor")
 
 
 def _shown(output: Tail) -> v2.TerminalOutput:

@@ -285,6 +285,7 @@ class ClientSession:
         self._is_open = False
         self._cancellations += 1
         self._cancelled.set()
+        self.transcript.end()
         self.prompts.fail(error)
 
     def current_request(self, request: PermissionRequest) -> Any:

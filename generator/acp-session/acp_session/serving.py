@@ -54,12 +54,13 @@ async def serve_agent(
     user: str | None = None,
     **options: Unpack[Options],
 ) -> None:
-    """Be the agent at a transport until the client ends. One agent may serve many clients at once. `user`: who is logged in from the
-    beginning, as where a web server knows it.
+    """Be the agent at a transport until the client ends. One agent may serve any number of clients at once.
 
-    The work of a turn that is cancelled has `grace` seconds to end; the turn then ends without it. A client gets the version that it asks
-    for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin anew with another version until its
-    first other request. Raises `ValueError` for versions that are not spoken.
+    `user`: who is logged in from the beginning, as where a web server knows it. The work of a turn that is cancelled has `grace` seconds to
+    end; the turn then ends without it.
+
+    A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin
+    anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
     """
     require_instance(Agent, agent=agent)
     opening = Opening(transport, known_versions(versions), options.get("monitor"), options.get("told"))

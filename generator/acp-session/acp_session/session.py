@@ -16,7 +16,7 @@ from acp_bindings import UNSET, ConnectionClosed, to_builtins, v2
 from acp_workspace.scope import parse_scope
 
 from .codec.interfaces import ClientInterface
-from .modes import MODE, Mode, modes_of, with_value
+from .modes import MODE, Mode, mode_option, modes_of, with_value
 from .services import Services
 from .store import Store, StoredSession
 
@@ -45,10 +45,11 @@ class ClientCapabilities:
 
 @dataclass(slots=True, eq=False)
 class ClientConnection:
-    """A connection to a client: how the client is called, what it is, who serves files and commands, and which `user` is logged in, if any.
+    """A connection to a client in a `version` of the protocol. `user` is who is logged in, `None` where nobody is.
     A session belongs to the user of the connection that began it; for other users there is no such session.
     """
 
+    version: int
     client: ClientInterface
     services: Services
     info: v2.Implementation | None
@@ -163,16 +164,18 @@ class Session:
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode, as where the agent decides so. Raises `ValueError` for one that is not offered."""
-        await self.set_config_option(MODE, mode_id)
+        option = self._mode_option()
+        await self.set_config_option(MODE if option is None else option.config_id, mode_id)
 
     @property
     def config_options(self) -> tuple[v2.SessionConfigOption, ...]:
         """The options that the user may set, without the modes."""
-        return tuple(one for one in self._stored.config_options if one.config_id != MODE)
+        mode = self._mode_option()
+        return tuple(one for one in self._stored.config_options if one is not mode)
 
     @property
     def config(self) -> Mapping[str, str | bool]:
-        """The current values of all options by their ids, the mode under `mode`."""
+        """The current values of all options by their ids; the mode that `set_modes` offers is under `mode`."""
         options = self._stored.config_options
         return {
             one.config_id: one.current_value
@@ -181,11 +184,12 @@ class Session:
         }
 
     async def set_config_options(self, options: Sequence[v2.SessionConfigOption]) -> None:
-        """Offer options in place of those before. Modes stay: `set_modes` has them."""
-        ids = [one.config_id for one in options]
+        """Offer options in place of those before. Modes stay: `set_modes` has them, as the option of category `mode`."""
+        ids, mode = [one.config_id for one in options], self._mode_option()
         if MODE in ids or len(set(ids)) != len(ids):
             raise ValueError(f"options need ids of their own, and {MODE!r} is that of the modes: {ids}")
-        mode = self._mode_option()
+        if mode_option(options) is not None:
+            raise ValueError(f"an option of category {MODE!r} is the mode of the session: offer it by 'set_modes'")
         await self._set_options([*([] if mode is None else [mode]), *options])
 
     async def set_config_option(self, config_id: str, value: str | bool) -> None:
@@ -237,10 +241,7 @@ class Session:
     _turn: str | None = None
 
     def _mode_option(self) -> v2.SessionConfigSelect | None:
-        for one in self._stored.config_options:
-            if one.config_id == MODE and isinstance(one, v2.SessionConfigSelect):
-                return one
-        return None
+        return mode_option(self._stored.config_options)
 
     async def _set_options(self, options: list[v2.SessionConfigOption]) -> None:
         self._stored.config_options = options

@@ -257,6 +257,12 @@ class Transcript:
             found.is_cancelled = update.status == "cancelled"
         self._resize(found, _size(found.current))
 
+    def end(self) -> None:
+        """Note that nothing more will be reported: the work has ended, and so have its tool calls."""
+        self.mark_cancelled()
+        if self.state is not None:
+            self.state = "idle"
+
     def mark_cancelled(self) -> tuple[str, ...]:
         """Mark the tool calls that have not ended as cancelled, as when the user cancels the work; their ids."""
         found = [one for one in self._tool_calls.values() if one.status not in ("completed", "failed", "cancelled")]

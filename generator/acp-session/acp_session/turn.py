@@ -25,6 +25,8 @@ from typing import Any, Final, TypeAlias
 
 from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
+from acp_workspace.errors import METHOD_NOT_FOUND
+
 from .arguments import refuse_text, refuse_unknown
 from .diffs import diff_to_v2
 from .errors import Error, InvalidMessage
@@ -332,7 +334,11 @@ class Turn:
         in a tool call of its own. `output_limit`: bytes of output that are kept, the last ones.
         """
         if not self.session.client_capabilities.run_command:
-            raise NotAdvertised("terminal/create", "client:clientCapabilities.terminal")
+            if self.session.connection.version == 1:
+                raise NotAdvertised("terminal/create", "client:clientCapabilities.terminal")
+            raise PeerError(
+                "terminal/create", METHOD_NOT_FOUND, "the agent's machine cannot keep commands in the roots"
+            )
         named: dict[str, Any] = {} if output_limit is None else {"output_byte_limit": output_limit}
         if env:
             named["env"] = [v1.EnvVariable(name=name, value=value) for name, value in env.items()]

@@ -73,6 +73,7 @@ class AgentAsV1(peers1.Agent):
     agent: AgentInterface
 
     def __init__(self, agent: AgentInterface | None = None, *, on_loss: OnLoss = lambda loss: None) -> None:
+        self._is_local = agent is not None
         if agent is not None:
             self.agent = agent
         self.losses = Losses(on_loss)
@@ -123,7 +124,10 @@ class AgentAsV1(peers1.Agent):
     async def initialize(self, params: v1.InitializeRequest, /) -> v1.InitializeResponse:
         place = self.losses.place("initialize")
         self.client_capabilities = params.client_capabilities
-        request = into_v2(v2.InitializeRequest, request_to_v2(to_builtins(params), place), place)
+        body = to_builtins(params)
+        if self._is_local:  # it uses these by `client_services`
+            body["clientCapabilities"] = without(as_object(body.get("clientCapabilities")), "fs", "terminal")
+        request = into_v2(v2.InitializeRequest, request_to_v2(body, place), place)
         answer = await self.agent.initialize(request)
         if answer.protocol_version != 2:
             raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 2")

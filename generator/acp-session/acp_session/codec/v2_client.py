@@ -100,6 +100,13 @@ class ClientForV2(peers2.Client):
         place = self._codec.losses.place("session/request_permission", session_id=params.session_id)
         request = permission_to_v1(params, self._codec.session(params.session_id).to_v1, place)
         answer = await self._codec.client.session_request_permission(request)
+        subject = params.subject
+        own = subject.tool_call.title if isinstance(subject, v2.ToolCallPermissionSubject) else None
+        if (
+            isinstance(own, str) and own != request.tool_call.title
+        ):  # clients show the words of the prompt as the call's title
+            update = {"sessionUpdate": "tool_call_update", "toolCallId": request.tool_call.tool_call_id, "title": own}
+            await self.update(self._codec.session(params.session_id), update, {})
         return into_v2(v2.RequestPermissionResponse, to_builtins(answer), place)
 
     async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
