@@ -351,3 +351,39 @@ def test_of_released_terminals_the_latest_are_known(monkeypatch: pytest.MonkeyPa
         await displays.close()
 
     run(work)
+
+
+def test_a_consent_that_comes_after_the_cancellation_is_none(tmp_path: Path) -> None:
+    asked, late = asyncio.Event(), asyncio.Event()
+    found: list[int] = []
+
+    async def approve(_: ApprovalRequest) -> bool:
+        asked.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            await late.wait()
+        return True
+
+    async def write(agent: Agent1, session: str) -> str:
+        request = v1.WriteTextFileRequest(session_id=session, path=str(tmp_path / "a"), content="tide")
+        try:
+            await agent.client.fs_write_text_file(request)
+        except PeerError as error:
+            found.append(error.code)
+        return "cancelled"
+
+    async def work() -> None:
+        client, agent, setting = Client2(), Agent1(write), Setting()
+        agent.is_patient = True
+        async with client2_with_agent1(client, agent, setting, local=Local(approve=approve)) as (calls, _):
+            await calls.initialize(ME2)
+            await calls.session_new(new(tmp_path))
+            await calls.session_prompt(prompt())
+            await asked.wait()
+            await calls.session_cancel(v2.CancelSessionNotification(session_id="s"))
+            await asyncio.wait_for(client.idle.wait(), 5)  # it does not wait for whoever is asked
+            late.set()
+
+    run(work)
+    assert (found, (tmp_path / "a").exists()) == ([-32001], False)

@@ -47,7 +47,7 @@ class Questions:
     """What people are asked at this moment."""
 
     def __init__(self) -> None:
-        self._open: set[asyncio.Future[Any]] = set()
+        self._open: set[asyncio.Future[None]] = set()
 
     @property
     def are_open(self) -> bool:
@@ -55,19 +55,26 @@ class Questions:
         return bool(self._open)
 
     async def ask(self, work: Awaitable[T]) -> T | None:
-        """The answer; `None` where the question is cancelled first."""
+        """The answer; `None` where the question is cancelled first, whatever is answered then."""
         question = asyncio.ensure_future(work)
-        self._open.add(question)
+        end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._open.add(end)
         try:
-            await asyncio.wait([question])
-        except asyncio.CancelledError:
-            question.cancel()
-            raise
+            await asyncio.wait((question, end), return_when=asyncio.FIRST_COMPLETED)
+            return None if end.done() or question.cancelled() else question.result()
         finally:
-            self._open.discard(question)
-        return None if question.cancelled() else question.result()
+            self._open.discard(end)
+            question.add_done_callback(retrieve_exception)
+            question.cancel()
 
     def cancel(self) -> None:
         """Ask no more."""
-        for question in tuple(self._open):
-            question.cancel()
+        for end in self._open:
+            if not end.done():
+                end.set_result(None)
+
+
+def retrieve_exception(task: asyncio.Task[Any]) -> None:
+    """Look at how a task has ended, so that nobody complains where nobody waits for it any more."""
+    if not task.cancelled():
+        task.exception()

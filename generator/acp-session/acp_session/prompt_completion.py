@@ -19,6 +19,8 @@ from typing import Any, Generic, TypeVar, cast
 from acp_bindings import v2
 from acp_bindings.v2 import peers as peers2
 
+from .background import retrieve_exception
+
 E = TypeVar("E")
 
 
@@ -147,9 +149,3 @@ async def send_prompt(agent: Any, request: v2.PromptRequest) -> v2.PromptRespons
     if isinstance(agent, peers2.RemoteAgent):
         return cast("v2.PromptResponse", await agent.connection.request("session/prompt", request, timeout=math.inf))
     return cast("v2.PromptResponse", await agent.session_prompt(request))
-
-
-def retrieve_exception(task: asyncio.Task[Any]) -> None:
-    """Look at how a task has ended, so that nobody complains where nobody waits for it any more."""
-    if not task.cancelled():
-        task.exception()
