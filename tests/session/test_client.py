@@ -972,3 +972,32 @@ def test_a_session_may_end_in_a_permission_prompt(version: int, how: str, folder
             assert len(listed) == (how == "close")
 
     play(work)
+
+
+def test_a_session_that_is_loaded_while_a_prompt_is_worked_on_keeps_what_the_user_said(
+    version: int, folders: tuple[str, str]
+) -> None:
+    said, goes_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(Agent):
+        async def on_prompt(self, turn: Turn) -> str:
+            await turn.send_message("One ")
+            said.set()
+            await goes_on.wait()
+            await turn.send_message("moment.")
+            return "end_turn"
+
+    async def work() -> None:
+        async with connect_in_memory(Slow(), Client(allowed_roots=folders), versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            prompt = asyncio.ensure_future(session.prompt("Hello"))
+            await said.wait()
+            while not session.transcript.agent_messages:
+                await asyncio.sleep(0)
+            await agent.load_session(session.id, folders[0])
+            goes_on.set()
+            assert await prompt == PromptResult("end_turn")
+            assert words(session.transcript.user_messages) == ["Hello"]
+            assert "".join(words(session.transcript.agent_messages)) == "One moment."
+
+    play(work)

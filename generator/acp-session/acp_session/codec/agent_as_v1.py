@@ -49,6 +49,7 @@ class Session:
     cancellations: int = 0
     sending: asyncio.Lock = field(default_factory=asyncio.Lock)
     is_open: bool = False
+    is_replayed: bool = False
 
     @property
     def is_used(self) -> bool:
@@ -151,13 +152,16 @@ class AgentAsV1(peers1.Agent):
         session = self.sessions.get(params.session_id) if method == "session/load" else None
         before = None if session is None else session.to_v1
         if session is not None:
-            session.to_v1 = self._to_v1(session.id)  # what is replayed is sent anew
+            session.to_v1, session.is_replayed = self._to_v1(session.id), True  # what is replayed is sent anew
         try:
             answer = to_builtins(await getattr(self.agent, peers2.Agent.requests[newer])(request))
         except BaseException:
             if session is not None and before is not None:
                 session.to_v1 = before
             raise
+        finally:
+            if session is not None:
+                session.is_replayed = False
         if method in ENDS:
             session = self.sessions.pop(params.session_id, None)
             for prompt in () if session is None else session.open_prompts.open:

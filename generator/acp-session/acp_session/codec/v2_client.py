@@ -45,7 +45,7 @@ class ClientForV2(peers2.Client):
             return
         if kind == "user_message":
             session.open_prompts.record_user_message(str(update.get("messageId")))
-            if update.get("content") in session.prompts:
+            if update.get("content") in session.prompts and not session.is_replayed:
                 return  # v1 does not repeat what the client has said itself
         await self.update(session, update, more)
 
