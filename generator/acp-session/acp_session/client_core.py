@@ -25,7 +25,7 @@ from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
 from .arguments import refuse_text, require_instance
-from .background import Background
+from .background import Background, retrieve_exception
 from .client import Client
 from .client_services import CoreServices
 from .client_session import ClientSession
@@ -33,7 +33,6 @@ from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
 from .local_services import until_known
 from .permission import cancel, choose, read, tool_call_update
-from .prompt_completion import retrieve_exception
 from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
