@@ -88,7 +88,7 @@ class Child(Piped):
         return self._program.errors
 
     async def receive(self) -> bytes | None:
-        """See `transport.Transport`. Raises `ConnectionClosed` where the process has ended."""
+        """See `transport.Transport`. Raises `ConnectionClosed` where the process has ended, or has closed its output."""
         message = await super().receive()
         if message is None and self._closing is None:
             await self._wait(self._exited, _ENDING)
@@ -98,6 +98,7 @@ class Child(Piped):
                 await asyncio.sleep(0.01)
             if self.exit is not None:
                 raise self._ended(self.exit)
+            raise ConnectionClosed("it has closed its standard output", stderr=self.errors)
         return message
 
     def send(self, message: bytes) -> None:

@@ -315,3 +315,27 @@ def test_updates_are_types_of_v2(tmp_path: Path) -> None:
     asyncio.run(work())
     expected = ["UserMessage", "RunningStateUpdate", "AgentMessageChunk", "EndTurnStopReason"]
     assert [one for one in seen if one in expected] == expected * 2
+
+
+CLOSING = """
+import json, os, sys, time
+print("about to close", file=sys.stderr, flush=True)
+message = json.loads(sys.stdin.readline())
+print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"protocolVersion": 1}}), flush=True)
+sys.stdin.readline()
+os.close(1)
+sys.stdin.readline()
+"""
+
+
+def test_an_agent_that_closes_its_output_and_lives_on_says_so_with_its_standard_error(tmp_path: Path) -> None:
+    async def work() -> None:
+        connecting = spawn_agent(
+            [sys.executable, "-c", CLOSING], Client(allowed_roots=[tmp_path]), stderr=subprocess.DEVNULL
+        )
+        async with asyncio.timeout(30), connecting as agent:
+            with pytest.raises(ConnectionClosed, match="it has closed its standard output") as ended:
+                await agent.new_session(tmp_path)
+        assert ended.value.stderr == "about to close\n"
+
+    asyncio.run(work())
