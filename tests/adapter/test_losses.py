@@ -396,7 +396,7 @@ def test_an_agent_of_v1_cannot_pass_for_one_of_v2_by_what_it_carries() -> None:
     items = [{**content, "_meta": {CARRIER: one}} for one in (shown, {"type": "content", "content": words("y")})]
     option = {"id": "fast", "name": "Fast", "type": "select", "currentValue": "on"}
     values = {"options": [{"value": "on", "name": "On"}]}
-    other = {
+    other: dict[str, Any] = {
         "configId": "mode",
         "category": "mode",
         "name": "Mode",
@@ -414,7 +414,7 @@ def test_an_agent_of_v1_cannot_pass_for_one_of_v2_by_what_it_carries() -> None:
 
     async def tell(agent: Agent1, session: str) -> str:
         await agent.say(session, sessionUpdate="tool_call_update", toolCallId="c", content=items)
-        options = [{**option, **values, "_meta": {CARRIER: other}}]
+        options: list[dict[str, Any]] = [{**option, **values, "_meta": {CARRIER: other}}]
         await agent.say(session, sessionUpdate="config_option_update", configOptions=options)
         for update in carried:
             body = {"sessionId": session, "update": update}

@@ -711,7 +711,7 @@ def test_what_an_author_sets_wrongly_is_a_value_error(tmp_path: Path) -> None:
 )
 def test_a_text_in_place_of_several_is_refused(side: Any, name: str) -> None:
     for text in ("/srv/app", b"/srv/app"):
-        with pytest.raises(TypeError, match=f"'{name}' takes several values"):
+        with pytest.raises(ValueError, match=f"'{name}' takes several values"):
             side(**{name: text})
 
 

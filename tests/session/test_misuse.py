@@ -102,7 +102,7 @@ def test_an_agent_of_v1_that_cannot_log_out_is_not_asked_to(tmp_path: Path) -> N
     ],
 )
 def test_an_agent_refuses_options_that_are_misspelt(options: dict[str, Any], sentence: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=sentence):
+    with pytest.raises(ValueError, match=sentence):
         Working(echo, **options)
 
 
@@ -144,7 +144,7 @@ def test_a_class_and_an_object_that_is_not_initialized_are_named() -> None:
         (connect(Agent(), Client), "'client' takes an object"),
         (connect(Agent(), NoClient()), "'client' was not initialized"),
     ):
-        with pytest.raises(TypeError, match=sentence):
+        with pytest.raises(ValueError, match=sentence):
             play(lambda: call)  # noqa: B023 - run at once
 
 
@@ -155,7 +155,7 @@ def test_a_command_is_a_list_with_a_program() -> None:
 
     with pytest.raises(ValueError, match="'command' must name a program"):
         play(lambda: spawn([]))
-    with pytest.raises(TypeError, match=r"'command' takes several values: write \['python a.py'\]"):
+    with pytest.raises(ValueError, match=r"'command' takes several values: write \['python a.py'\]"):
         play(lambda: spawn("python a.py"))
 
 
@@ -166,15 +166,15 @@ def test_a_command_is_a_list_with_a_program() -> None:
 def test_a_text_is_no_list_of_directories_or_places(version: int, tmp_path: Path) -> None:
     async def directories() -> None:
         async with connected(version, Script(), Client(allowed_roots=[tmp_path])) as (agent, _):
-            with pytest.raises(TypeError, match="'additional_directories' takes several values"):
+            with pytest.raises(ValueError, match="'additional_directories' takes several values"):
                 await agent.new_session(tmp_path, additional_directories="/x")
-            with pytest.raises(TypeError, match="'additional_directories' takes several values"):
+            with pytest.raises(ValueError, match="'additional_directories' takes several values"):
                 await agent.list_sessions(additional_directories="/x")
 
     async def places(turn: Turn) -> None:
-        with pytest.raises(TypeError, match="'locations' takes several values"):
+        with pytest.raises(ValueError, match="'locations' takes several values"):
             turn.tool_call("Look", locations="note.txt")
-        with pytest.raises(TypeError, match="'entries' takes several values"):
+        with pytest.raises(ValueError, match="'entries' takes several values"):
             await turn.update_plan("Look")
 
     play(directories)

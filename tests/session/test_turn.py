@@ -21,7 +21,7 @@ from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import CommandResult, Diff, Turn
 from acp_workspace.containment import guarantees
 
-from .raw_client import FORMS, RawClient, Refused, choose, reply, talking
+from .raw_client import FORMS, Answer, RawClient, Refused, choose, reply, talking
 from .test_agent import Working, both, echo, play
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -709,7 +709,10 @@ def test_a_terminal_whose_release_is_never_answered_does_not_hold_its_turn_up(tm
         await turn.run_command("true")
 
     async def work() -> None:
-        never = {"terminal/release": lambda params: over.wait()}
+        async def wait(_: Any) -> bool:
+            return await over.wait()
+
+        never: dict[str, Answer] = {"terminal/release": wait}
         async with talking(Working(run), 1, answers=never, grace=0.02) as client:
             id_ = await client.new(tmp_path)
             prompt = asyncio.create_task(client.prompt(id_))
@@ -760,9 +763,10 @@ def test_the_user_stops_one_tool_call_that_offers_it(tmp_path: Path) -> None:
 def test_where_the_agents_machine_runs_no_commands_the_client_is_not_blamed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        LocalServices, "capabilities", lambda self: v1.ClientCapabilities(fs=v1.FileSystemCapabilities())
-    )
+    def capabilities(_: LocalServices) -> v1.ClientCapabilities:
+        return v1.ClientCapabilities(fs=v1.FileSystemCapabilities())
+
+    monkeypatch.setattr(LocalServices, "capabilities", capabilities)
     found: list[str] = []
 
     async def run(turn: Turn) -> None:

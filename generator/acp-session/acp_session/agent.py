@@ -74,7 +74,7 @@ class Agent:
         refuse_unknown(("text", "resource_link", *PROMPT_CAPABILITIES), prompt_types=prompt_types)
         refuse_unknown(("stdio", "http"), mcp_transports=mcp_transports)
         if store is not None and not hasattr(store, "save"):
-            raise TypeError(f"'store' must be a store, such as FileStore({str(store)!r})")
+            raise ValueError(f"'store' must be a store, such as FileStore({str(store)!r})")
         self.info: v2.Implementation = info or v2.Implementation(name=type(self).__name__.lower(), version="0")
         self.auth_methods: tuple[v2.AuthMethod, ...] = tuple(auth_methods)
         self.store: Store = MemoryStore() if store is None else store

@@ -674,6 +674,8 @@ def _cursor_place(cursor: str) -> tuple[str, str]:
         match json.loads(cursor):
             case [str(updated_at), str(session_id)]:
                 return updated_at, session_id
+            case _:
+                pass
     except (ValueError, RecursionError):
         pass
     raise invalid_params("the cursor was not issued by this agent", pointer="/cursor")

@@ -18,6 +18,7 @@ from jsonrpc_bindings.ends import Ends
 from jsonrpc_bindings.errors import INVALID_REQUEST, PARSE_ERROR
 from jsonrpc_bindings.framing import Unreadable
 from jsonrpc_bindings.incoming import id_of, is_call
+from jsonrpc_bindings.json_types import is_array
 from jsonrpc_bindings.parse import TooManyValues, parse, parse_with_duplicates
 from jsonrpc_bindings.transport import Transport
 from jsonrpc_bindings.wire import Watcher
@@ -241,7 +242,7 @@ async def handshake(
     assert failure is not None
     if failure.code == UNSUPPORTED_VERSION:
         supported = as_object(failure.data).get("supported")
-        versions: Any = supported if isinstance(supported, list) else []
+        versions = supported if is_array(supported) else []
         raise UnsupportedVersion(max(filter(None, map(_whole, versions)), default=None), known) from failure
     raise failure
 
