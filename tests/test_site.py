@@ -870,7 +870,7 @@ def test_an_arrow_of_a_conversation_opens_its_message(window: Window) -> None:
 
 def test_a_table_that_no_longer_fits_can_be_scrolled_by_keyboard(window: Window) -> None:
     """Also when the window became narrow after the page was loaded, as when a phone is turned."""
-    window.open("index.html")
+    window.open("comparison.html")
     region = window.page.get_by_role("region", name="Table")
     assert region.count() == 0
     window.page.set_viewport_size({"width": 400, "height": 900})
