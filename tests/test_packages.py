@@ -38,9 +38,10 @@ OUTSIDE: Final = {
 
 
 def neighbours(path: Path, folder: Path) -> set[str]:
-    """What a module imports of its own package: modules directly in `folder`."""
+    """What a module imports of its own package when it runs: modules directly in `folder`."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    running = [node for node in ast.parse(path.read_text("utf-8")).body if not is_for_checkers(node)]
+    for node in (inner for outer in running for inner in ast.walk(outer)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{folder.name}."):
             found.add((node.module or "").split(".")[1])
         if isinstance(node, ast.ImportFrom) and node.level:
