@@ -16,7 +16,7 @@ import secrets
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import UNSET, RequestError, Unknown, v2
 from acp_bindings.v2 import peers
@@ -25,7 +25,7 @@ from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, REFU
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import AgentWorkspace, LifecycleRequest, RootSet
 from jsonrpc_bindings import UnsetType
-from jsonrpc_bindings.errors import INVALID_REQUEST, REQUEST_CANCELLED
+from jsonrpc_bindings.errors import INVALID_REQUEST
 from jsonrpc_bindings.tail import Tail
 
 from .agent import Agent
@@ -37,6 +37,7 @@ from .services import Services
 from .session import ENDED, LOG, ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
 from .turn import Turn
+from .turn_queue import TurnQueue
 
 CANCELLED: Final[dict[str, Any]] = {"stopReason": "cancelled"}
 """The end of work that was cancelled."""
@@ -74,11 +75,10 @@ class OpenSession(Session):
     def __init__(self, core: AgentCore, stored: StoredSession) -> None:
         super().__init__(stored, core.connection_to_client, core.agent.store)
         self.root_set: RootSet | None = None
-        self.waiting: set[asyncio.Task[Literal[True]]] = set()
         self.closing: asyncio.Task[None] | None = None
         self.work: asyncio.Task[None] | None = None
         self.stopped = asyncio.Event()
-        self._free = asyncio.Lock()
+        self.queue = TurnQueue()
         self._core = core
         self._outputs: dict[str, Tail] = {}
 
@@ -178,9 +178,7 @@ class OpenSession(Session):
 
     def stop(self) -> None:
         """Cancel the turn, and the prompts that wait for it."""
-        for waiting in self.waiting:
-            waiting.cancel()
-        self.waiting.clear()
+        self.queue.cancel()
         if self.work is not None:
             self.stopped.set()
             self._turn = None  # its state is its end
@@ -203,18 +201,7 @@ class OpenSession(Session):
 
     async def prompt(self, content: Sequence[v2.ContentBlock]) -> str:
         """Take a message in, once the turn before has ended, and begin with the work; the id of the message."""
-        acquiring = asyncio.ensure_future(self._free.acquire())
-        self.waiting.add(acquiring)
-        is_taken_in = False
-        try:
-            await asyncio.wait([acquiring])
-            is_taken_in = acquiring in self.waiting
-        finally:
-            self.waiting.discard(acquiring)
-            if not is_taken_in and not acquiring.cancel() and not acquiring.cancelled():
-                self._free.release()
-        if not is_taken_in:
-            raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
+        await self.queue.wait()
         turn = Turn(self, tuple(content), f"msg_{secrets.token_hex(8)}")
         self.stopped.clear()
         self.work = asyncio.create_task(self._work(turn))
@@ -233,7 +220,7 @@ class OpenSession(Session):
                 self.log.exception("the end of a turn was not sent")
         finally:
             self.work = None
-            self._free.release()
+            self.queue.finish()
 
     async def _begin(self, turn: Turn) -> None:
         """Keep and send what the user said."""
@@ -497,7 +484,7 @@ class AgentCore(peers.Agent):
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
         """Stop the turn, and the prompts that wait for it. Background work goes on."""
         session = self._own(params.session_id)
-        if session is None or (session.work is None and not session.waiting):
+        if session is None or (session.work is None and not session.queue.is_waited_for):
             return
         session.stop()
         try:

@@ -60,8 +60,7 @@ async def spawn_agent(
     has started, if it has not ended after `grace` seconds each.
 
     `cwd` and `env` are its own. `stderr` is as in `subprocess`: nothing passes it on to ours; its last lines are in `ConnectionClosed`.
-    `limit`
-    is the longest message in bytes. Raises `OSError` where the command cannot be started, and what `connect_agent` raises.
+    `limit` is the longest message in bytes. Raises `OSError` where the command cannot be started, and what `connect_agent` raises.
     """
     known = known_versions(versions)
     refuse_text(command=command)

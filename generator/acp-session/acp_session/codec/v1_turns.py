@@ -22,8 +22,8 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import Background, Questions
 from acp_session.services import Services
+from acp_session.turn_queue import TurnQueue
 from acp_workspace.errors import INTERNAL_ERROR
-from jsonrpc_bindings.errors import REQUEST_CANCELLED
 
 from .interfaces import ClientInterface
 from .losses import Losses, OnLoss
@@ -59,18 +59,17 @@ class Session:
     to_v2: ToV2
     cwd: str = ""
     additional: list[str] = field(default_factory=list[str])
-    free: asyncio.Lock = field(default_factory=asyncio.Lock)
+    queue: TurnQueue = field(default_factory=TurnQueue)
     turn: Turn | None = None
     state: Json = field(default_factory=lambda: {"state": "idle"})
     work: asyncio.Task[Any] | None = None
-    waiting: set[asyncio.Task[Any]] = field(default_factory=set[Any])
     questions: Questions = field(default_factory=Questions)
     is_muted: bool = False
 
     @property
     def is_used(self) -> bool:
         """Whether it was opened, or a prompt is worked on."""
-        return bool(self.cwd) or self.turn is not None or self.free.locked() or self.is_muted
+        return bool(self.cwd) or self.turn is not None or self.queue.is_busy or self.is_muted
 
 
 def forget_oldest(unused: Sequence[str], sessions: dict[str, Any]) -> None:
@@ -145,7 +144,7 @@ class TurnsOfV1(peers2.Agent):
         body = to_builtins(params)
         request = into_v1(v1.PromptRequest, self._to_v1.convert("PromptRequest", body, place), place)
         session = self.session(params.session_id)
-        await self._wait_for_turn(session)
+        await session.queue.wait()
         turn = session.turn = Turn(session.to_v2.message_id(), body["prompt"])
         session.to_v2.pause()
         session.work = self._background.start(self._work(session, turn, request))
@@ -163,26 +162,10 @@ class TurnsOfV1(peers2.Agent):
         self._background.start(self.report_start(session))
         return v2.PromptResponse(message_id=turn.message_id)
 
-    async def _wait_for_turn(self, session: Session) -> None:
-        """Wait until no other prompt is worked on. Raises `RequestError` -32800 where the session is cancelled meanwhile."""
-        waiting = asyncio.ensure_future(session.free.acquire())
-        session.waiting.add(waiting)
-        try:
-            await asyncio.wait([waiting])
-        except asyncio.CancelledError:
-            if not waiting.cancel() and not waiting.cancelled():
-                session.free.release()
-            raise
-        finally:
-            session.waiting.discard(waiting)
-        if waiting.cancelled():
-            raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
-
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
         session = self.sessions.get(params.session_id)
         if session is not None:
-            for waiting in tuple(session.waiting):
-                waiting.cancel()
+            session.queue.cancel()
         await self._cancel(session, to_builtins(params))
 
     async def _work(self, session: Session, turn: Turn, request: v1.PromptRequest) -> None:
@@ -206,7 +189,7 @@ class TurnsOfV1(peers2.Agent):
         finally:
             session.turn = session.work = None
             session.to_v2.pause()
-            session.free.release()
+            session.queue.finish()
 
     async def report_start(self, session: Session) -> None:
         """Report once that the message has its place and that work goes on; what the agent sends comes after that."""
