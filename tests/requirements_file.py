@@ -1,5 +1,5 @@
-"""Puts `schema/requirements.json` in order: documents, ids, the tests that try each row, the layout, and the lists of them that the
-monitor and the probe have.
+"""Puts `schema/requirements.json` in order: documents, ids, the tests that try each row, the layout, and the index of them that the
+monitor has.
 
     python tests/requirements_file.py              write the file as it must be
     python tests/requirements_file.py --check      say whether it is so; exits 1 if it is not
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,48 +22,21 @@ from acpgen.publish.table import slug
 
 ROOT: Final = Path(__file__).parents[1]
 FILE: Final = ROOT / "schema" / "requirements.json"
-MONITOR: Final = ROOT / "generator" / "acp-session" / "acp_session" / "monitor" / "requirements.py"
-
-PROBE: Final = ROOT / "generator" / "acpgen" / "probe" / "tried.py"
+MONITOR: Final = ROOT / "generator" / "acp-monitor" / "acp_monitor" / "requirements.json"
 
 HOMES: Final = {
     "schema": "tests/test_requirements_schema.py::test_the_schema_holds_the_requirement",
     "lint": "tests/test_requirements.py::test_lint_finds_what_breaks_the_requirement",
     "monitor": "tests/test_requirements.py::test_the_monitor_names_the_requirement",
-    "functions": "tests/session/test_requirements.py::test_the_requirement_is_kept",
+    "functions": "tests/{package}/test_requirements.py::test_the_requirement_is_kept",
     "probe": "tests/test_requirements.py::test_the_probe_has_the_case",
 }
 """The test that tries every requirement enforced in this way, one by one."""
-
-LINE: Final = 120
 
 KEYS: Final = (
     *("number", "id", "document", "section", "protocols", "level", "who", "says", "methods"),
     *("schema", "validator", "lint", "monitor", "functions", "bindings", "probe", "documentation", "tests"),
 )
-
-HEAD: Final = '''\
-"""Which requirements of the protocols' own pages stand behind which rule, by protocol and by the method or capability that a
-breach is about; an empty word stands for every breach. Of which protocols the requirements are that have a number. And which of them
-the schema enforces in a field of a definition, or by requiring it.
-`tests/requirements_file.py` writes this from `schema/requirements.json`.
-"""
-
-from typing import Final
-
-BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = '''
-
-
-BEHIND_TOLD: Final = '"""The requirements behind each rule, by protocol and by what a breach is about."""'
-
-PROBE_HEAD: Final = '''\
-"""Which requirements of the protocols' own pages each case tries, by case. `tests/requirements_file.py` writes this from
-`schema/requirements.json`.
-"""
-
-from typing import Final
-
-TRIED: Final[dict[str, tuple[int | str, ...]]] = '''
 
 
 def identity(row: Mapping[str, Any]) -> int | str:
@@ -76,8 +49,9 @@ def label(identifier: int | str) -> str:
     return f"req-{identifier:03}" if isinstance(identifier, int) else identifier
 
 
-def home(way: str, identifier: int | str) -> str:
-    return f"{HOMES[way]}[{label(identifier)}]"
+def home(way: str, identifier: int | str, functions: Sequence[str] = ()) -> str:
+    package = "session" if any(name.startswith("acp_session") for name in functions) else "workspace"
+    return f"{HOMES[way].format(package=package)}[{label(identifier)}]"
 
 
 def ordered(table: dict[str, Any]) -> dict[str, Any]:
@@ -106,8 +80,9 @@ def ordered(table: dict[str, Any]) -> dict[str, Any]:
 
 def tested(row: dict[str, Any]) -> dict[str, Any]:
     """A row with its keys in order, and with the tests of its ways before the others that it names."""
-    homes = [home(way, identity(row)) for way in HOMES if way in row]
-    others = [name for name in row.get("tests", ()) if not name.startswith(tuple(f"{at}[" for at in HOMES.values()))]
+    homes = [home(way, identity(row), row.get("functions", ())) for way in HOMES if way in row]
+    every = tuple(f"{at.format(package=package)}[" for at in HOMES.values() for package in ("session", "workspace"))
+    others = [name for name in row.get("tests", ()) if not name.startswith(every)]
     tests = {"tests": [*homes, *others]} if homes or others else {}
     whole = {**{key: value for key, value in row.items() if key != "tests"}, **tests}
     return {key: whole[key] for key in sorted(whole, key=KEYS.index)}
@@ -131,104 +106,51 @@ def found(row: dict[str, Any], ids: Mapping[tuple[str, str], str]) -> dict[str, 
     return row if known is None else {**row, "id": known}
 
 
-def behind(table: Mapping[str, Any]) -> str:
-    """The monitor's list."""
+def of_monitor(table: Mapping[str, Any]) -> str:
+    """The monitor's index: for each protocol the requirements behind a rule, a rule and a word, or a field that the schema checks."""
     protocols = {document["id"]: document["protocols"] for document in table["documents"]}
-    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    found: dict[str, dict[str, list[int | str]]] = {}
     for row in table["rules"]:
-        for entry in row.get("monitor", ()) if "id" in row else ():
-            rule, _, word = entry.partition(":")
-            for protocol in row.get("protocols", protocols[row["document"]]):
-                words = found.setdefault(rule, {}).setdefault(protocol, {})
-                words.setdefault(word, []).append(row["id"])
-    lines = ["{"]
-    for rule, by_protocol in sorted(found.items()):
-        lines.append(f"    {quoted(rule)}: {{")
-        for protocol, words in sorted(by_protocol.items()):
-            lines.append(f"        {quoted(protocol)}: {{")
-            for word, ids in sorted(words.items()):
-                alone = f"            {quoted(word)}: ({quoted(ids[0])},),"
-                if len(ids) == 1 and len(alone) <= LINE:
-                    lines.append(alone)
-                else:
-                    lines.append(f"            {quoted(word)}: (")
-                    lines += [f"                {quoted(each)}," for each in ids]
-                    lines.append("            ),")
-            lines.append("        },")
-        lines.append("    },")
-    return HEAD + "\n".join([*lines, "}"]) + "\n" + numbered(table)
+        entries = [
+            (protocol, entry)
+            for entry in row.get("monitor", ())
+            for protocol in row.get("protocols", protocols[row["document"]])
+        ]
+        for protocol, key in (*entries, *(fields(row) if "id" in row else ())):
+            ids = found.setdefault(protocol, {}).setdefault(key, [])
+            ids += [] if identity(row) in ids else [identity(row)]
+    blocks = [
+        f"{quoted(protocol)}: {{\n"
+        + ",\n".join(f"{quoted(key)}: {quoted(ids)}" for key, ids in sorted(keys.items()))
+        + "\n}"
+        for protocol, keys in sorted(found.items())
+    ]
+    return "{\n" + ",\n".join(blocks) + "\n}\n"
 
 
-def numbered(table: Mapping[str, Any]) -> str:
-    """The protocols of each requirement with a number, for the monitor."""
-    protocols = {document["id"]: document["protocols"] for document in table["documents"]}
-    lines = [BEHIND_TOLD, "", "NUMBERED: Final[dict[int, tuple[str, ...]]] = {"]
-    for row in table["rules"]:
-        if "number" in row:
-            names = row.get("protocols", protocols[row["document"]])
-            lines.append(f"    {row['number']}: ({', '.join(map(quoted, names))}{',' if len(names) == 1 else ''}),")
-    return "\n".join([*lines, "}"]) + "\n" + shaped(table)
+def fields(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The fields in which the schema enforces a requirement, with their protocols."""
+    keywords = set(row.get("validator", ()))
+    for place in row.get("schema", ()):
+        for where in place["at"]:
+            protocol, _, pointer = where.partition("#/$defs/")
+            match pointer.split("/"):
+                case [name, "required"] if "required" in keywords:
+                    yield from ((protocol, f"{name} without {field}") for field in place.get("has", ()))
+                case [name, "properties", field] if keywords - {"required"}:
+                    yield protocol, f"{name}/{field}"
+                case _:
+                    pass
 
 
-def shaped(table: Mapping[str, Any]) -> str:
-    """The requirements that the schema enforces in a field of a definition, by protocol, for the monitor."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for row in table["rules"]:
-        keywords = set(row.get("validator", ())) if "id" in row else set[str]()
-        for place in row.get("schema", ()):
-            for where in place["at"]:
-                protocol, _, pointer = where.partition("#/$defs/")
-                match pointer.split("/"):
-                    case [name, "required"] if "required" in keywords:
-                        fields = [f"{name} without {field}" for field in place.get("has", ())]
-                    case [name, "properties", field] if keywords - {"required"}:
-                        fields = [f"{name}/{field}"]
-                    case _:
-                        fields = []
-                for field in fields:
-                    ids = found.setdefault(protocol, {}).setdefault(field, [])
-                    ids += [] if row["id"] in ids else [row["id"]]
-    lines = ["", "SHAPED: Final[dict[str, dict[str, tuple[str, ...]]]] = {"]
-    for protocol, by_field in sorted(found.items()):
-        lines.append(f"    {quoted(protocol)}: {{")
-        for field, ids in sorted(by_field.items()):
-            alone = f"        {quoted(field)}: ({', '.join(map(quoted, ids))}{',' if len(ids) == 1 else ''}),"
-            if len(alone) <= LINE:
-                lines.append(alone)
-            else:
-                lines += [
-                    f"        {quoted(field)}: (",
-                    *(f"            {quoted(each)}," for each in ids),
-                    "        ),",
-                ]
-        lines.append("    },")
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def tried(table: Mapping[str, Any]) -> str:
-    """The probe's list."""
-    found: dict[str, list[str]] = {}
-    for row in table["rules"]:
-        for case in row.get("probe", ()):
-            found.setdefault(case, []).append(json.dumps(identity(row), ensure_ascii=False))
-    lines = ["{"]
-    for case, ids in sorted(found.items()):
-        alone = f"    {quoted(case)}: ({', '.join(ids)}{',' if len(ids) == 1 else ''}),"
-        if len(alone) <= LINE:
-            lines.append(alone)
-        else:
-            lines += [f"    {quoted(case)}: (", *(f"        {each}," for each in ids), "    ),"]
-    return PROBE_HEAD + "\n".join([*lines, "}"]) + "\n" if found else f"{PROBE_HEAD}{{}}\n"
-
-
-def quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def quoted(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def wanted(table: dict[str, Any]) -> dict[Path, str]:
-    """All files as they must be."""
+    """Both files as they must be."""
     whole = ordered(table)
-    return {FILE: layout.text(whole), MONITOR: behind(whole), PROBE: tried(whole)}
+    return {FILE: layout.text(whole), MONITOR: of_monitor(whole)}
 
 
 def main(arguments: list[str]) -> int:

@@ -434,9 +434,9 @@ def test_a_fault_in_a_file_that_is_given_is_told_there(here: Path) -> None:
     (here / "common.json").write_text(json.dumps({**SHARED, "definitions": {"Money": {"type": "coin"}}}), "utf-8")
     result = CliRunner().invoke(cli.app, [*COMMANDS[0], *REF])
     assert result.exit_code == 2
-    assert result.output.startswith("common.json#/definitions/Money/type: ")
+    assert result.output.startswith("error: common.json#/definitions/Money/type: ")
     result = CliRunner().invoke(cli.app, [*COMMANDS[0], "--ref", f"{COMMON}=absent.json"])
-    assert result.output.startswith("absent.json: there is no such file")
+    assert result.output.startswith("error: absent.json: there is no such file")
 
 
 def test_the_limit_of_sizes_holds_for_all_files_together(here: Path) -> None:

@@ -205,9 +205,11 @@ ARROWS: dict[str, frozenset[str]] = {
             *("embedded", "built_in", "interchange", "schema.load", "files"),
         }
     ),
+    "protocols": frozenset({"config", "errors", "material", "resources"}),
     "compat": frozenset(
         {
             "diagnostics",
+            "protocols",
             "validator",
             "kept",
             "provenance",
@@ -297,6 +299,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.found",
                 "meaning.unenforced",
                 "errors",
+                "memory",
                 "pipeline",
                 "ir",
                 "schema.load",
@@ -314,14 +317,13 @@ ARROWS: dict[str, frozenset[str]] = {
     "judge": frozenset(
         {
             "schema.ways",
-            *("embedded", "config", "meaning.contract", "errors", "pipeline", "schema.load", "schema.profile"),
-            "schema.expressions",
-            *("material", "resources"),
+            *("embedded", "config", "meaning.contract", "errors", "pipeline", "protocols", "schema.load"),
+            *("schema.expressions", "schema.profile"),
         }
     ),
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
     "diagnostics": frozenset({"errors", "ir", "schema.load"}),
-    "validate": frozenset({"judge", "recording", "schema.walk"}),
+    "validate": frozenset({"embedded", "judge", "recording", "schema.walk"}),
     "recordings": frozenset(
         {
             *("config", "diagnostics", "errors", "ir", "judge", "recording", "schema.load", "schema.walk"),
@@ -561,7 +563,6 @@ def test_generated_code_and_the_run_time_do_not_know_the_generator() -> None:
 
 COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "findings": (frozenset({"findings"}), frozenset()),
-    "judged": (frozenset({"protocol.check.judged"}), frozenset({"findings"})),
     "diff": (
         frozenset(
             {
@@ -569,14 +570,14 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     f"diff.{name}"
                     for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
                 ),
-                *(f"protocol.{name}" for name in ("covered", "declared", "envelopes", "formats", "frames", "revision")),
+                *(f"protocol.{name}" for name in ("covered", "declared", "formats", "frames", "revision")),
                 "changes",
             }
         ),
         frozenset({"findings"}),
     ),
     "acceptance": (
-        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages", "misread")),
+        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages")),
         frozenset({"diff", "findings"}),
     ),
     "rules": (
@@ -590,30 +591,28 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 *(
                     f"protocol.check.{name}"
                     for name in (
-                        *("around", "check", "declaring", "evidence", "inclusion", "inquiry", "inside", "located"),
-                        *("method_facts", "routes", "rulings", "statements", "unnamed"),
+                        *("check", "content", "context", "outside_messages", "message_frames", "message_pairs"),
+                        *("methods", "reception"),
                     )
                 ),
             }
         ),
-        frozenset({"diff", "findings", "judged", "acceptance", "rules"}),
+        frozenset({"diff", "findings", "acceptance", "rules"}),
     ),
     "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {
                 "catalogue",
-                "causes",
                 "compare",
                 "keyword_notes",
                 "language",
                 "policy_settings",
                 "project_policy",
-                "rule_pages",
                 "waivers",
             }
         ),
-        frozenset({"check", "diff", "files", "findings", "judged", "rules"}),
+        frozenset({"check", "diff", "files", "findings", "rules"}),
     ),
     "repair": (
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
@@ -622,7 +621,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
         frozenset({"history.revision_sources", "history.steps"}),
-        frozenset({"check", "compare", "diff", "files", "findings", "judged", "timeline"}),
+        frozenset({"check", "compare", "diff", "files", "findings", "timeline"}),
     ),
     "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "timeline"})),
     "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),

@@ -133,7 +133,7 @@ def test_bad_input_is_told_line_by_line_and_changes_nothing(case: Path, request:
     assert result.err == (case / "error.txt").read_text(encoding="utf-8")
     for line in result.err.splitlines():
         assert line.isprintable()
-        assert ": " in line
+        assert line.startswith(("error: ", "hint: "))
         assert line.endswith((".", "?"))
 
 
@@ -186,7 +186,8 @@ def test_wrong_usage_exits_with_2_and_changes_nothing(tmp_path: Path, arguments:
     result = run_in(tmp_path, tmp_path, arguments)
     assert result.code == 2
     assert result.is_untouched
-    assert "Usage: acpgen" in result.err + result.out
+    assert result.err.startswith("error: ") if arguments else "Usage: acpgen" in result.err
+    assert not arguments or "\nhint: " in result.err
     assert "Traceback" not in result.err
 
 
@@ -201,7 +202,8 @@ def test_a_current_folder_that_is_gone_is_a_fault(
     with pytest.raises(SystemExit) as stopped:
         cli.app(["generate", *options], prog_name="acpgen")
     assert stopped.value.code == 2
-    assert capsys.readouterr().err == "the current folder: there is no such file or folder. Correct the path.\n"
+    told = "error: the current folder: there is no such file or folder.\nhint: Correct the path.\n"
+    assert capsys.readouterr().err == told
 
 
 # --- damaged schemas -------------------------------------------------------------------------------------------------

@@ -410,7 +410,7 @@ def test_an_error_is_listed_with_the_sentence_that_says_when_and_not_for_what_a_
         return {"description": f"First. {said} with {name}. Last 1.5 `a. b`.", "type": "string"}
 
     schema = {
-        "Named": texts("-32001", "Refused"),
+        "Named": texts("-32001", "RequestError"),
         "Told": texts("-32002", "Stored"),
         "AskRequest": {
             "description": "Asks. It fails with -32003. It does more.",
@@ -436,7 +436,7 @@ def test_an_error_is_listed_with_the_sentence_that_says_when_and_not_for_what_a_
     listed = errors_on(docs.render(*understand(load(tmp_path / "a.json", name="a")), Settings())["methods/ask.md"])
     assert {code: said.strip() for code, said in listed.items()} == {
         -32003: "| Code -32003.<br>It fails with -32003.",
-        -32001: "| Code -32001.<br>Refused with -32001.",
+        -32001: "| Code -32001.<br>RequestError with -32001.",
     }
 
 

@@ -189,6 +189,20 @@ def test_what_judges_the_fields_without_a_name_judges_the_same_fields(schema: di
 # --- the table -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("rest", [{}, CLOSED, {"then": {"required": ["b"]}}], ids=str)
+def test_if_with_else_alone_is_the_union_of_both_unless_something_counts_what_they_evaluate(rest: Any) -> None:
+    known = {"A": {"required": ["a"], "properties": {"a": True}}, "B": {"properties": {"b": {"type": "string"}}}}
+    written = {"type": "object", "if": {"$ref": "#/$defs/A"}, "else": {"$ref": "#/$defs/B"}, **rest}
+    made = bundled({"$schema": MODERN.address, "$defs": {"D": written, **known}})
+    assert made.definitions["D"].keys() & {"if", "anyOf"} == ({"if"} if rest else {"anyOf"})
+    judge, original = (
+        jsonschema_rs.Draft202012Validator({"$ref": "#/$defs/D", "$defs": each})
+        for each in (made.definitions, {"D": written, **known})
+    )
+    for value in ({"a": 1}, {"a": 1, "b": "x"}, {"b": "x"}, {"b": 1}, {"a": 1, "b": 1}):
+        assert judge.is_valid(value) is original.is_valid(value), value
+
+
 def test_the_table_names_drafts_that_are_read() -> None:
     assert tuple(draft.name for draft in ALL) == DRAFTS
     for row in TABLE:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from acpgen.errors import Faults
-from acpgen.targets.python.formatted import formatted, relative
+from acpgen.targets.python.formatted import find_ruff, formatted, relative
 from acpgen.targets.python.types import either
 
 ROOT = Path(__file__).parents[1]
@@ -62,7 +62,7 @@ def test_a_formatter_that_fails_is_told_with_its_reason(tmp_path: Path, monkeypa
     failing = tmp_path / "ruff"
     failing.write_text("#!/bin/sh\necho >&2; echo 'memory allocation of 9 bytes failed' >&2; exit 101\n")
     failing.chmod(0o755)
-    monkeypatch.setattr(sys.modules[formatted.__module__], "find_ruff_bin", lambda: str(failing))
+    monkeypatch.setattr(sys.modules[formatted.__module__], "find_ruff", lambda: str(failing))
     with pytest.raises(Faults, match=r"a/b\.py: .* with code 101: memory allocation of 9 bytes failed\. Nothing was"):
         formatted({"a/b.py": "only_here = 1\n"})
 
@@ -94,3 +94,15 @@ def test_a_union_of_very_many_stays_flat_enough_for_compilers_and_keeps_its_orde
     assert found == names
     assert deepest < 1_000
     assert either(names[:3]) == "V0 | V1 | V2"
+
+
+def test_any_ruff_will_do_and_none_is_a_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert Path(find_ruff()).is_file()
+    for name in ("ruff", "ruff.__main__"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Faults, match="ruff lays it out, and is not installed"):
+        find_ruff()
+    (tmp_path / "ruff").write_text("#!/bin/sh\n")
+    (tmp_path / "ruff").chmod(0o755)
+    assert find_ruff() == str(tmp_path / "ruff")

@@ -21,19 +21,27 @@ from typing import Final
 import pytest
 import yaml
 
+import evidence
 import tiers
-from acp_session.containment import guarantees
+from acp_session import Agent, AgentConnection, Client, ClientSession, Session, ToolCall, Turn
+from acp_workspace.containment import guarantees
 
 ROOT: Final = Path(__file__).parents[1]
 GUIDES: Final = ROOT / "schema" / "pages" / "guides"
 PYTHON: Final = [
     ROOT / part
-    for part in ("generated/python/acp-bindings", "generated/python/mcp-bindings", "generator/acp-session", "generator")
+    for part in (
+        "generated/python/acp-bindings",
+        "generated/python/mcp-bindings",
+        *(f"generator/acp-{name}" for name in ("session", "workspace", "monitor")),
+        "generator",
+    )
 ]
 FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 FIRST: Final = (
-    *("install", "write-an-agent", "write-a-client", "answer-a-permission-request", "files", "run-a-command"),
-    *("additional-directories", "cancel", "mcp-roots", "your-own-protocol", "gate-a-schema", "probe-an-agent"),
+    *("install", "write-an-agent", "use-in-an-editor", "write-a-client", "answer-a-permission-request", "files"),
+    *("run-a-command", "plan-and-modes", "log-in", "mcp-servers", "keep-sessions", "additional-directories", "cancel"),
+    *("migrate-from-the-python-sdk", "mcp-roots", "your-own-protocol", "gate-a-schema", "probe-an-agent"),
     "write-a-target",
 )
 
@@ -106,6 +114,8 @@ def test_a_guide_does_what_it_says(guide: str, tmp_path: Path) -> None:
                 tomllib.loads(block.text)
             case "yaml":
                 yaml.safe_load(block.text)
+            case "lua":
+                pass  # Neovim runs it
             case other:
                 pytest.fail(f"nothing runs a block of {other}")
         if block.title:
@@ -113,6 +123,26 @@ def test_a_guide_does_what_it_says(guide: str, tmp_path: Path) -> None:
     if loose:
         (tmp_path / "guide.py").write_text("\n\n".join(loose), "utf-8")
         run([sys.executable, "-W", "error", "guide.py"], tmp_path)
+
+
+def test_the_migration_names_every_method_of_the_sdk() -> None:
+    page = (GUIDES / "migrate-from-the-python-sdk.md").read_text("utf-8")
+    source = evidence.FOLDER / "files" / "sdk" / "agent-client-protocol-0.12.1" / "src" / "acp" / "interfaces.py"
+    if not source.exists():
+        evidence.lack("the sources of the Python SDK")
+    sides = [node for node in ast.parse(source.read_text("utf-8")).body if isinstance(node, ast.ClassDef)]
+    methods = {
+        each.name for side in sides for each in side.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert len(methods) > 20
+    assert {name for name in methods if f"`{name}`" not in page} == set()
+    named = set(re.findall(r"`(?:Agent|Client|turn|session|agent|call)\.(\w+)", page))
+    known = {
+        name
+        for side in (Agent, Turn, ToolCall, Session, Client, AgentConnection, ClientSession)
+        for name in dir(side) + list(getattr(side, "__annotations__", ()))
+    }
+    assert named <= {*known, "version", "transcript"}  # set for each object
 
 
 @pytest.fixture(scope="module", name="programs")

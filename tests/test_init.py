@@ -217,7 +217,7 @@ def test_a_folder_with_something_in_it_is_left_alone(here: Path) -> None:
     assert "Name another folder" in made.output
     assert [path.name for path in (here / "project").iterdir()] == ["mine.txt"]
     os.chdir(here / "project")
-    assert acpgen("init", ".").output.startswith(f"{here}/project: ")
+    assert acpgen("init", ".").output.startswith(f"error: {here}/project: ")
 
 
 @pytest.mark.parametrize(

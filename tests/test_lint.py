@@ -601,7 +601,7 @@ def test_the_command_exits_with_0_1_and_2(project: Path) -> None:
     assert (clean.returncode, clean.stdout) == (0, "No rule finds anything\n")
     unusable = run("nowhere")
     assert (unusable.returncode, unusable.stdout) == (2, "")
-    assert unusable.stderr.startswith("nowhere: ")
+    assert unusable.stderr.startswith("error: nowhere: ")
 
 
 def test_the_schemas_of_this_project_have_no_finding() -> None:

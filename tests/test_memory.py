@@ -25,6 +25,16 @@ def test_the_last_result_is_taken_again_while_its_inputs_are_equal() -> None:
     assert asked(FORGETFUL, "a") is not asked(FORGETFUL, "a")
 
 
+def test_what_is_made_is_told_before_and_what_is_taken_again_is_not() -> None:
+    told: list[str] = []
+    memory = Memory(before=told.append)
+    asked(memory, "a")
+    asked(memory, "a")
+    assert told == ["kind"]
+    asked(memory, "b")
+    assert told == ["kind", "kind"]
+
+
 def test_in_a_hurry_only_what_may_lag_lags_and_is_made_in_the_next_round() -> None:
     memory = Memory()
     memory.begin(in_hurry=True)

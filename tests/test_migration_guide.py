@@ -65,7 +65,7 @@ def test_the_guide_names_every_method_of_both_versions_once(text: str, sides: tu
 
 
 def test_the_guide_tells_everything_that_a_reader_must_act_on(text: str, sides: tuple[Revised, Revised]) -> None:
-    found = [each for each in check(*sides).judged if each.severity in ("breaking", "risky", "undecided")]
+    found = [each for each in check(*sides).reaches if each.severity in ("breaking", "risky", "undecided")]
     assert len(found) > 50
     for each in found:
         assert f"`{each.location}`" in text, each
@@ -441,9 +441,9 @@ def test_a_batch_and_an_error_are_checked_against_their_version(tmp_path: Path) 
         "required": ["id", "error"],
         "x-docs-ignore": True,
     }
-    root = {"anyOf": [{"$ref": "#/$defs/Failed"}, {"type": "array", "items": {"$ref": "#/$defs/Failed"}}]}
+    root = {"anyOf": [{"$ref": "#/$defs/PeerError"}, {"type": "array", "items": {"$ref": "#/$defs/PeerError"}}]}
     ask = {"type": "object", "x-method": "ask", "x-side": "agent"}
-    definitions = {"AskRequest": ask, "StartRequest": start, "Error": error, "Failed": envelope}
+    definitions = {"AskRequest": ask, "StartRequest": start, "Error": error, "PeerError": envelope}
     old = small("v1", tmp_path, {"AskRequest": ask, "ToldRequest": {**ask, "x-method": "told"}})
 
     def faults(name: str, *after: Any, **more: Any) -> str:

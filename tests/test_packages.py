@@ -1,4 +1,4 @@
-"""The packages that acpgen shares modules with: which module of them may import which, and how acpgen comes by what it shares."""
+"""The packages that acpgen shares modules with: what modules of them may import, and how acpgen comes by what it shares."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -22,206 +23,25 @@ GENERATOR: Final = ROOT / "generator" / "acpgen"
 SESSION: Final = ROOT / "generator" / "acp-session" / "acp_session"
 RUNTIME: Final = ROOT / "generator" / "jsonrpc_bindings"
 
-RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
-    "__init__": {
-        *("choices", "codec", "contract", "errors", "failures", "jsonrpc", "records", "strict"),
-        *("strict_encode", "texts", "writers"),
-    },
-    "calling": {"contract", "envelopes", "failures", "framing", "gates", "pending", "places", "transport", "wire"},
-    "child": {"framing", "pipes", "streams", "supervisor"},
-    "choices": {"pydantic_guest"},
-    "codec": {
-        *("choices", "contract", "errors", "explain", "json_types", "jsonrpc", "native", "parse", "pointers"),
-        *("readers", "receiving", "records", "routing", "strict_encode", "types", "writers"),
-    },
-    "connection": {
-        *("calling", "ends", "envelopes", "errors", "failures", "framing", "incoming", "json_types", "parse"),
-        *("places", "transport", "wire"),
-    },
-    "construct": {"errors", "json_types", "pointers", "readers", "receiving", "records", "types", "writers"},
-    "contract": {"json_types"},
-    "documentation": set(),
-    "ends": {"parse"},
-    "engine": {"contract", "explain", "patterns", "pointers"},
-    "envelopes": {"failures", "jsonrpc"},
-    "errors": set(),
-    "discriminators": {"json_types"},
-    "explain": {"contract", "discriminators", "engine", "errors", "json_types", "pointers"},
-    "failures": {"errors", "strict"},
-    "framing": {"ends"},
-    "gates": {"codec", "contract", "json_types", "parse"},
-    "homes": {"choices", "patterns", "records"},
-    "incoming": {"json_types"},
-    "json_types": set(),
-    "jsonrpc": {"records"},
-    "native": {"choices", "json_types", "jsonrpc", "parse", "readers", "records", "types", "writers"},
-    "parse": {"errors", "json_types", "pointers"},
-    "patterns": {"contract", "json_types", "pointers"},
-    "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
-    "pending": {"json_types", "places"},
-    "pipes": {"failures", "framing"},
-    "places": set(),
-    "pointers": set(),
-    "process_tree": set(),
-    "pydantic_guest": {
-        *("choices", "documentation", "errors", "json_types", "pointers", "readers", "receiving", "records"),
-        *("types", "writers"),
-    },
-    "readers": {"choices", "json_types", "receiving", "records", "texts", "types"},
-    "receiving": {
-        *("choices", "contract", "engine", "errors", "explain", "homes", "json_types", "patterns", "pointers"),
-        *("records", "texts", "types", "writers"),
-    },
-    "records": {"choices", "construct", "documentation", "json_types", "pydantic_guest", "writers"},
-    "routing": {"contract", "errors", "explain", "json_types"},
-    "stdio": {"framing", "pipes", "streams"},
-    "streams": {"pipes"},
-    "strict": {"contract", "engine", "errors", "homes", "json_types", "parse", "pointers", "routing"},
-    "strict_encode": {
-        *("construct", "contract", "errors", "json_types", "pointers", "receiving", "records", "types"),
-    },
-    "supervisor": {"process_tree"},
-    "texts": {"pydantic_guest"},
-    "transport": {"failures"},
-    "types": {"choices", "json_types", "records", "texts"},
-    "websocket": {"failures", "framing", "peers", "transport", "wire"},
-    "wire": {"codec", "strict"},
-    "writers": {"errors", "json_types", "jsonrpc", "parse", "records"},
-}
-
-SESSION_ARROWS: Final[dict[str, set[str]]] = {
-    "__init__": set(),
-    "adapter": {
-        *("approval", "client_host", "diffs", "endings", "errors", "filesystem", "hooks", "permission"),
-        *("permission_folding", "processes", "scope", "store", "tail", "terminals", "workspace"),
-    },
-    "agent_base": {"errors", "scope", "workspace"},
-    "agent_host": {"agent_base", "agent_session", "errors", "turn", "workspace"},
-    "agent_session": {"agent_base", "hooks"},
-    "approval": {"errors", "hooks"},
-    "atomic": {"containment", "handles"},
-    "baseline": set(),
-    "bounded": set(),
-    "client_base": {"errors", "hooks", "workspace"},
-    "client_host": {
-        "approval",
-        "client_base",
-        "errors",
-        "filesystem",
-        "hooks",
-        "permission",
-        "store",
-        "terminals",
-        "transcript",
-    },
-    "containment": {"handles", "mechanism"},
-    "diffs": set(),
-    "disk": {"atomic", "containment", "errors", "policy", "sensitive", "store", "text", "workers", "workspace"},
-    "endings": {"client_base"},
-    "errors": set(),
-    "filesystem": {"approval", "disk", "errors", "hooks", "policy", "scope", "store", "workers"},
-    "handles": {"mechanism"},
-    "hooks": set(),
-    "hosted": {"agent_host", "client_host", "errors", "turn"},
-    "mcp_cache": {"containment", "errors", "mcp_uris", "scope"},
-    "mcp_provider": {"containment", "errors", "mcp_uris", "scope", "workspace"},
-    "mcp_roots": {"mcp_cache", "mcp_provider", "mcp_uris"},
-    "mcp_uris": {"scope"},
-    "mechanism": set(),
-    "monitor": set(),
-    "negotiation": {"adapter", "hosted", "opening", "v2"},
-    "opening": {"diffs", "errors"},
-    "permission": {"errors", "permission_mapping"},
-    "permission_folding": set(),
-    "permission_mapping": {"diffs", "errors", "permission_folding"},
-    "policy": {"atomic", "containment", "sensitive"},
-    "processes": {"tail"},
-    "sandbox": {"scope", "workspace"},
-    "scope": {"errors"},
-    "sensitive": set(),
-    "store": {"containment", "errors", "policy", "scope", "text", "workspace"},
-    "tail": set(),
-    "terminals": {"approval", "containment", "errors", "hooks", "processes", "tail", "workers", "workspace"},
-    "text": set(),
-    "transcript": {"bounded"},
-    "turn": {"agent_session", "permission"},
-    "v2": {
-        *("agent_base", "bounded", "client_base", "endings", "errors", "hooks", "hosted", "permission", "transcript"),
-        "workspace",
-    },
-    "versioning": set(),
-    "workers": set(),
-    "workspace": {"containment", "errors", "scope"},
-}
-"""The monitor stands alone: acpgen ships it without the rest."""
-
-MONITOR_LEAVES: Final[dict[str, set[str]]] = {
-    "events": {"json_types", "records", "shapes"},
-    "forms": {"events", "json_types"},
-    "json_types": set(),
-    "kept": set(),
-    "objects": {"events", "json_types"},
-    "offers": {"events", "json_types", "kept"},
-    "patches": set(),
-    "records": {"kept", "offers", "rootpaths"},
-    "requirements": set(),
-    "rootpaths": {"events", "json_types"},
-    "rule": {"events", "state"},
-    "shapes": {"json_types"},
-    "state": {"kept", "offers", "records", "rootpaths", "versions"},
-    "upstream": set(),
-    "versions": {"json_types"},
-    "work": {"events", "kept", "records", "state"},
-}
-"""What modules of rules are made of. Those do not know one another."""
-
-SUBJECTS: Final = (
-    "background",
-    "capabilities",
-    "contents",
-    "fields",
-    "files",
-    "frame",
-    "handshake",
-    "history",
-    "listing",
-    "mcp",
-    "questions",
-    "roots",
-    "sessions",
-    "turns",
-)
-
-ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
-    RUNTIME: RUNTIME_ARROWS,
-    SESSION: SESSION_ARROWS,
-    SESSION / "monitor": {
-        **MONITOR_LEAVES,
-        **{subject: set(MONITOR_LEAVES) for subject in SUBJECTS},
-        "rules": {"rule", *SUBJECTS},
-        "alike": {"events", "rule", "work"},
-        "intake": set(MONITOR_LEAVES) - {"rule"},
-        "beyond": {"events", "json_types"},
-        "folding": {"kept"},
-        "requirements": set(),
-        "observe": set(MONITOR_LEAVES) | {"alike", "beyond", "intake", "requirements", "rules"},
-        "__init__": {"folding", "observe", "requirements", "rule", "rules"},
-    },
-}
+WORKSPACE: Final = ROOT / "generator" / "acp-workspace" / "acp_workspace"
+MONITOR: Final = ROOT / "generator" / "acp-monitor" / "acp_monitor"
 
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
 PYDANTIC: Final = {"pydantic", "pydantic_core"}
 OUTSIDE: Final = {
     RUNTIME: {"jiter", "jsonschema_rs", "msgspec", *PYDANTIC},  # type checkers would ask for what its extra installs
-    SESSION: {*BINDINGS, "acp_session", "jiter", "jsonrpc_bindings"},
+    SESSION: {"acp_bindings", "acp_session", "acp_workspace", "jsonrpc_bindings"},
+    WORKSPACE: {*BINDINGS, "acp_workspace", "jsonrpc_bindings"},
+    MONITOR: {"acp_bindings", "acp_monitor", "jiter", "jsonrpc_bindings"},
 }
 """What the modules of a package may need besides the standard library."""
 
 
 def neighbours(path: Path, folder: Path) -> set[str]:
-    """What a module imports of its own package: modules directly in `folder`."""
+    """What a module imports of its own package when it runs: modules directly in `folder`."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    running = [node for node in ast.parse(path.read_text("utf-8")).body if not is_for_checkers(node)]
+    for node in (inner for outer in running for inner in ast.walk(outer)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{folder.name}."):
             found.add((node.module or "").split(".")[1])
         if isinstance(node, ast.ImportFrom) and node.level:
@@ -242,13 +62,14 @@ def foreign(path: Path) -> set[str]:
     return found - sys.stdlib_module_names
 
 
-@pytest.mark.parametrize("folder", ARROWS, ids=lambda folder: folder.name)
-def test_every_module_of_a_shared_package_imports_only_what_it_allows(folder: Path) -> None:
-    present = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
-    assert present == ARROWS[folder].keys()
+@pytest.mark.parametrize("folder", [SESSION, WORKSPACE, MONITOR], ids=lambda folder: folder.name)
+def test_no_modules_of_a_package_import_one_another_in_a_circle(folder: Path) -> None:
+    graph: dict[str, set[str]] = {}
     for path in folder.rglob("*.py"):
         own = path.relative_to(folder).parts[0].removesuffix(".py")
-        assert neighbours(path, folder) - {own} <= ARROWS[folder][own], path
+        graph.setdefault(own, set()).update(neighbours(path, folder) - {own})
+    graph.pop("__init__")
+    assert set(TopologicalSorter(graph).static_order()) - {"__init__"} == graph.keys()
 
 
 @pytest.mark.parametrize("folder", OUTSIDE, ids=lambda folder: folder.name)
@@ -298,7 +119,7 @@ def test_acpgen_imports_shared_modules_under_their_own_names_for_type_checkers_a
         tree = ast.parse(path.read_text("utf-8"))
         running = [node for node in tree.body if not is_for_checkers(node)]
         names = {name for node in running for inner in ast.walk(node) for name in imported(inner)}
-        assert names.isdisjoint({*BINDINGS, "acp_session", "jsonrpc_bindings"}), path
+        assert names.isdisjoint({*BINDINGS, "acp_monitor", "acp_session", "acp_workspace", "jsonrpc_bindings"}), path
 
 
 def imported(node: ast.AST) -> set[str]:
@@ -313,9 +134,9 @@ def test_what_type_checkers_take_for_a_shared_module_is_the_file_that_is_loaded(
     ]
     assert isinstance(block, ast.If)
     told = {
-        alias.name: f"{node.module}.{alias.name}"
+        alias.asname or alias.name: f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
         for node in block.body
-        if isinstance(node, ast.ImportFrom)
+        if isinstance(node, ast.ImportFrom | ast.Import)
         for alias in node.names
     }
     assert told
@@ -327,13 +148,13 @@ def test_what_type_checkers_take_for_a_shared_module_is_the_file_that_is_loaded(
         _ = vars(embedded)["__getattr__"]("records")
 
 
-def test_what_acpgen_shares_loads_neither_codecs_nor_bindings_nor_the_rest_of_acp_session() -> None:
+def test_what_acpgen_shares_loads_neither_codecs_nor_bindings() -> None:
     code = (
         "import sys; from acpgen import embedded\n"
-        "for name in embedded.MODULES: getattr(embedded, name)\n"
-        "ours = ('acpgen.acp_session', 'acpgen.jsonrpc_bindings')\n"
+        "for name in (*embedded.RUNTIME, 'monitor', 'versions'): getattr(embedded, name)\n"
+        "ours = ('acpgen.acp_monitor', 'acpgen.jsonrpc_bindings')\n"
         "print(*sorted(name for name in sys.modules if name.startswith(ours) or name.split('.')[0] in "
-        f"{sorted({*BINDINGS, 'acp_session', 'jsonrpc_bindings', 'pydantic'})}))"
+        f"{sorted({*BINDINGS, 'acp_monitor', 'jsonrpc_bindings', 'pydantic'})}))"
     )
     run = subprocess.run(
         [sys.executable, "-c", code],
@@ -343,10 +164,7 @@ def test_what_acpgen_shares_loads_neither_codecs_nor_bindings_nor_the_rest_of_ac
         env={"PYTHONPATH": str(GENERATOR.parent), "PYTHONUTF8": "1"},
     )
     loaded = set(run.stdout.split())
-    monitor = {
-        f"acpgen.acp_session.monitor.{path.stem}".removesuffix(".__init__")
-        for path in (SESSION / "monitor").glob("*.py")
-    }
+    monitor = {f"acpgen.acp_monitor.{path.stem}".removesuffix(".__init__") for path in MONITOR.glob("*.py")}
     runtime = {
         f"acpgen.jsonrpc_bindings.{name}"
         for name in (
@@ -363,7 +181,7 @@ def test_what_acpgen_shares_loads_neither_codecs_nor_bindings_nor_the_rest_of_ac
                 "json_types",
                 "parse",
             ),
-            *("patterns", "pointers", "process_tree", "records", "routing", "strict", "supervisor"),
+            *("patterns", "pointers", "process_tree", "records", "routing", "strict", "supervisor", "tail"),
         )
     }
-    assert loaded == {"acpgen.jsonrpc_bindings", "acpgen.acp_session", *monitor, *runtime}
+    assert loaded == {"acpgen.jsonrpc_bindings", *monitor, *runtime}

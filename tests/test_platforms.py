@@ -47,6 +47,7 @@ for name in ours:
 def test_every_module_can_be_imported_where_names_of_posix_are_missing() -> None:
     places = [
         *("generated/python/acp-bindings", "acp_bindings", "generator/acp-session", "acp_session"),
+        *("generator/acp-workspace", "acp_workspace", "generator/acp-monitor", "acp_monitor"),
         *("generated/python/mcp-bindings", "mcp_bindings", "generator", "schema_inclusion", "generator", "acpgen"),
     ]
     paths = [str(ROOT / place) for place in places[::2]]

@@ -226,7 +226,7 @@ def test_an_option_of_an_unknown_name_is_told_with_the_nearest_one(project: Path
     (project / "schema/p/schema.json").write_text(THING)
     ran = run(["generate"], project)
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr.startswith("pyproject.toml: ")
+    assert ran.stderr.startswith("error: pyproject.toml: ")
     assert "tool.acpgen.outputs.out.options.prety" in ran.stderr
     assert "has no options" in ran.stderr
 
@@ -258,8 +258,8 @@ def test_whatever_goes_wrong_in_a_target_is_one_line_with_its_name(project: Path
     installed(project, f"def target(protocol, bundle, settings):\n    render = target\n    {body}\n")
     ran = run(["generate", "--schema", "schema.json", "--target", "bundle,mine", "--out", "out"], project)
     assert (ran.returncode, ran.stdout) == (2, "")
-    (line,) = ran.stderr.splitlines()
-    assert line.startswith("mine_target:target: the target 'mine' failed: ")
+    line, _ = ran.stderr.splitlines()
+    assert line.startswith("error: mine_target:target: the target 'mine' failed: ")
     assert told in line
     assert not (project / "out").exists()
 
@@ -271,8 +271,8 @@ def test_a_target_that_goes_on_and_on_is_ended_and_told(project: Path, wait: str
     arguments = ["generate", "--schema", "schema.json", "--target", "bundle,mine", "--out", "out"]
     ran = run(arguments, project, ACPGEN_TARGET_SECONDS="0.5")
     assert (ran.returncode, ran.stdout) == (2, "")
-    (line,) = ran.stderr.splitlines()
-    assert line.startswith("mine_target:target: the target 'mine' failed: it did not answer within 0.5 seconds")
+    line, _ = ran.stderr.splitlines()
+    assert line.startswith("error: mine_target:target: the target 'mine' failed: it did not answer within 0.5 seconds")
     assert not (project / "out").exists()
 
 
@@ -314,8 +314,8 @@ def test_options_that_are_declared_wrongly_are_told(project: Path, declared: str
     ):
         ran = run([*arguments, *(["--out", "out"] if exit_code == 2 else [])], project)
         assert (ran.returncode, ran.stdout) == (exit_code, "")
-        (line,) = ran.stderr.splitlines()
-        assert line.startswith("mine_target:target: the target 'mine' failed: ")
+        line, _ = ran.stderr.splitlines()
+        assert line.startswith("error: mine_target:target: the target 'mine' failed: ")
         assert told in line
     assert not (project / "out").exists()
 
@@ -327,7 +327,7 @@ def test_two_targets_of_one_name_are_told(project: Path) -> None:
     entry.write_text("[acpgen.targets]\nmine = other_target:target\nbundle = other_target:target\n")
     ran = run(["generate", "--schema", "schema.json", "--target", "mine", "--out", "out"], project)
     assert (ran.returncode, ran.stdout) == (2, "")
-    told = "mine_target:target and other_target:target: the target 'mine' failed: several packages have a target of this name"
+    told = "error: mine_target:target and other_target:target: the target 'mine' failed: several packages have a target of this name"
     assert ran.stderr.startswith(told)
     listed = run(["targets"], project)
     assert listed.returncode == 1
@@ -343,7 +343,7 @@ def test_a_target_that_cannot_be_loaded_is_told_also_in_the_list(project: Path, 
     ran = run(["targets"], project)
     assert ran.returncode == 1
     assert "the target 'mine' failed: " in ran.stderr
-    assert len(ran.stderr.splitlines()) == 1
+    assert [line.partition(": ")[0] for line in ran.stderr.splitlines()] == ["error", "hint"]
     listed = [line.partition(":")[0] for line in ran.stdout.splitlines() if not line.startswith(" ")]
     assert listed == ["bundle", "docs", "ir", "python", "typescript", "vectors"]
 
@@ -435,7 +435,7 @@ def test_whatever_goes_wrong_in_a_program_is_one_line_with_its_name(project: Pat
         ACPGEN_TARGET_SECONDS="2",
     )
     assert (ran.returncode, ran.stdout) == (2, "")
-    (line,) = ran.stderr.splitlines()
+    line, _ = ran.stderr.splitlines()
     assert "acpgen-target-odd: the target 'odd' failed: " in line
     assert told in line
     assert ".." not in line.replace("'../a'", "")
@@ -499,7 +499,7 @@ def test_a_program_that_describes_itself_badly_is_told(project: Path, told: str)
 def test_a_folder_of_the_search_path_that_is_relative_holds_no_targets(project: Path) -> None:
     program(project, "odd", DESCRIBED)
     assert "odd" not in run(["targets"], project, PATH=f"bin{os.pathsep}.{os.pathsep}").stdout
-    assert "\nodd (program " in run(["targets"], project, PATH=str(project / "bin")).stdout
+    assert "\nodd (program" in run(["targets"], project, PATH=str(project / "bin")).stdout
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
@@ -527,7 +527,7 @@ def test_the_example_of_the_page_is_short_and_does_what_the_page_says(project: P
     listed = run(["targets", "interfaces"], project).stdout
     assert listed == (
         "interfaces (package acpgen_interfaces:target): Interfaces for TypeScript.\n"
-        "  readonly: Whether fields may be assigned. It is true or false, false by default.\n"
+        "  readonly: Whether fields may be assigned. Value: true or false. Default:\n      false.\n"
     )
 
 

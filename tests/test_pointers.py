@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_session.monitor import events as monitor
+from acp_monitor import json_values as monitor
 from acpgen.pointers import place_parts, plain_pointer, pointer, pointer_parts, reference_to, resolve, target
 from jsonrpc_bindings import pointers as runtime
 

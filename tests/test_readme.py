@@ -48,11 +48,36 @@ def test_the_examples_of_the_page_on_values_show_what_they_say() -> None:
 
 
 def test_what_is_said_of_speed_is_what_the_page_about_it_says() -> None:
-    page = (ROOT / "schema" / "pages" / "speed.md").read_text("utf-8").splitlines()
-    section = (ROOT / "README.md").read_text("utf-8").partition("\n## Speed\n")[2].partition("\n## ")[0]
-    quoted = [line for line in section.splitlines() if line.startswith(("| ", "Measured on "))]
-    assert len(quoted) > 8
-    assert [line for line in quoted if line not in page] == []
+    page = (ROOT / "schema" / "pages" / "speed.md").read_text("utf-8")
+    ratios = [
+        re.findall(rf"^\| {what} \|.*\| the Python SDK \|.*\| \*\*([\d.]+)\*\* \|", page, re.MULTILINE)[0]
+        for what in ("decode, a mix", "encode, a mix")
+    ]
+    text = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    assert (
+        f"decode a mix of messages in {ratios[0]} of the time of the Python SDK, and encode it in {ratios[1]}." in text
+    )
+
+
+def test_what_is_said_of_others_is_what_the_comparison_says() -> None:
+    page = (ROOT / "schema" / "pages" / "comparison.md").read_text("utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
+    table = {name: cells for name, *cells in rows}
+    text = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    python, typescript = (cell.split(" / ")[0] for cell in table["Unknown variants survive, v1 / v2"][1:3])
+    assert f"the Python SDK {python} and the TypeScript SDK {typescript};" in text
+    answers = table["88 small JSON Schema questions: right, wrong, no answer"]
+    best, *others = (int(cell.split(",")[0]) for cell in answers if cell[0].isdigit())
+    assert (
+        f"of 88 small questions about compatibility, acpgen answers {best} right, and the next best tool {max(others)}."
+        in text
+    )
+
+
+def test_the_readme_is_read_in_one_go() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 180
+    assert "agentclientprotocol.com" in text.partition("\n## ")[0]
 
 
 # --- the quick start -------------------------------------------------------------------------------------------------

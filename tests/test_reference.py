@@ -157,7 +157,7 @@ def test_every_public_name_of_this_project_has_a_docstring() -> None:
     """What another package defines, and what a base of another package declares, is told there."""
     found = read(modules.read(ROOT, config.find(ROOT).site.python))
     made = pages(found)
-    assert {"api/acp_session.hosted.md", "api/acp_bindings.md", "api/jsonrpc_bindings.connection.md"} <= set(made)
+    assert {"api/acp_session.client.md", "api/acp_bindings.md", "api/jsonrpc_bindings.connection.md"} <= set(made)
     missing: list[str] = []
     for module in found.modules.values():
         if reference.is_public(module) and module.public:
@@ -172,5 +172,6 @@ def test_every_public_name_of_this_project_has_a_docstring() -> None:
                     continue
                 for method in reference.methods(node):
                     said = ast.get_docstring(method) or found.inherited(there, node, method.name)
-                    missing += [f"{module.name}.{name}.{method.name}"] if not said else []
+                    is_stub = ast.unparse(method.body[-1]) == "..."  # of a protocol, whose class says what all are
+                    missing += [] if said or is_stub else [f"{module.name}.{name}.{method.name}"]
     assert not missing

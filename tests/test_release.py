@@ -12,6 +12,7 @@ import tarfile
 import tomllib
 import uuid
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -75,7 +76,15 @@ def test_a_release_carries_schemas_method_tables_vectors_wheels_and_sums(copy: P
             assert (released / f"{flat}.{kind}").read_bytes() == checked_in.read_bytes()
     wheels = {name.split("-")[0].replace("_", "-") for name in names if name.endswith(".whl")}
     assert wheels == {"acpgen", *distributions(copy)}
-    assert {"acp-bindings", "acp-session", "jsonrpc-bindings", "mcp-bindings", "schema-inclusion"} <= wheels
+    assert {
+        "acp-bindings",
+        "acp-monitor",
+        "acp-session",
+        "acp-workspace",
+        "jsonrpc-bindings",
+        "mcp-bindings",
+        "schema-inclusion",
+    } <= wheels
     assert {name.split("-")[1] for name in names if name.endswith(".whl")} == {acpgen.__version__}
     lines = (released / "SHA256SUMS").read_text("utf-8").splitlines()
     hashed = {name: hashlib.sha256((released / name).read_bytes()).hexdigest() for name in names - {"SHA256SUMS"}}
@@ -189,6 +198,26 @@ def test_the_wheels_of_the_bindings_work_where_they_are_unpacked(released: Path,
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.stdout == "True True\n", ran.stderr
+
+
+def test_the_wheels_are_a_wheelhouse_from_which_pip_installs_by_name(released: Path, tmp_path: Path) -> None:
+    call = partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True, text=True)
+    call([sys.executable, "-m", "venv", "--without-pip", "empty"])
+    (place,) = (tmp_path / "empty").rglob("site-packages")
+    (place / "beside.pth").write_text("\n".join(path for path in sys.path if "site-packages" in path), "utf-8")
+    wanted = ("acpgen", "acp-session", "acp-workspace", "acp-bindings", "jsonrpc-bindings")
+    options = (
+        "--ignore-installed",
+        "--no-deps",
+        "--no-index",
+        "--find-links",
+        str(released),
+        "--disable-pip-version-check",
+    )
+    call([sys.executable, "-m", "pip", "--python", "empty", "install", *options, *wanted])
+    (program,) = (tmp_path / "empty").glob("*/acpgen*")
+    assert "IDENTICAL" in call([str(program), "diff", "acp/v2", "acp/v2"]).stdout
+    call([str(program.with_name("python")), "-c", "import acp_session, acp_bindings.v1.peers"])
 
 
 def test_the_workflow_runs_the_same_script() -> None:

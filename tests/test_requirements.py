@@ -1,7 +1,7 @@
 """The table of requirements, `schema/requirements.json`, is true: what it names exists, does what it says, and is shown by a test.
 
-Requirements of the schema are tried in `test_requirements_schema.py`, those of running programs in `session/test_requirements.py`,
-those of the monitor here: the conversations of `monitor/cases.py` break each.
+Requirements of the schema are tried in `test_requirements_schema.py`, those of running programs in `workspace/test_requirements.py` and
+`session/test_requirements.py`, those of the monitor here: the conversations of `monitor/cases.py` break each.
 """
 
 from __future__ import annotations
@@ -181,9 +181,8 @@ def test_what_a_schema_lacks_is_something_that_could_be_there() -> None:
 
 
 def test_the_rules_of_the_monitor_and_the_table_name_one_another() -> None:
-    claimed = {(name, rule.id) for rule in TABLE.rules if isinstance(rule.id, int) for name in rule.monitor}
-    assert claimed == {(name, number) for name, rule in rules().items() for number in rule.requirements}
-    assert {entry.partition(":")[0] for rule in TABLE.rules for entry in rule.monitor} <= set(rules())
+    named = {(entry.partition(":")[0], rule.id) for rule in TABLE.rules for entry in rule.monitor}
+    assert named == {(name, found) for name, rule in rules().items() for found in rule.requirements}
 
 
 def test_every_rule_of_lint_is_there() -> None:
@@ -231,7 +230,10 @@ def test_every_test_that_the_table_names_is_collected() -> None:
 def test_every_requirement_is_tried_where_the_way_of_its_enforcement_is() -> None:
     for rule in TABLE.rules:
         for way in requirements_file.HOMES:
-            assert (requirements_file.home(way, rule.id) in rule.tests) == (way in rule.ways), (rule.id, way)
+            assert (requirements_file.home(way, rule.id, rule.functions) in rule.tests) == (way in rule.ways), (
+                rule.id,
+                way,
+            )
         assert rule.tests or rule.ways == ("documentation",)
 
 

@@ -552,6 +552,7 @@ def test_the_site_generator_keeps_running_and_makes_only_what_differs(installed:
         two = {"a.md": "# A\n\nfirst\n", "index.md": "# Home\n\nhome { data-search-exclude }\n"}
         show(two, *two)
         waited_for("first", shown.pages / "a.html")
+        waited_for("home", shown.pages / "index.html")
         assert shown.beside("a.md") == two["a.md"] and shown.beside("b.md") is None
         assert shown.beside("index.md") == "# Home\n\nhome\n"
         assert "synonyms" in json.loads(shown.beside("search.json") or "")["config"]
@@ -583,7 +584,7 @@ def test_only_a_site_that_is_built_describes_its_pages_by_what_they_say() -> Non
 
 def test_the_address_of_a_rule_on_the_page_of_all_leads_to_the_page_with_the_rule(built: Path, window: Window) -> None:
     """They stood there once, and others link to them."""
-    for name, path in (("not-json", "monitor/frame.html"), ("roots-kept", "monitor/roots.html")):
+    for name, path in (("not-json", "monitor/json_rpc.html"), ("roots-kept", "monitor/roots.html")):
         window.page.goto(f"{window.home}monitor.html#{name}")
         window.page.wait_for_url(f"{window.home}{path}#{name}")
         assert window.page.locator(f"[id='{name}']").count() == 1
@@ -870,7 +871,7 @@ def test_an_arrow_of_a_conversation_opens_its_message(window: Window) -> None:
 
 def test_a_table_that_no_longer_fits_can_be_scrolled_by_keyboard(window: Window) -> None:
     """Also when the window became narrow after the page was loaded, as when a phone is turned."""
-    window.open("index.html")
+    window.open("comparison.html")
     region = window.page.get_by_role("region", name="Table")
     assert region.count() == 0
     window.page.set_viewport_size({"width": 400, "height": 900})

@@ -452,8 +452,7 @@ def test_breaches_are_reported_as_they_happen(tmp_path: Path) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     rows = [json.loads(line) for line in report.read_bytes().splitlines()]
-    assert rows[0]["rule"] == "method-unknown"
-    assert rows[0]["from"] == "client"
+    assert ("method-unknown", "client") in {(row["rule"], row["from"]) for row in rows}
     assert process.poll() is None, "the connection goes on"
     process.communicate(timeout=60)
 

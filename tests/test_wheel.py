@@ -7,10 +7,13 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from hatchling.build import build_sdist
 
 import evidence
 
@@ -103,9 +106,9 @@ def test_the_wheel_holds_code_templates_and_the_monitor_and_nothing_else(wheel: 
     }
     assert templates
     assert templates <= names
-    monitor = {path.name for path in (ROOT / "generator/acp-session/acp_session/monitor").glob("*.py")}
-    assert {name for name in names if "acp_session" in name.split("/")} == {
-        f"acpgen/acp_session/monitor/{name}" for name in monitor
+    monitor = {path.name for path in (ROOT / "generator/acp-monitor/acp_monitor").iterdir() if path.is_file()}
+    assert {name for name in names if "acp_monitor" in name.split("/")} == {
+        f"acpgen/acp_monitor/{name}" for name in monitor
     }
     runtime = {path.name for path in (ROOT / "generator/jsonrpc_bindings").glob("*.py")} | {"py.typed"}
     assert {name for name in names if "jsonrpc_bindings" in name.split("/")} == {
@@ -114,6 +117,46 @@ def test_the_wheel_holds_code_templates_and_the_monitor_and_nothing_else(wheel: 
     others = {name for name in names if not name.startswith(("acpgen/", "schema_inclusion/"))}
     assert {name.split("/")[0] for name in others} == {wheel.name.split("-py3")[0] + ".dist-info"}
     assert not [name for name in names - templates if "__pycache__" in name or name.endswith("pyproject.toml")]
+
+
+def test_the_source_archive_holds_what_the_wheel_is_built_from_and_no_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    with tarfile.open(tmp_path / build_sdist(str(tmp_path))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "schema/acp/v1/prompt.json",
+        "templates/python/peers.py.jinja2",
+    } <= names
+    assert {name.partition("/")[0] for name in names} <= {
+        *(
+            "generator",
+            "schema",
+            "templates",
+            "CHANGELOG.md",
+            "LICENSE",
+            "PKG-INFO",
+            "README.md",
+            "pyproject.toml",
+            ".gitignore",
+        ),
+    }
+
+
+def test_nothing_that_users_have_as_well_is_pinned(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        metadata = Parser().parsestr(archive.read(name).decode())
+    needed = [line for line in metadata.get_all("Requires-Dist") or () if "extra ==" not in line]
+    assert needed and not [line for line in needed if "==" in line]
+    assert {f"Operating System :: {each}" for each in ("MacOS", "Microsoft :: Windows", "POSIX :: Linux")} <= {
+        *(metadata.get_all("Classifier") or ())
+    }
+    assert metadata.get_all("Project-URL")
 
 
 @pytest.fixture(
@@ -169,6 +212,17 @@ def test_an_installed_wheel_generates_in_an_empty_folder_what_python_imports(pro
     (empty / "said.jsonl").write_bytes(CONVERSATION)
     judged = call(programs / "acpgen", "validate", "--session", "said.jsonl", cwd=empty, code=1)
     assert "must response-without-request" in judged
+
+
+def test_an_installed_wheel_knows_protocols_by_name(programs: Path, tmp_path: Path) -> None:
+    acpgen = programs / "acpgen"
+    call(acpgen, "generate", "--schema", "acp/v1", "--package", "acme.v1", "--out", "made", cwd=tmp_path)
+    assert call(programs / "python", "-c", CHECK, cwd=tmp_path / "made") == "True\n"
+    assert "acp/v1" in call(acpgen, "diff", "acp/v1", "acp/v2", "--format", "json", cwd=tmp_path, code=1)
+    assert "older revisions" in call(
+        acpgen, "history", "acp/v1", "--limit", "2", "--format", "json", cwd=tmp_path, code=1
+    )
+    call(acpgen, "lint", "acp/v1", "acp/unstable/v1", cwd=tmp_path)
 
 
 @pytest.mark.evidence(UPSTREAM)

@@ -91,6 +91,8 @@ def _texts() -> Iterator[tuple[str, str]]:
         "CONTRIBUTING.md",
         "schema/pages/**/*.md",
         "generator/acp-session/README.md",
+        "generator/acp-workspace/README.md",
+        "generator/acp-monitor/README.md",
     ):
         for path in ROOT.glob(pattern):
             yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")

@@ -1,7 +1,7 @@
-"""The packages that acpgen carries: `jsonrpc_bindings`, and the monitor of `acp_session`. What generated packages judge by judges here.
+"""The packages that acpgen carries: `jsonrpc_bindings`, and `acp_monitor`. What generated packages judge by judges here.
 
 Both are loaded under names of acpgen: another version of either may be installed beside it, or none. A module is loaded when it is
-first asked for, and without the `__init__` of its package: that of `jsonrpc_bindings` loads all of it.
+first asked for; of `jsonrpc_bindings` without the `__init__`, which loads all of it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acp_session import monitor
-    from acp_session.monitor import versions
+    import acp_monitor as monitor
+    from acp_monitor import versions
     from jsonrpc_bindings import contract, discriminators, engine, framing, homes, parse, patterns, strict, supervisor
 
     __all__ = [
@@ -30,28 +30,35 @@ else:
     import sys
     from importlib import import_module
     from importlib.machinery import ModuleSpec
-    from importlib.util import module_from_spec
+    from importlib.util import module_from_spec, spec_from_file_location
 
     from acpgen import resources
 
-    FOLDERS = {"jsonrpc_bindings": resources.runtime, "acp_session": resources.session}
-    MODULES = {
-        **dict.fromkeys(
-            ("contract", "discriminators", "engine", "framing", "homes", "parse", "patterns", "strict", "supervisor"),
-            "jsonrpc_bindings",
-        ),
-        "monitor": "acp_session",
-        "versions": "acp_session.monitor",
-    }
-    """The package of each module."""
+    RUNTIME = ("contract", "discriminators", "engine", "framing", "homes", "parse", "patterns", "strict", "supervisor")
+
+    def _import_runtime(name):
+        if "acpgen.jsonrpc_bindings" not in sys.modules:
+            spec = ModuleSpec("acpgen.jsonrpc_bindings", None, is_package=True)
+            spec.submodule_search_locations = [str(resources.runtime())]
+            sys.modules[spec.name] = module_from_spec(spec)
+        return import_module(f"acpgen.jsonrpc_bindings.{name}")
+
+    def _import_monitor():
+        name, folder = "acpgen.acp_monitor", resources.monitor()
+        if name not in sys.modules:
+            spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+            sys.modules[name] = module_from_spec(spec)
+            spec.loader.exec_module(sys.modules[name])
+        return sys.modules[name]
 
     def __getattr__(name):
-        if name not in MODULES:
+        if name in RUNTIME:
+            found = _import_runtime(name)
+        elif name == "monitor":
+            found = _import_monitor()
+        elif name == "versions":
+            found = import_module(f"{_import_monitor().__name__}.versions")
+        else:
             raise AttributeError(name)
-        package = MODULES[name].partition(".")[0]
-        if f"acpgen.{package}" not in sys.modules:
-            spec = ModuleSpec(f"acpgen.{package}", None, is_package=True)
-            spec.submodule_search_locations = [str(FOLDERS[package]())]
-            sys.modules[f"acpgen.{package}"] = module_from_spec(spec)
-        found = globals()[name] = import_module(f"acpgen.{MODULES[name]}.{name}")
+        globals()[name] = found
         return found

@@ -79,9 +79,19 @@ class Fault(Exception):
     def _values(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def what(self) -> str:
-        """Say in a sentence or two what is wrong and what to do."""
+    def text(self) -> str:
+        """What is wrong, and after a line break what to do."""
         raise AssertionError(f"{type(self).__name__} does not say what is wrong")
+
+    def what(self) -> str:
+        """What is wrong and what to do, in one line."""
+        return " ".join(filter(None, self.error_and_hint()))
+
+    def error_and_hint(self) -> tuple[str, str]:
+        """What is wrong, and what to do; the second is empty where the first says it."""
+        text = self.text()
+        error, _, hint = text.rpartition("\n")
+        return (error, hint) if error else (text, "")
 
 
 class Faults(Exception):
@@ -111,8 +121,8 @@ def distinct(faults: Iterable[Fault]) -> Iterator[Fault]:
 class NotFound(Fault):
     """A path that leads nowhere."""
 
-    def what(self) -> str:
-        return "there is no such file or folder. Correct the path."
+    def text(self) -> str:
+        return "there is no such file or folder.\nCorrect the path."
 
 
 @dataclass(repr=False, eq=False)
@@ -121,32 +131,32 @@ class Unreadable(Fault):
 
     reason: str
 
-    def what(self) -> str:
-        return f"it cannot be read ({self.reason}). Correct this, or name another file."
+    def text(self) -> str:
+        return f"it cannot be read ({self.reason}).\nCorrect this, or name another file."
 
 
 @dataclass(repr=False, eq=False)
 class NotRegular(Fault):
     """A pipe, device or socket where a file should be."""
 
-    def what(self) -> str:
-        return "this is not a regular file. Save the schema as a file and name that."
+    def text(self) -> str:
+        return "this is not a regular file.\nSave the schema as a file and name that."
 
 
 @dataclass(repr=False, eq=False)
 class LinkRefused(Fault):
     """A symbolic link in a schema folder that leads out of it, to a folder, or nowhere."""
 
-    def what(self) -> str:
-        return "this symbolic link is broken, or leads to a folder or out of the schema folder. Replace it by the file itself."
+    def text(self) -> str:
+        return "this symbolic link is broken, or leads to a folder or out of the schema folder.\nReplace it by the file itself."
 
 
 @dataclass(repr=False, eq=False)
 class NoFiles(Fault):
     """A schema folder without any schema."""
 
-    def what(self) -> str:
-        return "this folder holds no '*.json' file. Name the folder that holds the schema; convert a schema in YAML to JSON first."
+    def text(self) -> str:
+        return "this folder holds no '*.json' file.\nName the folder that holds the schema; convert a schema in YAML to JSON first."
 
 
 @dataclass(repr=False, eq=False)
@@ -155,9 +165,9 @@ class NoRevision(Fault):
 
     reason: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"git cannot show this revision: {self.reason}. Name a branch, tag or commit of the repository you are in."
+            f"git cannot show this revision: {self.reason}.\nName a branch, tag or commit of the repository you are in."
         )
 
 
@@ -168,22 +178,22 @@ class NoMergeBase(Fault):
     other: str
     is_shallow: bool
 
-    def what(self) -> str:
+    def text(self) -> str:
         if self.is_shallow:
             return (
-                f"git finds no commit that it has in common with {self.other!r}, because this clone is shallow. "
+                f"git finds no commit that it has in common with {self.other!r}, because this clone is shallow.\n"
                 "Fetch the history: 'git fetch --unshallow', 'fetch-depth: 0' of actions/checkout, or 'GIT_DEPTH: 0' in GitLab."
             )
-        return f"it has no commit in common with {self.other!r}. Compare with it as it is: leave '--merge-base' out."
+        return f"it has no commit in common with {self.other!r}.\nCompare with it as it is: leave '--merge-base' out."
 
 
 @dataclass(repr=False, eq=False)
 class NotAtARevision(Fault):
     """A file of today where a git revision is asked for."""
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            "'--merge-base' cannot be used: OLD names no git revision, and only revisions have a merge base. "
+            "'--merge-base' cannot be used: OLD names no git revision, and only revisions have a merge base.\n"
             "Name one, such as 'main:acp/v1', or leave '--merge-base' out."
         )
 
@@ -194,8 +204,8 @@ class TooLarge(Fault):
 
     limit: int
 
-    def what(self) -> str:
-        return f"this exceeds the limit of {self.limit >> 20} MiB for one protocol. Split the protocol or remove data."
+    def text(self) -> str:
+        return f"this exceeds the limit of {self.limit >> 20} MiB for one protocol.\nSplit the protocol or remove data."
 
 
 @dataclass(repr=False, eq=False)
@@ -204,8 +214,8 @@ class WrongEncoding(Fault):
 
     found: str
 
-    def what(self) -> str:
-        return f"{self.found}. Save the file as UTF-8 without a byte order mark."
+    def text(self) -> str:
+        return f"{self.found}.\nSave the file as UTF-8 without a byte order mark."
 
 
 @dataclass(repr=False, eq=False)
@@ -214,10 +224,10 @@ class NotJson(Fault):
 
     reason: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         if self.at.partition(":")[0].lower().endswith((".yaml", ".yml")):
-            return f"acpgen reads JSON, and this is not JSON: {self.reason}. Convert the YAML file to JSON, and name that file."
-        return f"this is not JSON: {self.reason}. Correct it here."
+            return f"acpgen reads JSON, and this is not JSON: {self.reason}.\nConvert the YAML file to JSON, and name that file."
+        return f"this is not JSON: {self.reason}.\nCorrect it here."
 
 
 @dataclass(repr=False, eq=False)
@@ -226,8 +236,8 @@ class DuplicateKey(Fault):
 
     key: str
 
-    def what(self) -> str:
-        return f"the key {shown(self.key)} occurs twice in one object. Remove or rename one of the two."
+    def text(self) -> str:
+        return f"the key {shown(self.key)} occurs twice in one object.\nRemove or rename one of the two."
 
 
 @dataclass(repr=False, eq=False)
@@ -236,8 +246,8 @@ class NotRepresentable(Fault):
 
     reason: str
 
-    def what(self) -> str:
-        return f"{self.reason}. Write a value that every JSON reader understands."
+    def text(self) -> str:
+        return f"{self.reason}.\nWrite a value that every JSON reader understands."
 
 
 @dataclass(repr=False, eq=False)
@@ -246,8 +256,8 @@ class TooDeep(Fault):
 
     limit: int
 
-    def what(self) -> str:
-        return f"this is nested more than {self.limit} levels deep. Move inner parts to '$defs' and refer to them."
+    def text(self) -> str:
+        return f"this is nested more than {self.limit} levels deep.\nMove inner parts to '$defs' and refer to them."
 
 
 @dataclass(repr=False, eq=False)
@@ -256,10 +266,10 @@ class TooManyWays(Fault):
 
     limit: int
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
             f"this has more than {self.limit} evaluation paths, because references lead to the same definitions again and "
-            "again; so its examples and messages are not judged. Refer to each definition once."
+            "again; so its examples and messages are not judged.\nRefer to each definition once."
         )
 
 
@@ -269,9 +279,9 @@ class TooMuchWork(Fault):
 
     limit: int
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"the work on this schema was stopped here, after {self.limit} steps: its meaning is far larger than its text. "
+            f"the work on this schema was stopped here, after {self.limit} steps: its meaning is far larger than its text.\n"
             "Refer to each definition once, make unions and lists of constants smaller, or split the schema."
         )
 
@@ -282,9 +292,9 @@ class TooLongChain(Fault):
 
     limit: int
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"more than {self.limit} references follow one another before a value of this can be judged. "
+            f"more than {self.limit} references follow one another before a value of this can be judged.\n"
             "Refer to the last definition itself."
         )
 
@@ -293,8 +303,8 @@ class TooLongChain(Fault):
 class NotAnObject(Fault):
     """A document that is no JSON object."""
 
-    def what(self) -> str:
-        return "a schema file must hold one JSON object. Put the schema in '{ … }'."
+    def text(self) -> str:
+        return "a schema file must hold one JSON object.\nPut the schema in '{ … }'."
 
 
 @dataclass(repr=False, eq=False)
@@ -303,9 +313,9 @@ class UnknownDialect(Fault):
 
     dialect: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"'$schema' names {shown(self.dialect)}, which is none of the drafts 04, 06, 07, 2019-09 and 2020-12. "
+            f"'$schema' names {shown(self.dialect)}, which is none of the drafts 04, 06, 07, 2019-09 and 2020-12.\n"
             f"Give the file with that meta-schema: --ref URL=FILE; or the draft that it extends: --ref URL=draft-07; "
             f"or write https://json-schema.org/draft/2020-12/schema here."
         )
@@ -317,9 +327,9 @@ class UnknownVocabulary(Fault):
 
     vocabulary: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"the meta-schema requires the vocabulary {shown(self.vocabulary)}, which acpgen does not know. "
+            f"the meta-schema requires the vocabulary {shown(self.vocabulary)}, which acpgen does not know.\n"
             f"Name a meta-schema whose '$vocabulary' does not require it."
         )
 
@@ -330,9 +340,9 @@ class UnclearDraft(Fault):
 
     keyword: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"{self.keyword!r} has a meaning only in older drafts, and no '$schema' says which draft this file follows. "
+            f"{self.keyword!r} has a meaning only in older drafts, and no '$schema' says which draft this file follows.\n"
             f'Add it, such as "$schema": "http://json-schema.org/draft-07/schema#".'
         )
 
@@ -344,8 +354,8 @@ class NotASchema(Fault):
     reason: str
     dialect: str
 
-    def what(self) -> str:
-        return f"JSON Schema {self.dialect} refuses this value: {self.reason}. Correct it."
+    def text(self) -> str:
+        return f"JSON Schema {self.dialect} refuses this value: {self.reason}.\nCorrect it."
 
 
 @dataclass(repr=False, eq=False)
@@ -356,12 +366,12 @@ class DanglingReference(Fault):
     keyword: str = "$ref"
     address: str = ""
 
-    def what(self) -> str:
+    def text(self) -> str:
         leads = f"'{self.keyword}' points to {shown(self.ref)}"
         if not self.address:
-            return f"{leads}, which does not exist. Correct the reference or add the definition."
+            return f"{leads}, which does not exist.\nCorrect the reference or add the definition."
         return (
-            f"{leads}, and none of the given files has a schema there. "
+            f"{leads}, and none of the given files has a schema there.\n"
             f"Put the file into the schema's folder, or give the file: --ref {self.address}=FILE; or correct the reference."
         )
 
@@ -378,10 +388,10 @@ class SeveralTargets(Fault):
     places: tuple[str, ...]
     more: int = 0
 
-    def what(self) -> str:
+    def text(self) -> str:
         others = f" or one of {self.more} more places" if self.more else ""
         return (
-            f"'{self.keyword}' points to {shown(self.ref)}, which can mean {' or '.join(self.places)}{others}. "
+            f"'{self.keyword}' points to {shown(self.ref)}, which can mean {' or '.join(self.places)}{others}.\n"
             f"Bindings need a reference with one target: write a '$ref' to the intended one."
         )
 
@@ -390,10 +400,10 @@ class SeveralTargets(Fault):
 class NotADefinition(Fault):
     """A member of `$defs` or `definitions` that is neither a schema nor a group of schemas."""
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
             "this has schemas under keys that are not keywords, and other values too, so it is neither a schema nor a "
-            "group of definitions. Move the schemas to '$defs', or remove the other values."
+            "group of definitions.\nMove the schemas to '$defs', or remove the other values."
         )
 
 
@@ -461,12 +471,12 @@ class NothingDefined(Fault):
 
     kind: str = ""
 
-    def what(self) -> str:
+    def text(self) -> str:
         if self.kind:
-            return f"this is {self.kind} that lists no method and no type. Add the methods that it should describe."
+            return f"this is {self.kind} that lists no method and no type.\nAdd the methods that it should describe."
         return (
             "this file defines no type and no method: its root has no keyword of JSON Schema that describes a value, and "
-            "'$defs' and 'definitions' are empty or missing. Name a file with a JSON Schema; documents that only contain "
+            "'$defs' and 'definitions' are empty or missing.\nName a file with a JSON Schema; documents that only contain "
             "schemas, such as OpenAPI, are not read."
         )
 
@@ -475,9 +485,9 @@ class NothingDefined(Fault):
 class NoKeyword(Fault):
     """A document that is to be compared as a JSON Schema, and has no keyword of JSON Schema at its root."""
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            "this is not a JSON Schema: none of its members is a keyword. Name the schema itself; documents that only "
+            "this is not a JSON Schema: none of its members is a keyword.\nName the schema itself; documents that only "
             "contain schemas, such as OpenAPI, are not read."
         )
 
@@ -488,8 +498,8 @@ class ReferenceLoop(Fault):
 
     names: tuple[str, ...]
 
-    def what(self) -> str:
-        return f"these references only lead to each other: {' -> '.join(self.names)}. Give one of them a type."
+    def text(self) -> str:
+        return f"these references only lead to each other: {' -> '.join(self.names)}.\nGive one of them a type."
 
 
 # --- meaning ---------------------------------------------------------------------------------------------------------
@@ -502,9 +512,9 @@ class NameCollision(Fault):
     name: str
     other: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"the generated name {self.name!r} is also the name of {self.other}. "
+            f"the generated name {self.name!r} is also the name of {self.other}.\n"
             f"Set 'x-name' on one of them, or map one in the file given to --names."
         )
 
@@ -516,7 +526,7 @@ class MalformedKeyword(Fault):
     keyword: str
     expected: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return f"{self.keyword!r} must be {self.expected}."
 
 
@@ -527,9 +537,9 @@ class NoRole(Fault):
     name: str
     method: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"'x-method' says {shown(self.method)}, and the name {self.name!r} does not say whether this is params or result. "
+            f"'x-method' says {shown(self.method)}, and the name {self.name!r} does not say whether this is params or result.\n"
             f"Let it end in 'Request', 'Notification', 'Response' or 'Result', or set 'x-name' so."
         )
 
@@ -543,10 +553,10 @@ class SidesDiffer(Fault):
     other: str
     params: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
             f"'x-side' says that {self.side!r} handles the method {shown(self.method)}; its params, {self.params}, say "
-            f"{self.other!r}. The peer that handles a method stands on both. Correct one of them."
+            f"{self.other!r}. The peer that handles a method stands on both.\nCorrect one of them."
         )
 
 
@@ -558,9 +568,9 @@ class RoleTaken(Fault):
     role: str
     other: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"this is a second {self.role} of the method {shown(self.method)}; the first is {self.other}. "
+            f"this is a second {self.role} of the method {shown(self.method)}; the first is {self.other}.\n"
             f"Remove 'x-method' from one of them."
         )
 
@@ -571,8 +581,8 @@ class UnknownLeniency(Fault):
 
     keyword: str
 
-    def what(self) -> str:
-        return f"{self.keyword!r} would change what is decoded, and is not known. Remove it or use a newer acpgen."
+    def text(self) -> str:
+        return f"{self.keyword!r} would change what is decoded, and is not known.\nRemove it or use a newer acpgen."
 
 
 @dataclass(repr=False, eq=False)
@@ -581,9 +591,9 @@ class NamedByPosition(Fault):
 
     instead: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"this entry of the names counts the variants of a union, and would name another one after an insertion. "
+            f"this entry of the names counts the variants of a union, and would name another one after an insertion.\n"
             f"Name the variant by its tag: {self.instead!r}."
         )
 
@@ -596,9 +606,9 @@ class UnknownSide(Fault):
     side: str
     known: tuple[str, ...]
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"{self.keyword!r} names the side {shown(self.side)}, and nothing declares it. {did_you_mean(self.side, self.known)} "
+            f"{self.keyword!r} names the side {shown(self.side)}, and nothing declares it. {did_you_mean(self.side, self.known)}\n"
             "Correct it, or declare every side: 'x-sides' at the root of a schema file, or 'sides' of the profile given to --methods."
         )
 
@@ -610,8 +620,8 @@ class BadProfile(Fault):
     reason: str
     remedy: str
 
-    def what(self) -> str:
-        return f"{self.reason}. {self.remedy}{'' if self.remedy.endswith(('.', '?')) else '.'}"
+    def text(self) -> str:
+        return f"{self.reason}.\n{self.remedy}{'' if self.remedy.endswith(('.', '?')) else '.'}"
 
 
 @dataclass(repr=False, eq=False)
@@ -620,8 +630,8 @@ class UnusedRule(Fault):
 
     what_for: str
 
-    def what(self) -> str:
-        return f"{self.what_for}. Correct the name, or remove the entry."
+    def text(self) -> str:
+        return f"{self.what_for}.\nCorrect the name, or remove the entry."
 
 
 @dataclass(repr=False, eq=False)
@@ -630,9 +640,9 @@ class NoMethods(Fault):
 
     profile: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"the profile {shown(self.profile)} finds no method here. Name the one that fits the schema, write one, "
+            f"the profile {shown(self.profile)} finds no method here.\nName the one that fits the schema, write one, "
             "or leave '--methods' out: then acpgen tells what it finds by itself."
         )
 
@@ -644,8 +654,8 @@ class NotThatDocument(Fault):
     kind: str
     reason: str
 
-    def what(self) -> str:
-        return f"this is not {self.kind}: {self.reason}. Correct it, or name another profile with --methods."
+    def text(self) -> str:
+        return f"this is not {self.kind}: {self.reason}.\nCorrect it, or name another profile with --methods."
 
 
 @dataclass(repr=False, eq=False)
@@ -656,8 +666,8 @@ class Unsupported(Fault):
     reason: str
     remedy: str
 
-    def what(self) -> str:
-        return f"{self.subject} cannot be made: {self.reason}. {self.remedy}."
+    def text(self) -> str:
+        return f"{self.subject} cannot be made: {self.reason}.\n{self.remedy}."
 
 
 @dataclass(repr=False, eq=False)
@@ -666,9 +676,9 @@ class UnusedName(Fault):
 
     hint: str = ""
 
-    def what(self) -> str:
+    def text(self) -> str:
         told = "this entry of the names matches no definition, variant or inline type."
-        return f"{told} {self.hint or 'Correct the place or remove it.'}"
+        return f"{told}\n{self.hint or 'Correct the place or remove it.'}"
 
 
 # --- configuration ---------------------------------------------------------------------------------------------------
@@ -678,11 +688,11 @@ class UnusedName(Fault):
 class NoConfiguration(Fault):
     """No `[tool.acpgen]` from the current folder upwards."""
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            "no pyproject.toml, here or in a parent folder, has a table [tool.acpgen]. Run this in a project, make one "
-            "with 'acpgen init DIR', or, without a project, name the files: acpgen lint FILE, acpgen diff OLD NEW, "
-            "acpgen generate --schema FILE --package NAME --out DIR."
+            "no pyproject.toml, here or in a parent folder, has a table [tool.acpgen].\nRun this in a project, make one "
+            "with 'acpgen init DIR', or, without a project, name files, or protocols such as acp/v1: acpgen lint FILE, "
+            "acpgen diff OLD NEW, acpgen generate --schema FILE --package NAME --out DIR."
         )
 
 
@@ -692,8 +702,8 @@ class NotToml(Fault):
 
     reason: str
 
-    def what(self) -> str:
-        return f"this is not TOML: {self.reason}. Correct it here."
+    def text(self) -> str:
+        return f"this is not TOML: {self.reason}.\nCorrect it here."
 
 
 @dataclass(repr=False, eq=False)
@@ -703,8 +713,8 @@ class UnknownKey(Fault):
     key: str
     hint: str
 
-    def what(self) -> str:
-        return f"the key {self.key} is not known. {self.hint}"
+    def text(self) -> str:
+        return f"the key {self.key} is not known.\n{self.hint}"
 
 
 @dataclass(repr=False, eq=False)
@@ -714,7 +724,7 @@ class BadSetting(Fault):
     key: str
     expected: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return f"{self.key} must be {self.expected}."
 
 
@@ -722,8 +732,8 @@ class BadSetting(Fault):
 class NotAppendable(Fault):
     """A file of waivers to which no further table can be added."""
 
-    def what(self) -> str:
-        return "no waiver can be appended to this file. Write its waivers as separate tables: [[waiver]]."
+    def text(self) -> str:
+        return "no waiver can be appended to this file.\nWrite its waivers as separate tables: [[waiver]]."
 
 
 @dataclass(repr=False, eq=False)
@@ -734,8 +744,8 @@ class UnknownName(Fault):
     name: str
     hint: str
 
-    def what(self) -> str:
-        return f"there is no {self.kind} {shown(self.name)}. {self.hint}".rstrip()
+    def text(self) -> str:
+        return f"there is no {self.kind} {shown(self.name)}.\n{self.hint}".rstrip()
 
 
 @dataclass(repr=False, eq=False)
@@ -745,8 +755,8 @@ class SameVersion(Fault):
     first: str
     second: str
 
-    def what(self) -> str:
-        return f"{shown(self.first)} and {shown(self.second)} are the same version. Name one of them."
+    def text(self) -> str:
+        return f"{shown(self.first)} and {shown(self.second)} are the same version.\nName one of them."
 
 
 @dataclass(repr=False, eq=False)
@@ -756,9 +766,9 @@ class TargetFailed(Fault):
     name: str
     reason: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"the target {shown(self.name)} failed: {self.reason.rstrip('.')}. Nothing was written. "
+            f"the target {shown(self.name)} failed: {self.reason.rstrip('.')}. Nothing was written.\n"
             "Report this to the authors of the target."
         )
 
@@ -770,7 +780,7 @@ class TargetRefused(Fault):
     name: str
     reason: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return f"the target {shown(self.name)} cannot use it: {self.reason.rstrip('.')}. Nothing was written."
 
 
@@ -781,9 +791,9 @@ class TargetRefused(Fault):
 class ForeignFolder(Fault):
     """A folder with content that this tool did not write."""
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            "this folder is not empty, and acpgen did not write it. Name a new or empty folder, or empty it yourself."
+            "this folder is not empty, and acpgen did not write it.\nName a new or empty folder, or empty it yourself."
         )
 
 
@@ -791,16 +801,16 @@ class ForeignFolder(Fault):
 class StrayFile(Fault):
     """A file in a generated folder that no target wrote."""
 
-    def what(self) -> str:
-        return "acpgen did not write this file, and it replaces the whole folder. Move the file out of the folder."
+    def text(self) -> str:
+        return "acpgen did not write this file, and it replaces the whole folder.\nMove the file out of the folder."
 
 
 @dataclass(repr=False, eq=False)
 class ForeignFile(Fault):
     """A file that acpgen did not write, where an output among other files needs one."""
 
-    def what(self) -> str:
-        return "acpgen did not write this file, and an output has a file of the same name. Move the file away, or name another folder."
+    def text(self) -> str:
+        return "acpgen did not write this file, and an output has a file of the same name.\nMove the file away, or name another folder."
 
 
 @dataclass(repr=False, eq=False)
@@ -809,32 +819,32 @@ class PathClash(Fault):
 
     path: str
 
-    def what(self) -> str:
-        return f"two protocols or targets need {shown(self.path)} for different content. Give each its own output."
+    def text(self) -> str:
+        return f"two protocols or targets need {shown(self.path)} for different content.\nGive each its own output."
 
 
 @dataclass(repr=False, eq=False)
 class NotEmpty(Fault):
     """A folder for a new project in which there is something already."""
 
-    def what(self) -> str:
-        return "a project needs a new or empty folder, and this is not one. Name another folder."
+    def text(self) -> str:
+        return "a project needs a new or empty folder, and this is not one.\nName another folder."
 
 
 @dataclass(repr=False, eq=False)
 class NotAFolder(Fault):
     """An output path at which something else than a folder stands."""
 
-    def what(self) -> str:
-        return "the output must be a folder, and this is a file or a link. Name another path."
+    def text(self) -> str:
+        return "the output must be a folder, and this is a file or a link.\nName another path."
 
 
 @dataclass(repr=False, eq=False)
 class CurrentFolder(Fault):
     """An output folder from inside which the command was run."""
 
-    def what(self) -> str:
-        return "the current folder is inside this output, which is replaced as a whole. Run the command from another folder."
+    def text(self) -> str:
+        return "the current folder is inside this output, which is replaced as a whole.\nRun the command from another folder."
 
 
 @dataclass(repr=False, eq=False)
@@ -844,13 +854,13 @@ class Unwritable(Fault):
     reason: str
     left: tuple[str, ...] = ()
 
-    def what(self) -> str:
+    def text(self) -> str:
         if self.left:
             return (
                 f"it cannot be written ({self.reason}), and not all files written before it could be restored. "
-                f"Their old text is in {', '.join(map(shown, self.left))}. Give permission or free space, and rename them back."
+                f"Their old text is in {', '.join(map(shown, self.left))}.\nGive permission or free space, and rename them back."
             )
-        return f"it cannot be written ({self.reason}). Nothing was changed. Give permission or free space, or name another path."
+        return f"it cannot be written ({self.reason}). Nothing was changed.\nGive permission or free space, or name another path."
 
 
 @dataclass(repr=False, eq=False)
@@ -859,7 +869,7 @@ class NotRepairable(Fault):
 
     reason: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return f"no repair can be written here: {self.reason}. Nothing was changed."
 
 
@@ -872,7 +882,7 @@ class NotAdoptable(Fault):
 
     reason: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return f"{self.reason}. Only a schema laid out as ACP publishes it can be adopted: one file, all definitions in '$defs'."
 
 
@@ -882,9 +892,9 @@ class NoBase(Fault):
 
     protocol: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            "this file is missing. Without it, local changes cannot be distinguished from upstream changes. "
+            "this file is missing. Without it, local changes cannot be distinguished from upstream changes.\n"
             f"Write it from the revision that the folder follows: acpgen adopt FILE --into {self.protocol} --start."
         )
 
@@ -895,9 +905,9 @@ class BaseExists(Fault):
 
     protocol: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            "this file says that the folder follows another revision. To merge the new one, leave out --start; "
+            "this file says that the folder follows another revision.\nTo merge the new one, leave out --start; "
             f"if the files of {self.protocol} follow the new one already, remove this file first."
         )
 
@@ -909,11 +919,11 @@ class UnclearProtocol(Fault):
     known: tuple[str, ...]
     is_unstable: bool = False
 
-    def what(self) -> str:
+    def text(self) -> str:
         choices = " or ".join(f"--into {name}" for name in self.known) or "--into PROTOCOL --start"
         if self.is_unstable:
-            return f"its descriptions call parts of it unstable, so it goes into no stable protocol by itself. Name one: {choices}."
-        return f"it is not clear which protocol this schema belongs to. Name it: {choices}."
+            return f"its descriptions call parts of it unstable, so it goes into no stable protocol by itself.\nName one: {choices}."
+        return f"it is not clear which protocol this schema belongs to.\nName it: {choices}."
 
 
 @dataclass(repr=False, eq=False)
@@ -922,7 +932,7 @@ class AdoptionRefused(Fault):
 
     reason: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return f"adopting this would leave a schema that cannot be used: {self.reason} Nothing was written."
 
 
@@ -935,8 +945,8 @@ class NotStarted(Fault):
 
     reason: str
 
-    def what(self) -> str:
-        return f"this command cannot be started ({self.reason}). Correct it, or give its path."
+    def text(self) -> str:
+        return f"this command cannot be started ({self.reason}).\nCorrect it, or give its path."
 
 
 @dataclass(repr=False, eq=False)
@@ -945,16 +955,16 @@ class NotCreated(Fault):
 
     reason: str
 
-    def what(self) -> str:
-        return f"this file cannot be written ({self.reason}). Name another path."
+    def text(self) -> str:
+        return f"this file cannot be written ({self.reason}).\nName another path."
 
 
 @dataclass(repr=False, eq=False)
 class NoRecordings(Fault):
     """A folder or pattern in which no file is a recording."""
 
-    def what(self) -> str:
-        return "no file here has the extension of a recording: .jsonl or .ndjson, optionally with .gz or .zst. Name the file itself."
+    def text(self) -> str:
+        return "no file here has the extension of a recording: .jsonl or .ndjson, optionally with .gz or .zst.\nName the file itself."
 
 
 @dataclass(repr=False, eq=False)
@@ -963,9 +973,9 @@ class Inflated(Fault):
 
     times: int
 
-    def what(self) -> str:
+    def text(self) -> str:
         return (
-            f"it decompresses to over {self.times} times its size, and the rest was not read. "
+            f"it decompresses to over {self.times} times its size, and the rest was not read.\n"
             "If you trust it, decompress it and name the plain file."
         )
 
@@ -976,8 +986,8 @@ class OtherResults(Fault):
 
     reason: str
 
-    def what(self) -> str:
-        return f"the results in this file cannot be continued: {self.reason}. Name a new file, or remove this one."
+    def text(self) -> str:
+        return f"the results in this file cannot be continued: {self.reason}.\nName a new file, or remove this one."
 
 
 # --- documentation ---------------------------------------------------------------------------------------------------
@@ -990,9 +1000,9 @@ class InvalidExample(Fault):
     reason: str
     remedy: str = ""
 
-    def what(self) -> str:
+    def text(self) -> str:
         otherwise = f", or {self.remedy}" if self.remedy else ""
-        return f"the schema refuses this example: {self.reason}. Correct the example or the schema{otherwise}."
+        return f"the schema refuses this example: {self.reason}.\nCorrect the example or the schema{otherwise}."
 
 
 @dataclass(repr=False, eq=False)
@@ -1001,7 +1011,7 @@ class BadOverlay(Fault):
 
     reason: str
 
-    def what(self) -> str:
+    def text(self) -> str:
         return f"{self.reason}."
 
 
@@ -1012,8 +1022,8 @@ class BadMaterial(Fault):
     reason: str
     remedy: str
 
-    def what(self) -> str:
-        return f"{self.reason}. {self.remedy}."
+    def text(self) -> str:
+        return f"{self.reason}.\n{self.remedy}."
 
 
 @dataclass(repr=False, eq=False)
@@ -1023,5 +1033,5 @@ class SiteNotBuilt(Fault):
     reason: str
     remedy: str
 
-    def what(self) -> str:
-        return f"the site was not built: {self.reason}. Nothing was changed. {self.remedy}."
+    def text(self) -> str:
+        return f"the site was not built: {self.reason}. Nothing was changed.\n{self.remedy}."

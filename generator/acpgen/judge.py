@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import config, embedded, resources
+from acpgen import config, embedded, protocols
 from acpgen.errors import Faults, SameVersion, UnknownName, Unsupported, did_you_mean
-from acpgen.material import is_material
 from acpgen.pipeline import understand
 from acpgen.schema.load import NO_REFERENCES, Documents, References, load
 from acpgen.schema.numbers import with_decimals
 from acpgen.schema.ways import require_few_ways
 
 if TYPE_CHECKING:
-    from acp_session.monitor import Breach, Folding, Monitor
+    from acp_monitor import Breach, Folding, Monitor
     from acpgen.schema.profile import Profile
     from jsonrpc_bindings.strict import Strict
 
@@ -30,17 +29,13 @@ def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
 
     `references` say what addresses mean in it. Raises `Faults`.
     """
-    known: dict[str, Path] = {}
-    for root in _roots():
-        for path in sorted(root.rglob("*.json")):
-            name = path.parent.relative_to(root).as_posix()
-            if name != "." and not is_material(f"{name}/"):
-                known.setdefault(name, path.parent)
-    if protocol in known:
-        return load(known[protocol], name=protocol, references=references)
+    folder = protocols.find(protocol)
+    if folder is not None:
+        return load(folder, name=protocol, references=references)
     if Path(protocol).exists():
         return load(Path(protocol), references=references)
-    raise Faults([UnknownName(at="--protocol", kind="protocol", name=protocol, hint=did_you_mean(protocol, known))])
+    hint = did_you_mean(protocol, protocols.names())
+    raise Faults([UnknownName(at="--protocol", kind="protocol", name=protocol, hint=hint)])
 
 
 def strict(documents: Documents, methods: Profile | None = None) -> Strict:
@@ -112,9 +107,9 @@ def _require_two_peers(strict: Strict, name: str) -> None:
         )
 
 
-def monitor(protocols: Iterable[Strict], *, fixed: bool = False) -> Monitor:
+def monitor(versions: Iterable[Strict], *, fixed: bool = False) -> Monitor:
     """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
-    known = list(protocols)
+    known = list(versions)
     names = [strict.contract.name for strict in known]
     return embedded.monitor.Monitor(known, fixed=fixed, unstable=lambda: list(_channels(names)))
 
@@ -124,7 +119,7 @@ def _channels(names: Iterable[str]) -> Iterator[Strict]:
     for name in names:
         family, slash, version = name.rpartition("/")
         if slash and not family.endswith("/unstable"):
-            channel = _channel(f"{family}/unstable/{version}", tuple(_roots()))
+            channel = _channel(f"{family}/unstable/{version}", protocols.folders())
             if channel is not None:
                 yield channel
 
@@ -162,41 +157,7 @@ def cited(requirements: Sequence[int | str]) -> str:
     return found
 
 
-def is_unknown(version: object, protocols: Mapping[Any, Strict]) -> bool:
-    """Whether a version of a handshake is none of these."""
-    return embedded.versions.is_unknown(version, protocols)
-
-
-def is_named(version: object, protocols: Mapping[Any, Strict]) -> bool:
-    """Whether a handshake names one of these versions."""
-    return embedded.versions.is_named(version, protocols)
-
-
-def unclear(versions: Iterable[object]) -> str:
-    """Why a message is not judged that versions judge differently, while nobody has said which is spoken."""
-    return embedded.versions.unclear(versions)
-
-
-def no_schema() -> str:
-    """Why messages of a version that is not known are not judged."""
-    return embedded.versions.NO_SCHEMA
-
-
-def spoken(version: object, protocols: Mapping[Any, Strict], in_force: Strict | None, *, fixed: bool) -> Strict | None:
-    """What judges once a handshake names a version; `None` where that one is not known."""
-    return embedded.versions.spoken(version, protocols, in_force, is_fixed=fixed)
-
-
 def ended(reason: str, index: int) -> Breach:
     """What a report says where judging ended early."""
     sentence = f"judging ended early, and nothing that follows was judged: {reason}"
     return embedded.monitor.Breach("not-judged", "note", (), index, "", "", "", None, sentence)
-
-
-def _roots() -> list[Path]:
-    roots = [resources.schema()]
-    try:
-        found = config.find(Path.cwd())
-    except (Faults, OSError):
-        return roots
-    return [found.root / found.schema, *roots]

@@ -13,10 +13,13 @@ T = TypeVar("T")
 
 
 class Memory:
-    """The last result of each kind, with the inputs that it was made from. One that forgets holds nothing."""
+    """The last result of each kind, with the inputs that it was made from. One that forgets holds nothing.
 
-    def __init__(self, *, forgets: bool = False) -> None:
-        self._forgets = forgets
+    `before` is called with the kind before a result is made.
+    """
+
+    def __init__(self, *, forgets: bool = False, before: Callable[[str], None] = lambda kind: None) -> None:
+        self._forgets, self._before = forgets, before
         self._made: dict[str, tuple[tuple[object, ...], object]] = {}
         self._in_hurry = False
         self._is_behind = False
@@ -46,6 +49,7 @@ class Memory:
             if may_lag and self._in_hurry:
                 self._is_behind = True
                 return cast("T", made)
+        self._before(kind)
         found = make()
         if not self._forgets:
             self._made[kind] = (inputs, found)

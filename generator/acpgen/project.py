@@ -27,6 +27,7 @@ from acpgen.errors import (
 )
 from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
 from acpgen.kept import NOTHING, Kept, user_cache
+from acpgen.memory import Memory
 from acpgen.pipeline import merge, require_targets, understand
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 
@@ -223,11 +224,12 @@ def single(
     methods: Profile | None = None,
     kept: Kept | None = None,
     options: Mapping[str, object] = NO_OPTIONS,
+    protocol: str | None = None,
 ) -> Work:
     """One output made from one schema, which belongs to no project. `kept` stands for the user's cache, `options` are those of the
-    targets. Raises `Faults`.
+    targets, `protocol` is the name of the schema; without it, the file or folder lends its own. Raises `Faults`.
     """
-    parts = tuple(Part(schema, None, target, package, options=options) for target in dict.fromkeys(targets))
+    parts = tuple(Part(schema, protocol, target, package, options=options) for target in dict.fromkeys(targets))
     return Work(
         at="--target",
         outputs=(OutputFolder(Path(os.path.abspath(out)), parts),),
@@ -505,7 +507,6 @@ def _trees(
         told: list[Version] = []
         for part in output.parts:
             progress(done, total, f"{part.target} of {part.label}")
-            done += 1
             settings, meaning = _settings(part, output, work), meanings[_reading(part)]
             if part.target == "docs" and part.prefix:
                 from acpgen.publish.versions import Version
@@ -513,6 +514,7 @@ def _trees(
                 source = sources[part.source]
                 told.append(Version(*meaning, settings, source.at, source.extends))
                 continue
+            done += 1
             content = _of_part(work, output, part, sources, code) if stamp.is_known(part.target) else ""
             make = partial(_rendered, TARGETS[part.target], meaning, settings, sources[part.source])
             name = f"{part.target} {part.prefix} {part.package} {part.label}"
@@ -520,8 +522,12 @@ def _trees(
         if told:
             from acpgen import publish
 
+            def before(page: str, done: int = done) -> None:
+                progress(done, total, f"docs: {page}")
+
             beside = material.parsed(materials[output.folder]) if output.folder in materials else material.NONE
-            made.append(publish.documents(told, beside))
+            made.append(publish.documents(told, beside, memory=Memory(forgets=True, before=before)))
+            done += len(told)
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))
     progress(done, total, "writing")
     return tuple(trees)

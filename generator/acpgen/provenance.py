@@ -75,7 +75,7 @@ def _data() -> list[Path]:
 
 def _files(root: Path, ending: str = "") -> Iterator[Path]:
     """The files below a folder, without what Python keeps there, and without what the wheel lays beside the code."""
-    kept = (root / "templates", root / "acp_session", root / "jsonrpc_bindings", root / "canonical")
+    kept = (root / "templates", root / "acp_monitor", root / "jsonrpc_bindings", root / "canonical")
     for folder, names, files in os.walk(root):
         names[:] = sorted(name for name in names if name != "__pycache__" and Path(folder, name) not in kept)
         yield from (Path(folder, file) for file in sorted(files) if file.endswith(ending))

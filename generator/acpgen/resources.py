@@ -22,10 +22,10 @@ def prover() -> Path:
     return Path(__file__).parents[1] / "schema_inclusion"
 
 
-def session() -> Path:
-    """The folder of the package `acp_session`; in the wheel it holds the monitor alone."""
-    packaged = Path(__file__).with_name("acp_session")
-    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "acp-session" / "acp_session"
+def monitor() -> Path:
+    """The folder of the package `acp_monitor`."""
+    packaged = Path(__file__).with_name("acp_monitor")
+    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "acp-monitor" / "acp_monitor"
 
 
 def runtime() -> Path:

@@ -103,7 +103,7 @@ def code() -> Code:
     """The code of the generator and the prover, templates, run-time package, monitor, and the versions of what its output depends on."""
     files = [
         (path.relative_to(root).as_posix(), path)
-        for root in (resources.templates(), resources.runtime(), resources.session() / "monitor")
+        for root in (resources.templates(), resources.runtime(), resources.monitor())
         for path in sorted(root.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     ]

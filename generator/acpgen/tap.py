@@ -33,7 +33,7 @@ from acpgen.tape import Tape
 if TYPE_CHECKING:
     from types import FrameType
 
-    from acp_session.monitor import Breach, Monitor
+    from acp_monitor import Breach, Monitor
     from jsonrpc_bindings.framing import Headers
     from jsonrpc_bindings.supervisor import Program
 

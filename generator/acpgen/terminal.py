@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -40,9 +41,30 @@ LONGEST_DIFFERENCE: Final = 400
 
 
 def show_faults(faults: Faults) -> None:
-    """Print each fault as one line."""
-    for line in dict.fromkeys(map(str, faults.faults)):
-        print(line, file=sys.stderr)
+    """Print each fault: what is wrong, and what to do."""
+    for fault in {str(fault): fault for fault in faults.faults}.values():
+        error, hint = fault.error_and_hint()
+        show_error(f"{fault.at}: {error}", hint)
+
+
+def show_error(error: str, hint: str = "") -> None:
+    """Print what is wrong, and what to do: the form of all errors."""
+    from acpgen.errors import printable
+
+    for label, text, colour in (("error", error, 31), ("hint", hint, 36)):
+        if text:
+            shown = f"\x1b[1;{colour}m{label}\x1b[0m" if _is_coloured(sys.stderr) else label
+            print(_wrapped(f"{label}: {printable(text)}").replace(label, shown, 1), file=sys.stderr)
+
+
+def _wrapped(line: str) -> str:
+    """A line for people: on a terminal it breaks between words."""
+    if not sys.stderr.isatty():
+        return line
+    from textwrap import fill
+
+    width = min(get_terminal_size().columns, WIDEST)
+    return fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def show_defect(error: Exception) -> None:
@@ -50,17 +72,14 @@ def show_defect(error: Exception) -> None:
     import traceback
 
     print("".join(traceback.format_exception(error)), end="", file=sys.stderr)
-    print(
-        f"This is a defect of acpgen ({type(error).__name__}) and says nothing of the input. Please report it.",
-        file=sys.stderr,
+    show_error(
+        f"this is a defect of acpgen ({type(error).__name__}), and says nothing of the input.", "Please report it."
     )
 
 
 def show_out_of_memory() -> None:
     """Say that the work ended because this process may not have more memory."""
-    print(
-        "acpgen: the memory that this process may have is used up. Give it more, or a smaller input.", file=sys.stderr
-    )
+    show_error("the memory that this process may have is used up.", "Give it more, or a smaller input.")
 
 
 def put(line: str) -> None:
@@ -77,7 +96,7 @@ def put(line: str) -> None:
 
 def show_target(name: str, targets: Mapping[str, Target]) -> bool:
     """Print what a target is and which options it has; false, and the faults, where it cannot be used."""
-    from acpgen.errors import Faults, printable
+    from acpgen.errors import Faults
 
     try:
         target = targets[name]
@@ -85,12 +104,29 @@ def show_target(name: str, targets: Mapping[str, Target]) -> bool:
         show_faults(faults)
         return False
     place = "" if target.origin == "acpgen" else f" ({target.origin} {target.at})"
-    put(printable(f"{name}{place}: {target.about or 'says nothing of itself.'}"))
+    _put_item(f"{name}{place}: {target.about or 'says nothing of itself.'}", "")
     for option in target.options:
         default = ",".join(option.default) if isinstance(option.default, tuple) else option.default
-        told = f"{option.expected}, {str(default).lower() if isinstance(default, bool) else repr(default)} by default"
-        put(printable(f"  {option.name}: {option.about.rstrip('.')}. It is {told}."))
+        shown = str(default).lower() if isinstance(default, bool) else repr(default)
+        _put_item(f"{option.name}: {option.about.rstrip('.')}. Value: {option.expected}. Default: {shown}.", "  ")
     return True
+
+
+def _put_item(text: str, indent: str) -> None:
+    """Print an item of a list on standard output, wrapped."""
+    from textwrap import wrap
+
+    from acpgen.errors import printable
+
+    for line in wrap(
+        printable(text),
+        WIDEST,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    ):
+        put(line)
 
 
 def is_coloured() -> bool:
@@ -102,11 +138,40 @@ def _is_coloured(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def markdown(text: str) -> str:
+    """Markdown of ours as text for a terminal: headings, paragraphs that are wrapped, and code that is indented."""
+    shown: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fence = "" if fence else line[3:] or "text"
+        elif fence:
+            colour = {"+": 32, "-": 31, "@": 36}.get(line[:1], 0) if fence == "diff" else 0
+            shown.append(f"    {_styled(line, colour) if colour else line}")
+        elif line.startswith("#"):
+            shown.append(_styled(line.lstrip("# "), 1))
+        else:
+            shown.append(_paragraph(line))
+    return "\n".join(shown) + "\n"
+
+
+def _paragraph(line: str) -> str:
+    """A line of Markdown, wrapped."""
+    from textwrap import fill
+
+    wrapped = fill(line, WIDEST, break_long_words=False, break_on_hyphens=False)
+    return re.sub(r"(?s)\*\*(.+?)\*\*", lambda found: _styled(found[1], 1), wrapped)
+
+
+def _styled(text: str, code: int) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if is_coloured() else text
+
+
 def say(sentence: str) -> None:
     """Print one line for people."""
     from acpgen.errors import printable
 
-    print(printable(sentence), file=sys.stderr)
+    print(_wrapped(printable(sentence)), file=sys.stderr)
 
 
 def show_counts(summary: Counts) -> None:
@@ -225,7 +290,7 @@ def show_difference(outcome: Outcome) -> None:
 
 @contextlib.contextmanager
 def progress() -> Generator[Progress]:
-    """A progress bar that appears after a second, if standard error is a terminal. A total of 0 is not known.
+    """What is done now and for how long, after a second, if standard error is a terminal. A total of 0 is not known.
 
     What is printed meanwhile goes where it always goes.
     """
@@ -237,11 +302,19 @@ def progress() -> Generator[Progress]:
     from threading import Timer
 
     from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
+    from rich.table import Column
 
     # Redirected, text for standard output would land on standard error. On one terminal that is one place, and keeps both readable.
     console, shared = Console(stderr=True), sys.stdout.isatty()
-    bar = Bar(console=console, transient=True, redirect_stdout=shared, redirect_stderr=True)
+    columns = (
+        SpinnerColumn(),
+        BarColumn(bar_width=20),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"), markup=False),
+    )
+    bar = Bar(*columns, console=console, transient=True, redirect_stdout=shared, redirect_stderr=True)
     task = bar.add_task("", total=None)
     timer = Timer(1.0, bar.start)
     timer.daemon = True

@@ -8,12 +8,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from acpgen import judge
+from acpgen import embedded, judge
 from acpgen.recording import Line, Said, is_recorded, remedy, said
 from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
-    from acp_session.monitor import Breach, Folding, Monitor
+    from acp_monitor import Breach, Folding, Monitor
     from jsonrpc_bindings.strict import Strict, Violation
 
 MOST_REQUESTS: Final = 4096
@@ -188,15 +188,19 @@ def judged(
             speaker, value = content.sender, content.message
         judges = _judges(strict, () if is_named else protocols.values())
         message = _Message(value, judges, sides, open_, speaker)
-        spoken = judge.spoken(message.version, protocols, strict, fixed=fixed) if message.is_handshake else strict
+        spoken = (
+            embedded.versions.spoken(message.version, protocols, strict, is_fixed=fixed)
+            if message.is_handshake
+            else strict
+        )
         if message.is_handshake:
-            is_named = judge.is_named(message.version, protocols)
-            judges = () if is_named or judge.is_unknown(message.version, protocols) else judges
+            is_named = embedded.versions.is_named(message.version, protocols)
+            judges = () if is_named or embedded.versions.is_unknown(message.version, protocols) else judges
         verdict = message.verdict(spoken or strict, line)
         if any(message.verdict(other, line).is_valid != verdict.is_valid for other in judges[1:]):
-            verdict = replace(_envelope(verdict), note=judge.unclear(protocols))
+            verdict = replace(_envelope(verdict), note=embedded.versions.unclear(protocols))
         if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
-            verdict = replace(_envelope(verdict), note=judge.no_schema())
+            verdict = replace(_envelope(verdict), note=embedded.versions.NO_SCHEMA)
         more = _differing(message, protocols) if fixed else ()
         yield replace(verdict, problems=(*problems, *verdict.problems, *more))
         strict = spoken or (strict if message.kind == "request" else None)
@@ -221,7 +225,7 @@ def _inside(problem: LineProblem) -> LineProblem:
 
 def _differing(found: _Message, protocols: Mapping[Any, Strict]) -> Iterator[LineProblem]:
     """What is wrong with the version that the peers agreed on where another one was asked to judge."""
-    if found.kind == "result" and judge.is_unknown(found.version, protocols):
+    if found.kind == "result" and embedded.versions.is_unknown(found.version, protocols):
         known = " and ".join(map(repr, protocols))
         sentence = f"version {found.version!r} was negotiated; messages are judged by {known}"
         yield LineProblem("version-differs", sentence, "/result/protocolVersion", code=-32600)
@@ -284,7 +288,7 @@ class _Message:
     def verdict(self, strict: Strict | None, line: Line) -> LineVerdict:
         name = (line.number, self.sender, self.kind, self.method)
         if strict is None:
-            return LineVerdict(*name, note=judge.no_schema(), end=line.end)
+            return LineVerdict(*name, note=embedded.versions.NO_SCHEMA, end=line.end)
         unjudged = self._unjudged(strict)
         problems = strict.judge(
             self.value,

@@ -4,7 +4,7 @@ from .choices import Choice, Number, Shapes, Tagged
 from .codec import Codec
 from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
-from .failures import ConnectionEnded, Failed, NotAdvertised, NotStrict, Refused
+from .failures import ConnectionClosed, NotAdvertised, NotStrict, PeerError, RequestError
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
 from .records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType
 from .strict import Strict, Violation
@@ -17,13 +17,12 @@ __all__ = [
     "UNSET",
     "Choice",
     "Codec",
-    "ConnectionEnded",
+    "ConnectionClosed",
     "DecodeError",
     "Dropped",
     "EncodeError",
     "ErrorObject",
     "ErrorResponse",
-    "Failed",
     "Meta",
     "Method",
     "NotAdvertised",
@@ -31,10 +30,11 @@ __all__ = [
     "Notification",
     "Number",
     "OpenTexts",
+    "PeerError",
     "Problem",
     "Record",
-    "Refused",
     "Request",
+    "RequestError",
     "Response",
     "Shapes",
     "Strict",

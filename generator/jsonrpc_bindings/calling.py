@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from . import envelopes
 from .contract import Method
-from .failures import ConnectionEnded, NotAdvertised, NotStrict
+from .failures import ConnectionClosed, NotAdvertised, NotStrict
 from .framing import Unreadable
 from .gates import Gates
 from .pending import Pending, Sent
@@ -71,16 +71,19 @@ class Calling:
         if not self._ended.is_set():
             self._reason = reason
             self._ended.set()
-        self._pending.end(self._gone)
+        self._pending.end(self.closed_error)
         self._room.set()
 
-    def _gone(self) -> ConnectionEnded:
-        known = isinstance(self._reason, ConnectionEnded | Unreadable)
-        why = f": {self._reason}" if known else ""
-        found = ConnectionEnded(
-            "the connection is closed" if self._is_closing and not self._reason else f"the {self.other} has ended{why}"
+    def closed_error(self) -> ConnectionClosed:
+        """What is raised once the connection has ended: why, and how a program that was started here has ended."""
+        reason = self._reason
+        why = f": {reason}" if isinstance(reason, ConnectionClosed | Unreadable) else ""
+        found = ConnectionClosed(
+            "the connection is closed" if self._is_closing and not reason else f"the {self.other} has ended{why}"
         )
-        found.__cause__ = self._reason
+        if isinstance(reason, ConnectionClosed):
+            found.exit_code, found.signal, found.stderr = reason.exit_code, reason.signal, reason.stderr
+        found.__cause__ = reason
         return found
 
     def _tell(self, what: object, level: int = logging.INFO) -> None:
@@ -102,7 +105,7 @@ class Calling:
     async def request(self, method: Any, params: Any = None, /, *, timeout: float | None = None) -> Any:
         """The result of a request. When the caller is cancelled or `timeout` is over, the request is taken back.
 
-        Raises `Failed` where the peer answers with an error, `DecodeError` where the answer cannot be read, `ConnectionEnded`,
+        Raises `PeerError` where the peer answers with an error, `DecodeError` where the answer cannot be read, `ConnectionClosed`,
         `NotAdvertised`, `TimeoutError`, and `EncodeError` for params that no JSON can hold.
         """
         name: str = method.name if isinstance(method, Method) else method
@@ -173,12 +176,12 @@ class Calling:
         if how is not None:
             try:
                 self._send(envelopes.notification(how.method, {how.field: number}), how.method)
-            except (ConnectionEnded, NotStrict) as error:
+            except (ConnectionClosed, NotStrict) as error:
                 self._tell(error)
 
     def _permit(self, method: str, *, is_request: bool) -> None:
         if self.is_ended:
-            raise self._gone()
+            raise self.closed_error()
         gate = self.gates.closed(method, is_request=is_request) if self._checks_gates else None
         if gate is not None:
             raise NotAdvertised(method, gate)

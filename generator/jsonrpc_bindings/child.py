@@ -6,15 +6,24 @@ import asyncio
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from typing import Final
 
+from .failures import ConnectionClosed
 from .framing import Framing
 from .pipes import Piped
 from .streams import Sink, Source, sink, source
-from .supervisor import Program, start
+from .supervisor import Exit, Program, Stream, start
+
+_ENDING: Final = 0.5
+"""Seconds that a child has to end once it has closed its output, before nobody waits for its exit code any more."""
+
+
+_LONGEST: Final = 200
+"""Characters of the last line of standard error that an error shows."""
 
 
 class Child(Piped):
-    """A child process on the other end of its standard input and output; its standard error is ours."""
+    """A child process on the other end of its standard input and output. The end of its standard error is kept."""
 
     def __init__(self, framing: Framing, grace: float, program: Program) -> None:
         super().__init__(framing)
@@ -36,10 +45,14 @@ class Child(Piped):
         *,
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
+        stderr: Stream = None,
         grace: float = 2.0,
     ) -> Child:
-        """Start a command. Raises `OSError` where it cannot be started."""
-        program = start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd, env=env)
+        """Start a command. `stderr` is where its standard error is passed on to, as in `subprocess`: to ours for `None`, nowhere for
+        `PIPE` and `DEVNULL`. Raises `OSError` where it cannot be started, `ValueError` for `STDOUT`, which carries the messages.
+        """
+        pipe = subprocess.PIPE
+        program = start(command, stdin=pipe, stdout=pipe, stderr=stderr, keep_errors=True, cwd=cwd, env=env)
         assert program.stdin is not None and program.stdout is not None
         child = cls(framing, grace, program)
         try:
@@ -63,6 +76,45 @@ class Child(Piped):
     def returncode(self) -> int | None:
         """The exit code, negative for a signal; `None` while it runs."""
         return self._program.code
+
+    @property
+    def exit(self) -> Exit | None:
+        """How it ended; `None` while it runs."""
+        return self._program.exit
+
+    @property
+    def errors(self) -> str:
+        """The end of its standard error."""
+        return self._program.errors
+
+    async def receive(self) -> bytes | None:
+        """See `transport.Transport`. Raises `ConnectionClosed` where the process has ended, or has closed its output."""
+        message = await super().receive()
+        if message is None and self._closing is None:
+            await self._wait(self._exited, _ENDING)
+            for _ in range(10):  # what it wrote last may be under way; a process that it started may hold the other end
+                if self.exit is None or not self._program.has_errors_left:
+                    break
+                await asyncio.sleep(0.01)
+            if self.exit is not None:
+                raise self._ended(self.exit)
+            raise ConnectionClosed("it has closed its standard output", stderr=self.errors)
+        return message
+
+    def send(self, message: bytes) -> None:
+        """See `transport.Transport`."""
+        try:
+            super().send(message)
+        except ConnectionClosed:
+            if self.exit is None:
+                raise
+            raise self._ended(self.exit) from None
+
+    def _ended(self, found: Exit) -> ConnectionClosed:
+        message = f"it was ended by {found.signal}" if found.signal else f"its exit code is {found.code}"
+        last = self.errors.rstrip().rpartition("\n")[2].strip()[:_LONGEST]
+        shown = f", and its standard error ends with {last!r}" if last and found.code != 0 else ""
+        return ConnectionClosed(message + shown, exit_code=found.code, signal=found.signal, stderr=self.errors)
 
     async def close(self) -> None:
         """Close the child's input, give it time to end, then terminate it with all that it started, then kill what is left. Whoever

@@ -25,11 +25,11 @@ from .failures import (
     INTERNAL,
     REPEATED,
     Answer,
-    ConnectionEnded,
-    Failed,
+    ConnectionClosed,
     NotAdvertised,
     NotStrict,
-    Refused,
+    PeerError,
+    RequestError,
     answer_to,
     unreadable,
 )
@@ -111,7 +111,7 @@ class Connection(Calling):
             await self.close()
 
     async def close(self) -> None:
-        """End everything that runs for this connection, then its transport. Whoever waits for an answer gets `ConnectionEnded`."""
+        """End everything that runs for this connection, then its transport. Whoever waits for an answer gets `ConnectionClosed`."""
         is_first, self._is_closing = not self._is_closing, True
         self._end(None)
         current = asyncio.current_task()
@@ -176,7 +176,7 @@ class Connection(Calling):
         except asyncio.CancelledError:
             self._end(None)
             raise
-        except ConnectionEnded as error:
+        except ConnectionClosed as error:
             self._end(error)
             return
         except Exception as error:
@@ -233,7 +233,7 @@ class Connection(Calling):
         if not self._pending.settle(number, error):
             self._refuse(None, "", answer)
             if number is None:
-                raise ConnectionEnded(f"a message that may be a response cannot be read: {sentence}")
+                raise ConnectionClosed(f"a message that may be a response cannot be read: {sentence}")
 
     async def _take(self, value: Any, batch: Batch | None, place: Reading) -> None:
         """Handle one message; notifications to their end."""
@@ -348,8 +348,8 @@ class Connection(Calling):
                 LOG.exception(WITHIN, self.side, message.method)
                 line = self._error(message.id, message.method, INTERNAL)
         except Exception as error:
-            found = INTERNAL if isinstance(error, Failed | DecodeError | NotAdvertised) else answer_to(error)
-            if not isinstance(error, Refused):
+            found = INTERNAL if isinstance(error, PeerError | DecodeError | NotAdvertised) else answer_to(error)
+            if not isinstance(error, RequestError):
                 LOG.exception("%s: %r failed", self.side, message.method)
             line = self._error(message.id, message.method, found)
         finally:
@@ -359,7 +359,7 @@ class Connection(Calling):
         if self.transport.is_full:
             try:
                 await self.transport.drain()
-            except ConnectionEnded:
+            except ConnectionClosed:
                 return
 
     def _judged(self, answer: Any, method: str) -> bytes:
@@ -384,7 +384,7 @@ class Connection(Calling):
             return
         try:
             self._write(whole)
-        except ConnectionEnded:
+        except ConnectionClosed:
             return
         answers, size = self._unread
         self._unread = (answers + 1, size + len(whole)) if self.transport.is_full else (0, 0)

@@ -1,6 +1,6 @@
 """A protocol version as plain data: its methods with the names of their definitions, and what depends on capabilities.
 
-Nothing here needs the models. The strict validators and the monitor of `acp_session` read it.
+Nothing here needs the models. The strict validators and `acp_monitor` read it.
 """
 
 from __future__ import annotations

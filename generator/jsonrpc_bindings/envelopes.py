@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from . import jsonrpc
-from .failures import Answer, Failed
+from .failures import Answer, PeerError
 
 
 class Taken(NamedTuple):
@@ -52,9 +52,9 @@ def taken(message: Any) -> Taken:
     return Taken("error", one.id, one.method, one.error)
 
 
-def failed(method: str, found: Any) -> Failed:
+def failed(method: str, found: Any) -> PeerError:
     """The exception that a caller gets for an error."""
-    return Failed(method, found.code, found.message, getattr(found, "data", None), found)
+    return PeerError(method, found.code, found.message, getattr(found, "data", None), found)
 
 
 def _payload(params: Any) -> tuple[Any, dict[str, Any], jsonrpc.Form]:

@@ -18,28 +18,50 @@ if TYPE_CHECKING:
     from .strict import Violation
 
 
-class Refused(Exception):
-    """Raised by a handler: the request is answered with this error. Nothing else of a handler's failure reaches the peer."""
+class Error(Exception):
+    """The base of what is raised between two peers."""
+
+
+class RequestError(Error):
+    """Raised by a handler: the request is answered with this error, `data` as JSON (`None`: none is sent). Nothing else of a handler's
+    failure reaches the peer.
+
+    >>> RequestError(-32602, "'cwd' must be an absolute path", {"pointer": "/cwd"}).as_json()
+    {'code': -32602, 'message': "'cwd' must be an absolute path", 'data': {'pointer': '/cwd'}}
+    """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
-        super().__init__(message)
+        super().__init__(code, message, data)
         self.code = code
         self.message = message
         self.data = data
 
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RequestError) and self.args == other.args
+
+    __hash__ = Exception.__hash__
+
+    def as_json(self) -> dict[str, Any]:
+        """The `error` of a JSON-RPC response."""
+        body: dict[str, Any] = {"code": self.code, "message": self.message}
+        return body if self.data is None else {**body, "data": self.data}
+
     @classmethod
-    def invalid_params(cls, pointer: str, sentence: str) -> Refused:
+    def invalid_params(cls, pointer: str, sentence: str) -> RequestError:
         """The params are wrong at this JSON Pointer into the message, such as `/params/path`."""
         problems = [{"pointer": pointer, "message": sentence}]
         return cls(INVALID_PARAMS, f"{pointer or '(message)'}: {sentence}", {"problems": problems})
 
     @classmethod
-    def unserved(cls, method: str) -> Refused:
+    def unserved(cls, method: str) -> RequestError:
         """This side does not have the method."""
         return cls(METHOD_NOT_FOUND, f"the method {method!r} is not served here")
 
 
-class Failed(Exception):
+class PeerError(Error):
     """The peer answered a request with an error. `error` is the error as the schema types it."""
 
     def __init__(self, method: str, code: int, message: str, data: Any = None, error: Any = None) -> None:
@@ -51,11 +73,23 @@ class Failed(Exception):
         self.error = error
 
 
-class ConnectionEnded(ConnectionError):
-    """The peer has ended, or the connection was closed: nothing can be sent, and no answer will come."""
+class ConnectionClosed(Error, ConnectionError):
+    """The peer has ended, or the connection was closed: nothing can be sent, and no answer will come.
+
+    For a program that was started here and has ended: `exit_code`, or the name of the `signal` that ended it, and `stderr`, the end of its
+    standard error.
+    """
+
+    def __init__(
+        self, message: str, *, exit_code: int | None = None, signal: str | None = None, stderr: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+        self.signal = signal
+        self.stderr = stderr
 
 
-class NotAdvertised(Exception):
+class NotAdvertised(Error):
     """A call needs a capability that was not advertised. Nothing was sent."""
 
     def __init__(self, method: str, capability: str) -> None:
@@ -65,7 +99,7 @@ class NotAdvertised(Exception):
         self.capability = capability
 
 
-class NotStrict(ValueError):
+class NotStrict(Error, ValueError):
     """A message that the schema forbids, under `strict=True`. Nothing was sent. `violations` says what is wrong and where."""
 
     def __init__(self, method: str, violations: tuple[Violation, ...]) -> None:
@@ -98,7 +132,7 @@ def unreadable(sentence: str) -> Answer:
 def answer_to(error: Exception) -> Answer:
     """How a request is answered that failed so. What a handler raises unasked is an internal error, and its text stays here."""
     match error:
-        case Refused():
+        case RequestError():
             return Answer(error.code, error.message, error.data)
         case NotAdvertised():
             return Answer(METHOD_NOT_FOUND, str(error))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from .child import Child
 from .connection import Connection
-from .failures import Refused
+from .failures import RequestError
 from .framing import LIMIT, Kind, framing
 from .stdio import Own
+from .supervisor import Stream
 from .transport import CAPACITY, Transport, pair
 from .wire import Options, Wire
 
@@ -24,6 +25,7 @@ __all__ = [
     "Options",
     "Remote",
     "Side",
+    "Stream",
     "Transport",
     "Wire",
     "attached",
@@ -41,9 +43,9 @@ FarEnd = TypeVar("FarEnd", bound="Remote")
 NearEnd = TypeVar("NearEnd", bound="Remote")
 
 
-def unserved(method: str) -> Refused:
+def unserved(method: str) -> RequestError:
     """What a method raises that nobody wrote: the request is answered with -32601."""
-    return Refused.unserved(method)
+    return RequestError.unserved(method)
 
 
 class Remote:
@@ -144,12 +146,14 @@ async def spawned(
     limit: int = LIMIT,
     cwd: Folder | None = None,
     env: Mapping[str, str] | None = None,
+    stderr: Stream = None,
     **options: Unpack[Options],
 ) -> AsyncGenerator[FarEnd]:
     """Start a command and connect to its standard input and output. At the end its input is closed; it is terminated, then killed, if it
-    has not ended after `grace` seconds each. `cwd` and `env` are its own, and its standard error is ours.
+    has not ended after `grace` seconds each. `cwd` and `env` are its own, and `stderr` is as in `Child.start`.
     """
-    child = await Child.start(command, framing(kind, limit), cwd=cwd, env=env, grace=options.get("grace", 2.0))
+    grace = options.get("grace", 2.0)
+    child = await Child.start(command, framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
     async with connected(handler, remote, child, **options) as found:
         yield found
 

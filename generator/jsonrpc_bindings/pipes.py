@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from .failures import ConnectionEnded
+from .failures import ConnectionClosed
 from .framing import Framing, Unreadable
 
 CAPACITY: Final = 1 << 20
@@ -95,19 +95,19 @@ class Outgoing:
         self._sink = sink
 
     def write(self, data: bytes) -> None:
-        """Hand over bytes. Raises `ConnectionEnded`."""
+        """Hand over bytes. Raises `ConnectionClosed`."""
         if self.is_lost or self._sink is None or self._sink.is_closing():
-            raise ConnectionEnded("the peer no longer reads")
+            raise ConnectionClosed("the peer no longer reads")
         self._sink.write(data)
 
     async def drain(self) -> None:
-        """Wait until less waits. Raises `ConnectionEnded`."""
+        """Wait until less waits. Raises `ConnectionClosed`."""
         while self.is_full and not self.is_lost:
             waiting = asyncio.get_running_loop().create_future()
             self._waiting.append(waiting)
             await waiting
         if self.is_lost:
-            raise ConnectionEnded("the peer no longer reads")
+            raise ConnectionClosed("the peer no longer reads")
 
     def fill(self) -> None:
         """Senders wait from now on."""

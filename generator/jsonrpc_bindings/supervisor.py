@@ -1,5 +1,8 @@
 """Starts programs, and ends each with all that it has started.
 
+It is part of the run-time because everything else stands on that: connections start agents, `acp_workspace` runs commands, and acpgen,
+which carries the run-time (`acpgen.embedded`), probes agents, taps them and asks targets.
+
 On POSIX a program leads a session or a group, and its environment holds a token, which all that it starts inherits. It is waited for when
 it is closed, so its id names no other process before that. A guard, a shell that waits for the end of this process, ends what is left
 if this process is killed. SECURITY.md says what escapes.
@@ -8,16 +11,23 @@ if this process is killed. SECURITY.md says what escapes.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any, Final, TypedDict
+from typing import IO, Any, Final, NamedTuple, TypeAlias, TypedDict
 
 from . import process_tree
 from .process_tree import VARIABLE, Tree
+from .tail import Tail
+
+Stream: TypeAlias = "int | IO[bytes] | IO[str] | None"
+"""A standard stream as `subprocess.Popen` takes it."""
+ERRORS: Final = 16 << 10
+"""Bytes of standard error that are kept, from its end."""
 
 _OS: Any = os  # names that not every platform has
 
@@ -113,12 +123,56 @@ GUARD: Final = _Guard()
 """The guard of this process. Where it does not work, programs outlive this process if it is killed."""
 
 
+class _Errors:
+    """The end of a program's standard error, read by a thread and passed on to a descriptor."""
+
+    def __init__(self, source: IO[bytes], target: int | None) -> None:
+        self._source = source
+        self._target = target
+        self._tail = Tail(ERRORS)
+        self._lock = threading.Lock()
+        self.thread = threading.Thread(target=self._read, name="errors", daemon=True)
+        self.thread.start()
+
+    @property
+    def text(self) -> str:
+        """What is kept of it."""
+        with self._lock:
+            return self._tail.text
+
+    def _read(self) -> None:
+        with self._source, suppress(OSError):
+            while chunk := os.read(self._source.fileno(), 1 << 16):
+                with self._lock:
+                    self._tail.add(chunk)
+                self._pass_on(chunk)
+        if self._target is not None:
+            os.close(self._target)
+
+    def _pass_on(self, chunk: bytes) -> None:
+        rest = memoryview(chunk)
+        while rest and self._target is not None:
+            try:
+                rest = rest[os.write(self._target, rest) :]
+            except OSError:  # nobody takes it any more; it is kept all the same
+                os.close(self._target)
+                self._target = None
+
+
+class Exit(NamedTuple):
+    """How a program ended: by itself with a code, or by a signal, which has its name here (`SIGKILL`); neither where nobody knows."""
+
+    code: int | None
+    signal: str | None
+
+
 class Program:
     """A program that runs or has run. Nobody else may wait for it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], tree: Tree) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], tree: Tree, errors: _Errors | None = None) -> None:
         self._process = process
         self._tree = tree
+        self._errors = errors
         self._code: int | None = None
         self._has_ended = False
         self._is_closed = False
@@ -140,9 +194,14 @@ class Program:
         return self._process.stdout
 
     @property
-    def stderr(self) -> IO[bytes] | None:
-        """Its standard error, where that is a pipe."""
-        return self._process.stderr
+    def errors(self) -> str:
+        """The end of its standard error, where that is kept."""
+        return "" if self._errors is None else self._errors.text
+
+    @property
+    def has_errors_left(self) -> bool:
+        """Whether more may come on its standard error, where that is kept."""
+        return self._errors is not None and self._errors.thread.is_alive()
 
     @property
     def has_ended(self) -> bool:
@@ -167,6 +226,14 @@ class Program:
     def code(self) -> int | None:
         """Its exit code, negative for a signal; `None` while it runs, and where nobody knows."""
         return self._code if self.has_ended else None
+
+    @property
+    def exit(self) -> Exit | None:
+        """How it ended; `None` while it runs."""
+        if not self.has_ended:
+            return None
+        code = self._code
+        return Exit(code, None) if code is None or code >= 0 else Exit(None, _signal_name(-code))
 
     def wait(self, seconds: float) -> bool:
         """Wait at most so long until it has ended; whether it has."""
@@ -251,6 +318,8 @@ class Program:
             self._process.wait()
         else:  # the system has not ended it yet
             threading.Thread(target=self._process.wait, name="program", daemon=True).start()
+        if self._errors is not None:
+            self._errors.thread.join(0.5)  # a process that has escaped may hold its other end
         self._is_closed = True
         GUARD.change(self._tree, None)
 
@@ -271,15 +340,21 @@ def start(
     leads: str = "s",
     stdin: int | None = None,
     stdout: int | None = None,
-    stderr: int | None = None,
+    stderr: Stream = None,
+    keep_errors: bool = False,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
     preexec_fn: Callable[[], object] | None = None,
 ) -> Program:
     """Start a program. It leads a session (`s`), a group (`g`), or nothing; the other arguments are those of `subprocess.Popen`.
 
+    With `keep_errors` the end of its standard error is in `Program.errors`. It is also passed on: to ours for `None`, to a descriptor or a
+    file, and nowhere for `PIPE` and `DEVNULL`.
+
     Raises `OSError`, `ValueError` for a NUL character.
     """
+    if keep_errors and stderr == subprocess.STDOUT:
+        raise ValueError("standard error that goes to standard output cannot be kept")
     tree = Tree(os.urandom(16).hex())
     variables = dict(os.environ if env is None else env)
     if os.name == "posix":
@@ -292,7 +367,7 @@ def start(
             bufsize=0,
             stdin=stdin,
             stdout=stdout,
-            stderr=stderr,
+            stderr=subprocess.PIPE if keep_errors else stderr,
             cwd=cwd,
             env=variables,
             start_new_session=leads == "s",
@@ -304,7 +379,25 @@ def start(
         raise
     known = Tree(tree.token, process.pid, process_tree.started(process.pid), leads)
     GUARD.change(tree, known)
-    return Program(process, known)
+    errors = None if not keep_errors or process.stderr is None else _Errors(process.stderr, _target(stderr))
+    return Program(process, known, errors)
+
+
+def _target(stderr: Stream) -> int | None:
+    """A descriptor for what is passed on."""
+    if stderr in (subprocess.PIPE, subprocess.DEVNULL):
+        return None
+    try:
+        return os.dup(2 if stderr is None else stderr if isinstance(stderr, int) else stderr.fileno())
+    except OSError:  # we have none ourselves
+        return None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIGRTMIN+{number - signal.SIGRTMIN}" if hasattr(signal, "SIGRTMIN") else str(number)
 
 
 def _nothing() -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from typing import Final, Protocol
 
-from .failures import ConnectionEnded
+from .failures import ConnectionClosed
 
 CAPACITY: Final = 1 << 20
 """How many bytes may wait to be read before the sender waits."""
@@ -20,7 +20,7 @@ class Transport(Protocol):
         ...
 
     def send(self, message: bytes) -> None:
-        """Hand over one message, without waiting. Raises `ConnectionEnded` where it can go nowhere."""
+        """Hand over one message, without waiting. Raises `ConnectionClosed` where it can go nowhere."""
         ...
 
     @property
@@ -29,7 +29,7 @@ class Transport(Protocol):
         ...
 
     async def drain(self) -> None:
-        """Wait until less waits to be sent. Raises `ConnectionEnded` where it will go nowhere."""
+        """Wait until less waits to be sent. Raises `ConnectionClosed` where it will go nowhere."""
         ...
 
     async def close(self) -> None:
@@ -66,7 +66,7 @@ class Memory:
         """See `Transport`."""
         other = self.other
         if other._is_ended:
-            raise ConnectionEnded("the connection has ended")
+            raise ConnectionClosed("the connection has ended")
         other._messages.append(message)
         other._size += len(message)
         _wake(other._reader)
@@ -83,7 +83,7 @@ class Memory:
             self.other._writers.append(waiting)
             await waiting
         if self.other._is_ended:
-            raise ConnectionEnded("the connection has ended")
+            raise ConnectionClosed("the connection has ended")
 
     async def close(self) -> None:
         """See `Transport`."""

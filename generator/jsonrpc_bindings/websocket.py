@@ -15,12 +15,12 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from .failures import ConnectionEnded
+from .failures import ConnectionClosed
 from .framing import LIMIT, Unreadable
 from .peers import Side, attached
 from .transport import CAPACITY
@@ -101,7 +101,7 @@ class Socket:
         self._closing: asyncio.Task[None] | None = None
 
     async def receive(self) -> bytes | None:
-        """See `transport.Transport`. Raises `ConnectionEnded` with the close code where the peer has not simply ended."""
+        """See `transport.Transport`. Raises `ConnectionClosed` with the close code where the peer has not simply ended."""
         try:
             message = await self._socket.recv()
         except _errors.ConnectionClosed as closed:
@@ -115,7 +115,7 @@ class Socket:
     def send(self, message: bytes) -> None:
         """See `transport.Transport`."""
         if self._is_lost or self._closing is not None:
-            raise ConnectionEnded("the WebSocket is closed")
+            raise ConnectionClosed("the WebSocket is closed")
         self._messages.append(message)
         self._size += len(message)
         self._changed.set()
@@ -131,7 +131,7 @@ class Socket:
             self._drained.clear()
             await self._drained.wait()
         if self._is_lost:
-            raise ConnectionEnded("the WebSocket is closed")
+            raise ConnectionClosed("the WebSocket is closed")
 
     async def close(self) -> None:
         """See `transport.Transport`. The peer sees the close code 1000. Whoever cancels this cuts the connection."""
@@ -251,14 +251,47 @@ async def serve(
     limit: int = LIMIT,
     **options: Unpack[Options],
 ) -> AsyncGenerator[Listener]:
-    """Accept WebSockets, and be one side on each: `make` makes an object for every connection. At the end all are closed, with code 1001.
+    """Accept WebSockets, and be one side on each: `make` makes an object for every connection. See `accept`."""
+
+    async def be(socket: Socket) -> None:
+        await attached(make(), socket, options).run()
+
+    async with accept(
+        be,
+        host,
+        port,
+        path=path,
+        identity=identity,
+        origins=origins,
+        connections=connections,
+        ssl=ssl,
+        limit=limit,
+        grace=options.get("grace", 2.0),
+    ) as listener:
+        yield listener
+
+
+@asynccontextmanager
+async def accept(
+    handle: Callable[[Socket], Awaitable[object]],
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    path: str | None = None,
+    identity: str | None = None,
+    origins: tuple[str, ...] = (),
+    connections: int = 100,
+    ssl: tls.SSLContext | None = None,
+    limit: int = LIMIT,
+    grace: float = 2.0,
+) -> AsyncGenerator[Listener]:
+    """Accept WebSockets, and have `handle` serve each until it ends. At the end all are closed, with code 1001.
 
     `port` 0 chooses one. `path`: upgrades of another path are answered 404. `identity`: the header of the answer that tells an id of the
     connection, such as `Acp-Connection-Id`. Web pages may connect from `origins` alone; programs that are none send no origin. At most
     so many `connections` are served at once; more are answered 503. Who may connect is for you to limit: by the host, by `ssl`, or by a
     server of your own (`Socket`).
     """
-    grace = options.get("grace", 2.0)
     served: set[Connection] = set()
 
     def judge(socket: Any, request: Any) -> Any:
@@ -272,17 +305,17 @@ async def serve(
         if identity is not None:
             response.headers[identity] = str(uuid.uuid4())
 
-    async def be(socket: Connection) -> None:
+    async def take(socket: Connection) -> None:
         served.add(socket)
         transport = Socket(socket, limit=limit, grace=grace)
         try:
-            await attached(make(), transport, options).run()
+            await handle(transport)
         finally:
             served.discard(socket)
             await transport.close()
 
     server = await _server.serve(
-        be,
+        take,
         host,
         port,
         origins=[*origins, None],
@@ -331,4 +364,4 @@ def _require_end(closed: Any, limit: int) -> None:
     if closed.rcvd is None and closed.sent is not None:
         code = closed.sent.code
     words = closed.rcvd.reason if closed.rcvd is not None and closed.rcvd.reason else _MEANINGS.get(code, "")
-    raise ConnectionEnded(f"the WebSocket was closed with {code}{f' ({words})' if words else ''}") from closed
+    raise ConnectionClosed(f"the WebSocket was closed with {code}{f' ({words})' if words else ''}") from closed

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Watcher(Protocol):
-    """Sees every message of both directions, like `acp_session.monitor.Monitor`, and returns what it finds wrong."""
+    """Sees every message of both directions, like `acp_monitor.Monitor`, and returns what it finds wrong."""
 
     def observe(self, sender: str, line: Any) -> Iterable[object]:
         """Take in one message that `sender` sent."""
@@ -59,7 +59,7 @@ class Handler(Protocol):
     """What one side does with the calls of the other."""
 
     async def serve(self, method: str, params: Any) -> Any:
-        """The result of a request. Raises `Refused` to answer with an error."""
+        """The result of a request. Raises `RequestError` to answer with an error."""
         ...
 
     async def heed(self, method: str, params: Any) -> None:

@@ -14,7 +14,7 @@ from schema_inclusion.conjunction import item_form
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import Formula, Kind
 from schema_inclusion.objects import Decider, parts
-from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
+from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown, together
 from schema_inclusion.values import Json, same
 
 LONGEST: Final = 2_000
@@ -39,7 +39,7 @@ def array(prover: Decider, formula: Formula, constraints: Constraints) -> Outcom
     outcomes = [prover.inner(item_form(prover.forms, constraints, index)) for index in range(least)]
     if constraints.unique:
         return _distinct(prover, constraints, outcomes)
-    return _joined(outcomes)
+    return together(outcomes)
 
 
 def _uniform_from(constraints: Constraints) -> int:
@@ -59,26 +59,10 @@ def _limited(prover: Decider, constraints: Constraints) -> int | None:
     return None
 
 
-def _joined(outcomes: list[Outcome]) -> Outcome:
-    values: list[Json] = []
-    doubt: Unknown | None = None
-    for outcome in outcomes:
-        if isinstance(outcome, Empty):
-            return EMPTY
-        if isinstance(outcome, Unknown):
-            doubt = doubt or outcome
-            values.extend(outcome.guess[:1])
-        else:
-            values.append(outcome.value)
-    if doubt is None:
-        return Satisfied(values)
-    return Unknown(doubt.reason, (values,) if len(values) == len(outcomes) else ())
-
-
 def _long(prover: Decider, constraints: Constraints) -> Outcome:
     uniform = _uniform_from(constraints)
     if uniform < LONGEST and constraints.unique is None:
-        first = _joined([prover.inner(item_form(prover.forms, constraints, index)) for index in range(uniform + 1)])
+        first = together([prover.inner(item_form(prover.forms, constraints, index)) for index in range(uniform + 1)])
         if isinstance(first, Empty):
             return EMPTY
     return Unknown("an array would have to be too long to write down")
@@ -102,7 +86,7 @@ def _with_repeat(prover: Decider, constraints: Constraints) -> Outcome:
         if isinstance(shared, Empty):
             continue
         length = max(low, second + 1)
-        outcome = _joined(
+        outcome = together(
             [
                 shared if index in (first, second) else prover.inner(item_form(forms, constraints, index))
                 for index in range(length)
@@ -117,7 +101,7 @@ def _with_repeat(prover: Decider, constraints: Constraints) -> Outcome:
 
 def _distinct(prover: Decider, constraints: Constraints, outcomes: list[Outcome]) -> Outcome:
     """An array of different items, one at each place."""
-    joined = _joined(outcomes)
+    joined = together(outcomes)
     if not isinstance(joined, Satisfied):
         return joined
     amount = len(outcomes)

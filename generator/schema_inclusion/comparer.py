@@ -33,7 +33,7 @@ from schema_inclusion.logic import Logic
 from schema_inclusion.normal import Normaliser
 from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.places import Culprit, Part, formula_at
-from schema_inclusion.validation import ReferenceValidator, is_schema, place_of_fault, reference_validator
+from schema_inclusion.validation import DocumentValidator, ReferenceValidator, is_schema, place_of_fault
 from schema_inclusion.values import Json, as_json, same
 from schema_inclusion.witness import Checker, shown, with_fractions
 
@@ -146,6 +146,11 @@ class Comparer:
         self._too_large: set[int] = set()
         self._old = self._opened(old, "old", dialect, schemas[0])
         self._new = self._opened(new, "new", dialect, schemas[1])
+        self._validators = [
+            DocumentValidator(each, self._allowance, self._formats)
+            for each in (self._old, self._new)
+            if each is not None
+        ]
         self._equal_roots = same(old, new)
         if self._old is not None and self._new is not None and not self._equal_roots:
             self._shared = shared(self._old, self._new)
@@ -357,9 +362,7 @@ class Comparer:
         )
 
     def _validator(self, side: _Side) -> ReferenceValidator:
-        return reference_validator(
-            side.document, side.schema, apart=self._normal.tangled, allowance=self._allowance, formats=self._formats
-        )
+        return self._validators[side.document is self._new].of(side.schema)
 
     def _form_or_doubt(self, side: _Side) -> Formula:
         try:

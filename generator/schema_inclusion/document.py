@@ -52,7 +52,7 @@ _SCHEMAS: Final = (
 _HOLDERS: Final = frozenset((*_SCHEMA_LISTS, *_SCHEMA_TABLES, *_DEFINITIONS, *_SCHEMAS))
 """The keywords that have schemas."""
 
-_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
 
 _ONLY_LEGACY: Final = frozenset({"additionalItems", "dependencies"})
 _ONLY_MODERN: Final = frozenset(
@@ -124,7 +124,9 @@ def _every_object(root: Json) -> Iterator[dict[str, Json]]:
 
 def _leads_elsewhere(schema: dict[str, Json]) -> bool:
     """Whether a reference of the schema has a JSON Pointer through anything but keywords that have schemas."""
-    return any(keyword in schema and _is_elsewhere(str(schema[keyword])) for keyword in _REFERENCES)
+    return not _REFERENCES.isdisjoint(schema) and any(
+        _is_elsewhere(str(schema[key])) for key in _REFERENCES & schema.keys()
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -231,6 +233,7 @@ class Anchors:
 
 
 _NAMING: Final = frozenset(("$anchor", "$dynamicAnchor", "$id", "id"))
+_LEADING: Final = frozenset((*_REFERENCES, "$dynamicAnchor", "$recursiveAnchor", "$id"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -329,7 +332,7 @@ def _anchors(root: Json, dialect: Dialect, schemas: tuple[dict[str, Json], ...])
         Counter(str(each["$dynamicAnchor"]) for each in schemas if "$dynamicAnchor" in each),
         sum(each.get("$recursiveAnchor") is True for each in schemas),
         frozenset((id(root), *map(id, schemas))),
-        all(_leads_to(dialect.value, each) for each in schemas),
+        all(_leads_to(dialect.value, each) for each in schemas if not _LEADING.isdisjoint(each)),
     )
 
 
@@ -360,8 +363,8 @@ def resolved(scope: Scope, reference: str) -> Target | None:
 def definitions_used(schema: Json) -> Iterator[str]:
     """The references of a schema and of all schemas in it, with nothing quoted: those into a definition as those to it."""
     for each in placed_schemas(schema):
-        for keyword in _REFERENCES:
-            if keyword in each:
+        if not _REFERENCES.isdisjoint(each):
+            for keyword in _REFERENCES & each.keys():
                 yield "/".join(unquote(str(each[keyword])).split("/", 3)[:3])
 
 
@@ -458,7 +461,7 @@ def _leads_to(meta_schema: str, schema: dict[str, Json]) -> bool:
         schema.get("$dynamicAnchor") != "meta"
         and schema.get("$recursiveAnchor") is not True
         and "json-schema.org" not in str(schema.get("$id"))
-        and not any(keyword in schema and _is_foreign(str(schema[keyword]), meta_schema) for keyword in _REFERENCES)
+        and not any(_is_foreign(str(schema[keyword]), meta_schema) for keyword in _REFERENCES & schema.keys())
     )
 
 

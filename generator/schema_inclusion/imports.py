@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-_FORMATS: Final = ("isoduration", "rfc3986_validator", "rfc3987", "rfc3987_syntax", "uri_template", "webcolors")
+_FORMATS: Final = (
+    *("fqdn", "isoduration", "rfc3339_validator", "rfc3986_validator", "rfc3987"),
+    *("rfc3987_syntax", "uri_template", "webcolors"),
+)
 """What `jsonschema` loads where it is installed, one a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
 
 

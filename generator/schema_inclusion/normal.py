@@ -57,9 +57,8 @@ class Malformed(ValueError):
 class Normaliser:
     """Turns schemas into formulas and remembers what it has done. Schemas must outlive it unchanged.
 
-    `twins` are what to read in the place of schemas, by their identities; `formats` are those that it reads as assertions. `tangled` says
-    that some schema was nested very deeply, or a reference led back to itself without a step into the value, `asks_for_spelling` that some
-    schema takes `1` and not `1.0`: `written_as_integer`.
+    `twins` are what to read in the place of schemas, by their identities; `formats` are those that it reads as assertions.
+    `asks_for_spelling` says that some schema takes `1` and not `1.0`: `written_as_integer`.
     """
 
     forms: Forms
@@ -72,7 +71,6 @@ class Normaliser:
         default_factory=dict[tuple[tuple[int, Dialect, bool], str], "Target | None"]
     )
     _steps: int = 0
-    tangled: bool = False
     formats: frozenset[str] = frozenset()
     twins: dict[int, Target] = field(default_factory=dict[int, Target])
     asks_for_spelling: bool = False
@@ -104,10 +102,8 @@ class Normaliser:
         if known is not None:
             return known
         if self._open.get(key) == self._steps:
-            self.tangled = True
             return self.forms.opaque("a reference leads back to itself without a step into the value")
         if key in self._open or len(self._open) >= DEEPEST_AT_ONCE:
-            self.tangled = self.tangled or key not in self._open
             return self.forms.ref(self._place(key, Target(schema, scope)))
         self._open[key] = self._steps
         result = self._read(schema, scope)

@@ -16,7 +16,7 @@ from schema_inclusion.constraints import Constraints
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import All, Formula, Kind
 from schema_inclusion.meaning import holds
-from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
+from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown, together
 from schema_inclusion.values import Json
 
 
@@ -42,25 +42,21 @@ def parts(formula: Formula) -> tuple[Formula, ...]:
 
 def member_object(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """An object that satisfies the constraints."""
-    members: dict[str, Json] = {}
-    doubt: Unknown | None = None
-    for name in constraints.has:
-        outcome = prover.inner(member_form(prover.forms, constraints, name))
-        if isinstance(outcome, Empty):
-            return EMPTY
-        if isinstance(outcome, Unknown):
-            doubt = doubt or outcome
-            if outcome.guess:
-                members[name] = outcome.guess[0]
-        else:
-            members[name] = outcome.value
+    outcome = together(prover.inner(member_form(prover.forms, constraints, name)) for name in constraints.has)
+    if isinstance(outcome, Empty):
+        return EMPTY
     if constraints.some:
         return _with_needs(prover, formula, constraints)
     if constraints.sizes[Kind.OBJECT][0] > len(constraints.has):
         return _with_more(prover, formula, constraints)
-    if doubt is not None:
-        return Unknown(doubt.reason, (members,) if len(members) == len(constraints.has) else ())
-    return Satisfied(members)
+    if isinstance(outcome, Unknown):
+        return Unknown(outcome.reason, tuple(_named(constraints, guess) for guess in outcome.guess))
+    return Satisfied(_named(constraints, outcome.value))
+
+
+def _named(constraints: Constraints, values: Json) -> Json:
+    assert isinstance(values, list)
+    return dict(zip(constraints.has, values, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

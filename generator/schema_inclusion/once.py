@@ -27,6 +27,16 @@ STEPS_OF_WALK: Final = 10
 
 _Keyword: TypeAlias = "Callable[[Any, Any, Any, Any], Iterator[Any] | None]"
 
+_NAMING: Final = frozenset(("$id", "id", "$schema"))
+"""Keywords by which a schema may be read otherwise than what stands around it."""
+
+_Tags: TypeAlias = "dict[str, frozenset[str]]"
+"""Members of an object, and the texts that they may be."""
+
+FEW_BRANCHES: Final = 8
+"""Branches of a union up to which each is asked."""
+_DEEPEST_TAG: Final = 5
+
 _IN_PLACE_LISTS: Final = ("allOf", "anyOf", "oneOf")
 _IN_PLACE: Final = ("if", "then", "else")
 
@@ -35,12 +45,77 @@ class TooManySteps(Exception):
     """A value was not judged: it would take more steps than are allowed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The validators of the schemas of one document, and what its references lead to: read once for all values.
+
+    The document must not change.
+    """
+
+    _validators: dict[tuple[int, str], Any] = field(default_factory=dict[tuple[int, str], Any])
+    _targets: dict[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
+    _tags: dict[tuple[int, str], list[tuple[Any, _Tags]]] = field(
+        default_factory=dict[tuple[int, str], list[tuple[Any, _Tags]]]
+    )
+
+    def validator(self, around: Any, schema: Any, resolver: Any, evolve: Callable[..., Any]) -> Any:
+        """The validator of a schema, which it keeps: as long as it is here, no other schema has that identity."""
+        key = (id(schema), resolver._base_uri)
+        found = self._validators.get(key)
+        if found is None:
+            found = self._validators[key] = evolve(around, schema=schema, _resolver=resolver)
+        return found
+
+    def target(self, resolver: Any, reference: str) -> Any:
+        """What a reference leads to."""
+        key = (resolver._base_uri, reference)
+        found = self._targets.get(key)
+        if found is None:
+            found = self._targets[key] = resolver.lookup(reference)
+        return found
+
+    def branches(self, around: Any, branches: list[Any], instance: dict[str, Any]) -> list[Any]:
+        """Those branches of a union in which no member of an object must be another text than it is."""
+        key = (id(branches), around._resolver._base_uri)
+        if key not in self._tags:
+            self._tags[key] = [(each, self._tags_of(around, each)) for each in branches]
+        texts = {name: value for name, value in instance.items() if isinstance(value, str)}
+        return [
+            each
+            for each, tags in self._tags[key]
+            if not any(name in texts and texts[name] not in tag for name, tag in tags.items())
+        ]
+
+    def _tags_of(self, around: Any, schema: Any, depth: int = 0) -> _Tags:
+        """The members that a schema and what it refers to hold to some texts."""
+        found: _Tags = {}
+        if not _is_schema(schema) or not _NAMING.isdisjoint(schema) or depth > _DEEPEST_TAG:
+            return found
+        for _, keyword, value in around.evolve(schema=schema)._validators:
+            if keyword == "$ref":
+                target = self.target(around._resolver, value)
+                found |= self._tags_of(around.evolve(schema={}, _resolver=target.resolver), target.contents, depth + 1)
+            elif keyword == "properties":
+                found |= {name: tag for name, each in value.items() if (tag := _texts(each, around.VALIDATORS))}
+        return found
+
+
+def _texts(schema: Any, known: Any) -> frozenset[str]:
+    """The texts that a schema of nothing else holds a text to; none where that is not plain."""
+    if not _is_schema(schema) or len(schema) != 1:
+        return frozenset()
+    ((keyword, value),) = schema.items()
+    listed: list[Any] = value if keyword == "enum" else [value] if keyword == "const" and keyword in known else []
+    return frozenset(listed) if all(isinstance(each, str) for each in listed) else frozenset()
+
+
 @dataclass(slots=True)
 class _Run:
     """The judgement of one value. `errors` are those of a schema and a part of the value, by their identities."""
 
     most_errors: int
     is_dynamic: bool
+    compiled: Compiled | None
     left: int = MOST_REFERENCES
     errors: dict[tuple[int, int], list[Any]] = field(default_factory=dict[tuple[int, int], list[Any]])
 
@@ -54,8 +129,10 @@ _RUN: Final[ContextVar[_Run | None]] = ContextVar("_RUN", default=None)
 
 
 @contextmanager
-def remembering(*, most_errors: int, is_dynamic: bool, allowance: Allowance | None = None) -> Generator[None]:
-    """While a value is judged. `most_errors` are told of each reference.
+def remembering(
+    *, most_errors: int, is_dynamic: bool, allowance: Allowance | None = None, compiled: Compiled | None = None
+) -> Generator[None]:
+    """While a value is judged. `most_errors` are told of each reference; where one is enough, `compiled` is what earlier values have left.
 
     `is_dynamic` says that the schema has dynamic references: what one says depends on the way to it, so nothing is remembered.
     References that are followed, and one step for the value itself, are taken from the allowance, with which it begins if it has any.
@@ -63,7 +140,7 @@ def remembering(*, most_errors: int, is_dynamic: bool, allowance: Allowance | No
     """
     if allowance is not None and allowance.is_spent:
         raise TooManySteps
-    run = _Run(most_errors, is_dynamic)
+    run = _Run(most_errors, is_dynamic, None if is_dynamic or most_errors > 1 else compiled or Compiled())
     token = _RUN.set(run)
     try:
         yield
@@ -82,7 +159,44 @@ def following_once(plain: Any) -> Any:
     keywords |= {
         name: _measured(known[name]) for name in ("unevaluatedItems", "unevaluatedProperties") if name in known
     }
-    return extend(plain, keywords)
+    keywords |= {name: _by_tags(known[name]) for name in ("anyOf", "oneOf")}
+    made = extend(plain, keywords)
+    made.descend, made.evolve = _descending(made), _evolving(made)
+    return made
+
+
+def _descending(made: Any) -> Callable[..., Iterator[Any]]:
+    """The method `descend`. Where one error is enough, it tells the first, without its place."""
+    plain, evolve = made.descend, made.evolve
+
+    def descend(
+        self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, resolver: Any = None
+    ) -> Iterator[Any]:
+        run = _RUN.get()
+        if run is None or run.compiled is None or not _is_schema(schema) or not _NAMING.isdisjoint(schema):
+            yield from plain(self, instance, schema, path, schema_path, resolver)
+            return
+        inner = run.compiled.validator(self, schema, resolver or self._resolver, evolve)
+        for keyword, _, value in inner._validators:
+            for error in keyword(inner, value, instance, schema) or ():
+                yield error
+                return
+
+    return descend
+
+
+def _evolving(made: Any) -> Callable[..., Any]:
+    """The method `evolve`, which asks for the validator of a schema beside another."""
+    plain = made.evolve
+
+    def evolve(self: Any, **changes: Any) -> Any:
+        run = _RUN.get()
+        schema = changes.get("schema")
+        if run is None or run.compiled is None or changes.keys() != {"schema"} or not _is_schema(schema):
+            return plain(self, **changes)
+        return run.compiled.validator(self, schema, self._resolver, plain)
+
+    return evolve
 
 
 def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterator[Any]:
@@ -92,17 +206,16 @@ def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterato
             run.spend()
         yield from validator._validate_reference(ref=ref, instance=instance)
         return
-    resolved = validator._resolver.lookup(ref)
+    resolved = (
+        validator._resolver.lookup(ref) if run.compiled is None else run.compiled.target(validator._resolver, ref)
+    )
     key = (id(resolved.contents), id(instance))
     known = run.errors.get(key)
-    if known is not None:
-        yield from map(_copied, known)
-        return
-    run.spend()
-    errors = validator.descend(instance, resolved.contents, resolver=resolved.resolver)
-    found: list[Any] = list(islice(errors, run.most_errors))
-    run.errors[key] = [_copied(error) for error in found]
-    yield from found
+    if known is None:
+        run.spend()
+        errors = validator.descend(instance, resolved.contents, resolver=resolved.resolver)
+        known = run.errors[key] = list[Any](islice(errors, run.most_errors))
+    yield from known if run.compiled is not None else map(_copied, known)
 
 
 def _copied(error: Any) -> Any:
@@ -110,8 +223,9 @@ def _copied(error: Any) -> Any:
 
     What is in its context is shared, so only relative paths are right there.
     """
+    said = {name: getattr(error, name) for name in ("validator", "validator_value", "instance", "schema")}
     return jsonschema.exceptions.ValidationError(
-        error.message, path=tuple(error.relative_path), context=error.context or ()
+        error.message, path=tuple(error.relative_path), context=error.context or (), **said
     )
 
 
@@ -123,6 +237,18 @@ def _counted(plain: _Keyword) -> _Keyword:
         if run is not None:
             run.spend()
         yield from plain(validator, value, instance, schema) or ()
+
+    return keyword
+
+
+def _by_tags(plain: _Keyword) -> _Keyword:
+    """The keyword, which asks of many branches those alone that the tags of an object leave."""
+
+    def keyword(validator: Any, branches: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        run = _RUN.get()
+        if run is not None and run.compiled is not None and len(branches) > FEW_BRANCHES and _is_schema(instance):
+            branches = run.compiled.branches(validator, branches, instance)
+        yield from plain(validator, branches, instance, schema) or ()
 
     return keyword
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -31,3 +32,19 @@ class Unknown:
 Outcome: TypeAlias = Satisfied | Empty | Unknown
 
 EMPTY = Empty()
+
+
+def together(outcomes: Iterable[Outcome]) -> Outcome:
+    """A list of values, one for each outcome; with a doubt, a guess if each of them has one."""
+    values: list[Json] = []
+    doubt: Unknown | None = None
+    is_whole = True
+    for outcome in outcomes:
+        if isinstance(outcome, Empty):
+            return EMPTY
+        found = outcome.guess[:1] if isinstance(outcome, Unknown) else (outcome.value,)
+        values.extend(found)
+        is_whole = is_whole and bool(found)
+        if isinstance(outcome, Unknown):
+            doubt = doubt or outcome
+    return Satisfied(values) if doubt is None else Unknown(doubt.reason, (values,) if is_whole else ())

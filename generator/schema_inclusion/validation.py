@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, Protocol, cast
 
 import jsonschema
@@ -27,7 +27,7 @@ from schema_inclusion.document import (
     registry_of,
 )
 from schema_inclusion.ecma import LONGEST_AT_ONCE, needs_time, reading_as_ecma
-from schema_inclusion.once import TooManySteps, following_once, remembering
+from schema_inclusion.once import Compiled, TooManySteps, following_once, remembering
 from schema_inclusion.values import Json, with_decimals
 
 
@@ -55,55 +55,77 @@ STEPS_APART: Final = 5_000
 """What asking a subprocess is counted for."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReferenceValidator:
-    """Validates values by one schema, whose references are those of its document.
-
-    `apart` is for schemas that could exhaust the stack: they are validated in a subprocess, and so are long strings where a
-    pattern may need time without bound. A schema that took more steps than are allowed once is not asked again.
-    """
+@dataclass(frozen=True, eq=False)
+class DocumentValidator:
+    """Makes the validators of schemas whose references are those of one document. What these do is taken from the allowance."""
 
     document: SchemaDocument
-    schema: Json
-    validator: _Validator
-    apart: bool
     allowance: Allowance | None = None
     formats: frozenset[str] = frozenset()
+    compiled: Compiled = field(default_factory=Compiled)
+
+    def of(self, schema: Json) -> ReferenceValidator:
+        """The validator of a schema."""
+        whole = self._whole
+        chosen = whole if schema is self.document.root else whole.evolve(schema=cast("Any", schema))
+        return ReferenceValidator(self, schema, cast("_Validator", chosen))
+
+    @cached_property
+    def _whole(self) -> Any:
+        return _of_root(self.document.dialect, self.document.root, self.document.registry, self.formats)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReferenceValidator:
+    """Validates values by one schema.
+
+    Long strings are validated in a subprocess where a pattern may need time without bound. A schema that took more steps than are
+    allowed once is not asked again.
+    """
+
+    around: DocumentValidator
+    schema: Json
+    validator: _Validator
     given_up: list[Json] = field(default_factory=list[Json])
     """The value that took too many steps."""
 
     def accepts(self, value: Json) -> bool | None:
         """Whether the schema accepts the value; `None` if `jsonschema` cannot say."""
-        long = longest_text(value) > LONGEST_AT_ONCE
-        if self.allowance is not None and self.allowance.is_spent:
+        document, allowance = self.around.document, self.around.allowance
+        if allowance is not None and allowance.is_spent:
             return None
-        if self.apart or (long and _needs_time(self.document, self.schema)):
+        if longest_text(value) > LONGEST_AT_ONCE and _needs_time(document, self.schema):
             return self._accepts_apart(value)
         if self.given_up:
             return None
         try:
-            return _accepted(self.validator, value, self.allowance, is_dynamic=self.document.is_dynamic)
+            return _accepted(self.validator, value, document.is_dynamic, allowance, self.around.compiled)
         except TooManySteps:
             self.given_up.append(value)
             return None
 
     def _accepts_apart(self, value: Json) -> bool | None:
-        if self.allowance is not None:
-            self.allowance.spend(STEPS_APART)
+        document, allowance = self.around.document, self.around.allowance
+        if allowance is not None:
+            allowance.spend(STEPS_APART)
         try:
-            given: list[Json] = [self.document.dialect.value, self.document.root, self.schema, value]
-            answer = asked(__name__, [*given, [*sorted(self.formats)]])
+            given: list[Json] = [document.dialect.value, document.root, self.schema, value]
+            answer = asked(__name__, [*given, [*sorted(self.around.formats)]])
         except OutOfTime:
             return None
         return answer if isinstance(answer, bool) else None
 
 
 def _accepted(
-    validator: _Validator, value: Json, allowance: Allowance | None = None, *, is_dynamic: bool
+    validator: _Validator,
+    value: Json,
+    is_dynamic: bool,
+    allowance: Allowance | None = None,
+    compiled: Compiled | None = None,
 ) -> bool | None:
     """Whether the validator accepts a value; `None` if it cannot say. Raises `TooManySteps`."""
     try:
-        with remembering(most_errors=1, is_dynamic=is_dynamic, allowance=allowance):
+        with remembering(most_errors=1, is_dynamic=is_dynamic, allowance=allowance, compiled=compiled):
             return validator.is_valid(value)
     except (
         RecursionError,
@@ -121,20 +143,6 @@ def _accepted(
         return None
 
 
-def reference_validator(
-    document: SchemaDocument,
-    schema: Json,
-    *,
-    apart: bool = False,
-    allowance: Allowance | None = None,
-    formats: frozenset[str] = frozenset(),
-) -> ReferenceValidator:
-    """The validator of a schema whose references are those of the document. What it does is taken from the allowance."""
-    whole = _of_root(document.dialect, document.root, document.registry, formats)
-    chosen = whole if schema is document.root else whole.evolve(schema=cast("Any", schema))
-    return ReferenceValidator(document, schema, cast("_Validator", chosen), apart, allowance, formats)
-
-
 def serve(order: Any) -> bool | None:
     """In the subprocess: the verdict on a value."""
     dialect, root, schema, value, formats = order
@@ -142,7 +150,7 @@ def serve(order: Any) -> bool | None:
     whole = _of_root(Dialect(dialect), root, registry_of(root, Dialect(dialect), schemas), frozenset(formats))
     is_dynamic = any(map(is_dynamic_schema, schemas))
     try:
-        return _accepted(whole if schema == root else whole.evolve(schema=schema), value, is_dynamic=is_dynamic)
+        return _accepted(whole if schema == root else whole.evolve(schema=schema), value, is_dynamic)
     except TooManySteps:
         return None
 

@@ -11,8 +11,8 @@ from acp_bindings import to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
+from acp_monitor import Monitor
 from acp_session.adapter import AgentAsV1, AgentAsV2, Loss, as_v1, as_v2
-from acp_session.monitor import Monitor
 from jsonrpc_bindings.transport import pair
 
 ME2 = v2.InitializeRequest(protocol_version=2, info=v2.Implementation(name="lantern", version="1"))
@@ -260,7 +260,7 @@ async def client2_with_agent1(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(peers1.connect_client(agent, far))
         adapter = await stack.enter_async_context(
-            as_v2(near, lost=setting.losses.append, **setting.options(setting.back, "back"), **named)
+            as_v2(near, on_loss=setting.losses.append, **setting.options(setting.back, "back"), **named)
         )
         calls, _ = await stack.enter_async_context(
             peers2.join(adapter, client, **setting.options(setting.front, "front"))
@@ -277,7 +277,7 @@ async def client1_with_agent2(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(peers2.connect_client(agent, far))
         adapter = await stack.enter_async_context(
-            as_v1(near, lost=setting.losses.append, **setting.options(setting.back, "back"), **named)
+            as_v1(near, on_loss=setting.losses.append, **setting.options(setting.back, "back"), **named)
         )
         calls, _ = await stack.enter_async_context(
             peers1.join(adapter, client, **setting.options(setting.front, "front"))

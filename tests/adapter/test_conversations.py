@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, Refused, v1, v2
+from acp_bindings import PeerError, RequestError, v1, v2
 
 from adapter.programs import (
     ME1,
@@ -146,7 +146,7 @@ def test_a_turn_is_cancelled_with_its_request_for_permission_by_a_client_of_v2()
             agent.is_patient = True  # the turn ends by the answer
             await calls.session_cancel(v2.CancelSessionNotification(session_id="s"))
             await client.idle.wait()
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await second
             assert failed.value.code == -32800
             assert client.updates[-1]["stopReason"] == "cancelled"
@@ -182,14 +182,14 @@ def test_a_prompt_that_an_agent_of_v1_refuses_is_refused_and_one_that_fails_late
     async def fail(agent: Agent1, session: str) -> str:
         if len(agent.heard) > 3:
             await agent.say(session, sessionUpdate="agent_message_chunk", content=words("..."))
-        raise Refused(-32000, "log in first")
+        raise RequestError(-32000, "log in first")
 
     async def work() -> None:
         agent, client, setting = Agent1(fail), Client2(), Setting()
         async with client2_with_agent1(client, agent, setting) as (calls, _):
             await calls.initialize(ME2)
             await calls.session_new(NEW2)
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await calls.session_prompt(PROMPT2)
             assert (failed.value.code, client.updates) == (-32000, [])
             await calls.session_prompt(PROMPT2)

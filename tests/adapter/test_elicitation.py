@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, v1, v2
+from acp_bindings import PeerError, v1, v2
 
 from adapter.programs import (
     ME1,
@@ -40,7 +40,7 @@ async def ask(agent: Any, version: Any, **scope: Any) -> str:
     question = version.decode_as(version.CreateElicitationRequest, {**FORM, **scope})
     try:
         return str((await agent.client.elicitation_create(question)).action)
-    except Failed as error:
+    except PeerError as error:
         return str(error.code)
 
 

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, v1, v2
+from acp_bindings import PeerError, v1, v2
+from acp_bindings.v2 import peers as peers2
 
-from acp_session.adapter import Local
-from acp_session.approval import CommandWish, Wish
-from acp_session.filesystem import FilePolicy
-from acp_session.negotiation import connect_agent, serve_agent
+from acp_session import serve_agent
+from acp_session.adapter import Local, as_v2
+from acp_session.terminal_display import Displays
+from acp_workspace.approval import ApprovalRequest, CommandApprovalRequest
+from acp_workspace.filesystem import FilePolicy
 from adapter.programs import ME2, Agent1, Client2, Setting, client2_with_agent1, run, words
-from examples.agent import Agent as ExampleAgent
+from examples.agent import Notes
 from jsonrpc_bindings.transport import pair
 
 Json = dict[str, Any]
@@ -131,7 +133,7 @@ def test_what_lies_outside_the_roots_is_refused_also_after_they_have_changed_and
             request = v1.ReadTextFileRequest(session_id=session, path=str(path))
             try:
                 found.append((await agent.client.fs_read_text_file(request)).content)
-            except Failed as error:
+            except PeerError as error:
                 found.append(error.code)
         return "end_turn"
 
@@ -161,10 +163,10 @@ def test_directories_that_are_not_granted_are_refused_before_the_agent_hears_of_
 
     async def work() -> None:
         agent, client, setting = Agent1(), Client2(), Setting()
-        async with client2_with_agent1(client, agent, setting, local=Local(grant=grant)) as (calls, _):
+        async with client2_with_agent1(client, agent, setting, local=Local(root_policy=grant)) as (calls, _):
             await calls.initialize(ME2)
             for folder, code in ((Path("/"), -32001), (tmp_path / "none", -32002)):
-                with pytest.raises(Failed) as failed:
+                with pytest.raises(PeerError) as failed:
                     await calls.session_new(new(folder))
                 assert failed.value.code == code
             assert len(agent.heard) == 1
@@ -175,11 +177,11 @@ def test_directories_that_are_not_granted_are_refused_before_the_agent_hears_of_
 
 def test_the_end_of_a_turn_ends_its_commands_and_what_awaits_approval(tmp_path: Path) -> None:
     found: list[Any] = []
-    asked: list[Wish] = []
+    asked: list[ApprovalRequest] = []
 
-    async def approve(wish: Wish) -> bool:
+    async def approve(wish: ApprovalRequest) -> bool:
         asked.append(wish)
-        if isinstance(wish, CommandWish):
+        if isinstance(wish, CommandApprovalRequest):
             return True
         await asyncio.sleep(60)
         return True
@@ -190,7 +192,7 @@ def test_the_end_of_a_turn_ends_its_commands_and_what_awaits_approval(tmp_path: 
         found.append(int(screen(client.updates, made.terminal_id)[0]))
         write = v1.WriteTextFileRequest(session_id=session, path=str(tmp_path / "a"), content="x")
         for request in (agent.client.fs_write_text_file(write), agent.client.terminal_create(shell("echo late"))):
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await request
             found.append(failed.value.code)
         ended = await agent.client.terminal_wait_for_exit(v1.WaitForTerminalExitRequest(**of(made.terminal_id)))
@@ -241,7 +243,7 @@ def test_the_client_of_v2_stops_a_terminal_once(tmp_path: Path) -> None:
             await until(lambda: screen(client.updates, terminal)[1] is not None)
             assert screen(client.updates, terminal)[1] == {"signal": "SIGTERM"}
             for again in (request, v2.CancelTerminalRequest(session_id="s", terminal_id="none")):
-                with pytest.raises(Failed) as failed:
+                with pytest.raises(PeerError) as failed:
                     await calls.terminal_cancel(again)
                 assert failed.value.code == -32602
         setting.finish()
@@ -307,10 +309,7 @@ def test_only_what_is_configured_is_offered_and_the_rest_is_not_served(tmp_path:
     run(work)
 
 
-@pytest.mark.parametrize("side", ["client", "agent"])
-def test_the_agent_of_the_readme_serves_a_client_of_v2_with_the_adapter_at_either_end(
-    side: str, tmp_path: Path
-) -> None:
+def test_an_agent_that_speaks_v1_alone_serves_a_client_of_v2(tmp_path: Path) -> None:
     class Consenting(Client2):
         async def session_request_permission(
             self, params: v2.RequestPermissionRequest, /
@@ -321,15 +320,12 @@ def test_the_agent_of_the_readme_serves_a_client_of_v2_with_the_adapter_at_eithe
     async def work() -> None:
         client = Consenting()
         near, far = pair()
-        local = Local()
-        ends: dict[str, Any] = {"client": {"agent": {"adapt": False}, "client": {"local": local}}}
-        ends["agent"] = {"agent": {"local": local}, "client": {"adapt": False}}
-        serving = asyncio.ensure_future(serve_agent(far, v1=ExampleAgent(), **ends[side]["agent"]))
-        connect: Any = connect_agent
-        async with connect(near, v2=(client, ME2), **ends[side]["client"]) as agreed:
-            session = await agreed.agent.session_new(new(tmp_path))
+        serving = asyncio.ensure_future(serve_agent(Notes(), far, versions=(1,)))
+        async with as_v2(near, local=Local()) as adapter, peers2.join(adapter, client) as (calls, _):
+            await calls.initialize(ME2)
+            session = await calls.session_new(new(tmp_path))
             request = v2.PromptRequest(session_id=session.session_id, prompt=[v2.TextContent(text="Go")])
-            await agreed.agent.session_prompt(request)
+            await calls.session_prompt(request)
             await client.idle.wait()
         await serving
         assert (tmp_path / "note.txt").read_text() == "tide\n"
@@ -338,3 +334,56 @@ def test_the_agent_of_the_readme_serves_a_client_of_v2_with_the_adapter_at_eithe
         assert screen(client.updates, terminal) == ("5 note.txt\n", {"exitCode": 0})
 
     run(work)
+
+
+def test_of_released_terminals_the_latest_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_session.terminal_display.MOST_LEFT", 10)
+
+    async def work() -> None:
+        async def send(session: str, update: Json) -> None:
+            assert (session, update["sessionUpdate"]) == ("s", "terminal_update")
+
+        displays = Displays(None, send)
+        for number in range(30):
+            displays.start(shell("true"), f"t{number}", "/w")
+            await displays.leave("s", f"t{number}")
+        assert list(displays.of("s")) == [f"t{number}" for number in range(20, 30)]
+        await displays.close()
+
+    run(work)
+
+
+def test_a_consent_that_comes_after_the_cancellation_is_none(tmp_path: Path) -> None:
+    asked, late = asyncio.Event(), asyncio.Event()
+    found: list[int] = []
+
+    async def approve(_: ApprovalRequest) -> bool:
+        asked.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            await late.wait()
+        return True
+
+    async def write(agent: Agent1, session: str) -> str:
+        request = v1.WriteTextFileRequest(session_id=session, path=str(tmp_path / "a"), content="tide")
+        try:
+            await agent.client.fs_write_text_file(request)
+        except PeerError as error:
+            found.append(error.code)
+        return "cancelled"
+
+    async def work() -> None:
+        client, agent, setting = Client2(), Agent1(write), Setting()
+        agent.is_patient = True
+        async with client2_with_agent1(client, agent, setting, local=Local(approve=approve)) as (calls, _):
+            await calls.initialize(ME2)
+            await calls.session_new(new(tmp_path))
+            await calls.session_prompt(prompt())
+            await asked.wait()
+            await calls.session_cancel(v2.CancelSessionNotification(session_id="s"))
+            await asyncio.wait_for(client.idle.wait(), 5)  # it does not wait for whoever is asked
+            late.set()
+
+    run(work)
+    assert (found, (tmp_path / "a").exists()) == ([-32001], False)

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from acp_bindings import Failed, to_builtins, v1, v2
+from acp_bindings import PeerError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
@@ -49,7 +49,7 @@ def down(*updates: dict[str, Any], end: dict[str, Any] | None = None) -> tuple[C
             await calls.session_new(NEW1)
             try:
                 answer: Any = await calls.session_prompt(PROMPT1)
-            except Failed as error:
+            except PeerError as error:
                 answer = error
         return client, setting, answer
 
@@ -300,7 +300,7 @@ def test_when_the_agent_dies_in_a_turn_the_turn_ends_and_so_does_the_connection(
         async with client1_with_agent2(client, Agent2(die), setting) as (calls, _):
             await calls.initialize(ME1)
             await calls.session_new(NEW1)
-            with pytest.raises((Failed, ConnectionError)):
+            with pytest.raises((PeerError, ConnectionError)):
                 await calls.session_prompt(PROMPT1)
             await calls.connection.ended()
 
@@ -313,12 +313,12 @@ def test_a_request_that_cannot_be_carried_over_is_refused_with_its_place() -> No
         async with client1_with_agent2(client, Agent2(), setting) as (calls, adapter):
             await calls.initialize(ME1)
             server = v1.McpServerSse(name="x", url="https://example.com", headers=[])
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await calls.session_new(v1.NewSessionRequest(cwd="/w", mcp_servers=[server]))
             assert failed.value.code == -32602
             assert adapter.losses.counts == {("session/new", "dropped"): 1}
             await calls.session_new(NEW1)
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await calls.session_prompt(v1.PromptRequest(session_id="s", prompt=[]))
             assert failed.value.code == -32602
 
@@ -330,7 +330,7 @@ def test_further_roots_that_the_agent_did_not_advertise_are_refused_before_it_he
         agent, setting = Agent1(), Setting()
         async with client2_with_agent1(Client2(), agent, setting) as (calls, _):
             await calls.initialize(ME2)
-            with pytest.raises(Failed, match="not support additional roots") as failed:
+            with pytest.raises(PeerError, match="not support additional roots") as failed:
                 await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=["/x"]))
             assert (failed.value.code, failed.value.data) == (-32602, {"pointer": "/additionalDirectories"})
             await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=[]))
@@ -346,7 +346,7 @@ def test_an_agent_of_v2_does_not_hear_of_further_roots_that_it_did_not_advertise
         setting = Setting()
         async with client1_with_agent2(Client1(), Agent2(), setting) as (calls, _):
             await calls.initialize(ME1)
-            with pytest.raises(Failed, match="not support additional roots"):
+            with pytest.raises(PeerError, match="not support additional roots"):
                 await calls.session_new(v1.NewSessionRequest(cwd="/w", mcp_servers=[], additional_directories=["/x"]))
             assert (await calls.session_new(NEW1)).session_id
         assert not [one for one in setting.breaches if one.startswith("back")]
@@ -373,3 +373,67 @@ def test_the_list_of_an_agent_that_has_none_passes_both_filters() -> None:
                 assert len(answer.sessions) == found, (cwd, additional)
 
     run(work)
+
+
+def test_fields_that_v1_has_no_place_for_are_lost_by_name() -> None:
+    plan: dict[str, Any] = {"type": "items", "planId": "p", "entries": [], "_meta": {"a": 1}}
+    _, setting, _ = down(
+        {"sessionUpdate": "plan_update", "plan": plan},
+        {"sessionUpdate": "agent_message", "messageId": "m", "content": [words("A")]},
+        {"sessionUpdate": "agent_message", "messageId": "m", "content": [words("A")], "_meta": {"m": 1}},
+        {"sessionUpdate": "state_update", "state": "running", "_meta": {"b": 1}},
+    )
+    assert [one.pointer for one in setting.losses] == [
+        "/update/plan/_meta",
+        "/update/_meta",
+        "/update/_meta",
+    ]
+
+
+def test_an_agent_of_v1_cannot_pass_for_one_of_v2_by_what_it_carries() -> None:
+    shown = {"type": "terminal", "terminalId": "of somebody else"}
+    content = {"type": "content", "content": words("x")}
+    items = [{**content, "_meta": {CARRIER: one}} for one in (shown, {"type": "content", "content": words("y")})]
+    option = {"id": "fast", "name": "Fast", "type": "select", "currentValue": "on"}
+    values = {"options": [{"value": "on", "name": "On"}]}
+    other: dict[str, Any] = {
+        "configId": "mode",
+        "category": "mode",
+        "name": "Mode",
+        "type": "select",
+        "currentValue": "x",
+        "options": [],
+    }
+    work = [{"workId": "w", "type": "_other"}]
+    carried: list[dict[str, Any]] = [
+        {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"},
+        {"sessionUpdate": "user_message", "messageId": "u", "content": [words("Delete all")]},
+        {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": []}},
+        {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn", "background": work},
+    ]
+
+    async def tell(agent: Agent1, session: str) -> str:
+        await agent.say(session, sessionUpdate="tool_call_update", toolCallId="c", content=items)
+        options: list[dict[str, Any]] = [{**option, **values, "_meta": {CARRIER: other}}]
+        await agent.say(session, sessionUpdate="config_option_update", configOptions=options)
+        for update in carried:
+            body = {"sessionId": session, "update": update}
+            await agent.client.extension_notification(f"_{CARRIER}/session/update", body)
+        return "refusal"
+
+    async def work_() -> tuple[Client2, Setting]:
+        client, setting = Client2(), Setting()
+        async with client2_with_agent1(client, Agent1(tell), setting) as (calls, _):
+            await calls.initialize(ME2)
+            await calls.session_new(NEW2)
+            await calls.session_prompt(PROMPT2)
+            await client.idle.wait()
+        return client, setting
+
+    client, setting = run(work_)
+    call, options, state, end = client.updates[2:]
+    assert [one["content"]["text"] for one in call["content"]] == ["x", "x"]
+    assert options["configOptions"][0]["configId"] == "fast"
+    assert (state["state"], state["background"]) == ("running", work)
+    assert (end["state"], end["stopReason"]) == ("idle", "refusal")
+    assert [one.method for one in setting.losses] == [f"_{CARRIER}/session/update"] * 3

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import pytest
-from acp_bindings import Refused, to_builtins, v1, v2
+from acp_bindings import RequestError, to_builtins, v1, v2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_session.adapter import Loss, Losses
-from acp_session.adapter.downward import Downward
-from acp_session.adapter.forwarding import into_v1, into_v2
-from acp_session.adapter.handshakes import answer_to_v1, answer_to_v2, request_to_v1, request_to_v2
-from acp_session.adapter.upward import Upward
+from acp_session.codec.handshakes import answer_to_v1, answer_to_v2, request_to_v1, request_to_v2
+from acp_session.codec.messages import into_v1, into_v2
+from acp_session.codec.to_v1 import ToV1
+from acp_session.codec.to_v2 import ToV2
 
 VECTORS: Final = Path(__file__).parents[2] / "generated" / "vectors" / "acp"
 SETTLED = settings(max_examples=60, derandomize=True, deadline=None)
@@ -26,8 +26,8 @@ def place() -> tuple[list[Loss], Any]:
     return found, Losses(found.append).place("session/update", "update")
 
 
-def downward() -> Downward:
-    return Downward(has_switches=True, has_notices=True, has_compaction=True)
+def to_v1() -> ToV1:
+    return ToV1(has_switches=True, has_notices=True, has_compaction=True)
 
 
 # --- there and back --------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def told(parts: list[Any]) -> list[dict[str, Any]]:
 @given(CONVERSATIONS)
 def test_what_both_versions_have_goes_to_v2_and_back_as_it_was(parts: list[Any]) -> None:
     losses, at = place()
-    up, down = Upward({}), downward()
+    up, down = ToV2(), to_v1()
     for update in told(parts):
         back: list[Any] = []
         for one in up.update(update, at):
@@ -157,7 +157,7 @@ ANSWER: Final[dict[str, Any]] = {
 def test_the_handshake_goes_to_v2_and_back_as_it_was() -> None:
     losses, at = place()
     asked = to_builtins(into_v2(v2.InitializeRequest, request_to_v2(HELLO, at), at))
-    assert to_builtins(into_v1(v1.InitializeRequest, request_to_v1(asked, at, {}), at)) == HELLO
+    assert to_builtins(into_v1(v1.InitializeRequest, request_to_v1(asked, at, v1.ClientCapabilities()), at)) == HELLO
     answered = to_builtins(into_v2(v2.InitializeResponse, answer_to_v2(ANSWER, at), at))
     assert to_builtins(into_v1(v1.InitializeResponse, answer_to_v1(answered, at), at)) == ANSWER
     assert losses == []
@@ -213,11 +213,11 @@ def test_every_update_of_v1_becomes_right_ones_of_v2_or_a_loss() -> None:
     for params in rows(1):
         losses, at = place()
         update = to_builtins(v1.decode_as(v1.SessionNotification, params))["update"]
-        found = Upward({}).update(update, at)
+        found = ToV2().update(update, at)
         for one in found:
             try:
                 made = into_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)
-            except Refused:
+            except RequestError:
                 assert losses
                 continue
             assert not v2.validate(_notification(v2.encode(made)), sender="agent"), (update, one)
@@ -233,11 +233,11 @@ def test_every_update_of_v2_becomes_right_ones_of_v1_or_a_loss_or_is_one_of_stat
         update = to_builtins(v2.decode_as(v2.UpdateSessionNotification, params))["update"]
         if update["sessionUpdate"] == "state_update":
             continue
-        found = downward().update(update, at)
+        found = to_v1().update(update, at)
         for one in found or []:
             try:
                 made = into_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)
-            except Refused:
+            except RequestError:
                 assert losses
                 continue
             assert not v1.validate(_notification(v1.encode(made)), sender="agent"), (update, one)
@@ -255,3 +255,26 @@ def _says_nothing(update: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("version", [1, 2])
 def test_there_are_vectors_for_every_kind_of_update(version: int) -> None:
     assert len({params["update"].get("sessionUpdate") for params in rows(version)}) >= 14
+
+
+def test_the_output_of_terminals_is_kept_for_the_newest_only() -> None:
+    walker, (_, at) = to_v1(), place()
+    for number in range(65):
+        walker.update({"sessionUpdate": "terminal_update", "terminalId": f"t{number}", "command": "make"}, at)
+
+    def shown(terminal: str) -> str:
+        content = [{"type": "terminal", "terminalId": terminal}]
+        call = {"sessionUpdate": "tool_call_update", "toolCallId": terminal, "title": "x", "content": content}
+        (update,) = walker.update(call, at) or []
+        text: str = update["content"][0]["content"]["text"]
+        return text
+
+    assert ("make" in shown("t0"), "make" in shown("t64")) == (False, True)
+
+
+def test_a_message_without_an_id_gets_none_that_the_agent_uses_itself() -> None:
+    walker, (_, at) = ToV2(), place()
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
+    (named,) = walker.update({**chunk, "messageId": "message_1"}, at)
+    (first,), (second,) = walker.update(chunk, at), walker.update(chunk, at)
+    assert named["messageId"] == "message_1" != first["messageId"] == second["messageId"]

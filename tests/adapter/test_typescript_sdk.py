@@ -7,15 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from acp_bindings import v1, v2
+from acp_bindings.v1 import peers as peers1
+from acp_bindings.v2 import peers as peers2
 
 import evidence
-from acp_session.monitor import Monitor
-from acp_session.negotiation import spawn_agent
+from acp_monitor import Monitor
+from acp_session.adapter import as_v1, as_v2
 from adapter.programs import ME1, ME2, Client1, Client2, run
 from adapter.test_conversations import NEW1, NEW2, kinds
 from interop.pairs import typescript_sdk
 from javascript import Unreachable
+from jsonrpc_bindings.child import Child
+from jsonrpc_bindings.framing import LIMIT, framing
 
+LINES = framing("lines", LIMIT)
 OPTION = {"optionId": "yes", "name": "Yes", "kind": "allow_once"}
 
 
@@ -44,11 +49,14 @@ def test_a_client_of_v2_drives_an_agent_of_v1_on_the_typescript_sdk(tmp_path: Pa
 
     async def work() -> None:
         client = Client2()
-        async with spawn_agent(found, v2=(client, ME2), monitor=Monitor(), told=breaches.append) as agreed:
-            assert agreed.version == 1
-            session = (await agreed.agent.session_new(NEW2)).session_id
+        back: Any = {"monitor": Monitor(), "told": breaches.append}
+        front: Any = {**back, "monitor": Monitor()}
+        child = await Child.start(found, LINES)
+        async with as_v2(child, **back) as adapter, peers2.join(adapter, client, **front) as (calls, _):
+            await calls.initialize(ME2)
+            session = (await calls.session_new(NEW2)).session_id
             block = v2.TextContent(text="hello")
-            await agreed.agent.session_prompt(v2.PromptRequest(session_id=session, prompt=[block]))
+            await calls.session_prompt(v2.PromptRequest(session_id=session, prompt=[block]))
             await client.idle.wait()
         assert kinds(client.updates) == [
             *("user_message", "state_update:running", "tool_call_update", "plan_update"),
@@ -75,13 +83,17 @@ def test_a_client_of_v1_drives_an_agent_of_v2_on_the_typescript_sdk(tmp_path: Pa
 
     async def work() -> None:
         client = Client1()
-        async with spawn_agent(found, v1=(client, ME1), monitor=Monitor(), told=breaches.append) as agreed:
-            assert agreed.version == 2
-            session = (await agreed.agent.session_new(NEW1)).session_id
+        back: Any = {"monitor": Monitor(), "told": breaches.append}
+        front: Any = {**back, "monitor": Monitor()}
+        child = await Child.start(found, LINES)
+        async with as_v1(child, **back) as adapter, peers1.join(adapter, client, **front) as (calls, _):
+            await calls.initialize(ME1)
+            session = (await calls.session_new(NEW1)).session_id
             block = v1.TextContent(text="hello")
-            answer = await agreed.agent.session_prompt(v1.PromptRequest(session_id=session, prompt=[block]))
+            answer = await calls.session_prompt(v1.PromptRequest(session_id=session, prompt=[block]))
             assert answer.stop_reason == "end_turn"
-        assert kinds(client.updates) == ["tool_call", "agent_message_chunk", "agent_message_chunk"]
+        shown = ["tool_call", "agent_message_chunk", "tool_call_update", "agent_message_chunk"]  # its title again
+        assert kinds(client.updates) == shown
         assert client.asked[0].tool_call.title == "Look?\nLook"
 
     run(work)

@@ -16,43 +16,50 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 sys.path[:1] = [
-    *(str(ROOT / part) for part in ("generator", "generator/acp-session", "generated/python/acp-bindings", "tests"))
+    *(
+        str(ROOT / part)
+        for part in (
+            "generator",
+            "generator/acp-session",
+            "generator/acp-workspace",
+            "generator/acp-monitor",
+            "generated/python/acp-bindings",
+            "tests",
+        )
+    )
 ]
 
-from acp_bindings import Failed, NotAdvertised, v1  # noqa: E402 - the folders are on the path only now
-from acp_bindings.v1 import peers  # noqa: E402
+from acp_bindings import v2  # noqa: E402 - the folders are on the path only now
 
-from acp_session.client_host import ClientHost  # noqa: E402
-from acp_session.errors import RequestError  # noqa: E402
-from acp_session.hosted import HostedClient  # noqa: E402
+from acp_session import Client, ClientSession, NotAdvertised, PeerError, spawn_agent  # noqa: E402
 from bench.probes import SHIPPED, installed  # noqa: E402
 
 SECONDS: Final = 60.0
 STEPS: Final = ("initialize", "new", "list", "prompt", "cancel", "close", "end")
 
 
-class Client(HostedClient):
-    def __init__(self, folder: str) -> None:
-        super().__init__(granted=[folder])
+class Counting(Client):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(allowed_roots=[folder])
         self.updates: Counter[str] = Counter()
 
-    async def session_update(self, params: v1.SessionNotification, /) -> None:
-        self.updates[type(params.update).__name__] += 1
+    async def on_update(self, session: ClientSession, update: v2.SessionUpdate) -> None:  # noqa: ARG002
+        self.updates[type(update).__name__] += 1
 
 
 async def outcome(work: Callable[[], Awaitable[object]]) -> str:
     """The result of a step, in few words."""
     try:
         found = await work()
-    except Failed as failed:
+    except PeerError as failed:
         return f"{failed.code}: {' '.join(failed.message.split())[:60]}"
-    except (NotAdvertised, RequestError) as error:
-        return "not offered" if getattr(error, "code", -32601) == -32601 else str(error)
+    except NotAdvertised:
+        return "not offered"
     except TimeoutError:
         return f"no answer in {SECONDS:.0f} s"
     except Exception as error:  # noqa: BLE001 - told, whatever it is
@@ -66,34 +73,36 @@ async def drive(command: list[str], folder: Path) -> dict[str, str]:
     work = folder / "work"
     work.mkdir()
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8", "NO_COLOR": "1", "CI": "1"}
-    client = Client(str(work))
-    host: ClientHost = client.host
-    rows = dict.fromkeys(STEPS, "")
+    client = Counting(work)
+    rows = dict.fromkeys(STEPS, "not reached")
     told: list[object] = []
     began = time.monotonic()
-    async with peers.spawn_agent(
-        command, client, cwd=work, env=environment, timeout=SECONDS, told=told.append, grace=5
-    ) as agent:
-        child: Any = agent.connection.transport
-        rows["initialize"] = await outcome(host.initialize)
-        sessions: list[Any] = []
 
-        async def new() -> None:
-            sessions.append(await host.new(str(work)))
+    async def converse() -> None:
+        async with spawn_agent(
+            command, client, cwd=work, env=environment, timeout=SECONDS, told=told.append, grace=5
+        ) as agent:
+            rows["initialize"] = f"version {agent.version}"
+            sessions: list[ClientSession] = []
 
-        rows["new"] = await outcome(new) if host.agent is not None else "not reached"
-        rows["list"] = await outcome(host.list_sessions) if host.agent is not None else "not reached"
-        if sessions:
-            session = sessions[0]
-            rows["prompt"] = await outcome(lambda: host.prompt(session.id, "Say hello."))
-            rows["cancel"] = await outcome(lambda: host.cancel(session.id))
-            rows["close"] = await outcome(lambda: host.close(session.id))
-        else:
-            rows["prompt"] = rows["cancel"] = rows["close"] = "not reached"
+            async def new() -> None:
+                sessions.append(await agent.new_session(work))
+
+            rows["new"] = await outcome(new)
+            rows["list"] = await outcome(agent.list_sessions)
+            if sessions:
+                (session,) = sessions
+                rows["prompt"] = await outcome(lambda: session.prompt("Say hello."))
+                rows["cancel"] = await outcome(session.cancel)
+                rows["close"] = await outcome(session.close)
+
+    found = await outcome(converse)
+    if rows["initialize"] == "not reached":
+        rows["initialize"] = found
     updates = ", ".join(f"{name} {number}" for name, number in sorted(client.updates.items()))
     return {
         **rows,
-        "end": f"exit {child.returncode}, {time.monotonic() - began:.0f} s",
+        "end": f"{time.monotonic() - began:.0f} s",
         "updates": updates or "none",
         "ignored": str(len(told)),
     }

@@ -27,7 +27,7 @@ from acp_bindings.v1.methods import CODEC, STRICT
 from pydantic import TypeAdapter, ValidationError, create_model
 
 import evidence
-from acp_session.monitor import Monitor
+from acp_monitor import Monitor
 from bench.recordings import conversation, text
 from bench.timed import ROOT, Row, calls, paired, process
 from jsonrpc_bindings import DecodeError

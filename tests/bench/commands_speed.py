@@ -44,7 +44,7 @@ def rows() -> Iterator[Row | tuple[str, ...]]:
         ]
         old, new = names[-2:]
         compared = "`acpgen diff` of the last two releases of ACP v1"
-        for what, options in ((compared, ["--no-cache"]), (f"{compared}, compared before", [])):
+        for what, options in ((compared, ["--no-cache"]), (f"{compared}, cached", [])):
             seconds = [process([BIN / "acpgen", "diff", *options, old, new]) for _ in range(RUNS + 1)][1:]
             yield _alone(what, seconds, 0.35)
         yield _changed(folder)

@@ -2,10 +2,10 @@
 
     python tests/bench/mutants.py MODULE [--sample N] [--seed N] [--times N] -- TEST...
 
-    python tests/bench/mutants.py generator/acp-session/acp_session/monitor/kept.py -- tests/monitor/test_rules.py
+    python tests/bench/mutants.py generator/acp-monitor/acp_monitor/kept.py -- tests/monitor/test_rules.py
     python tests/bench/mutants.py generator/jsonrpc_bindings/parse.py -- tests/bindings tests/fuzz -k decode
     python tests/bench/mutants.py generator/schema_inclusion/scalars.py -- tests/schema_inclusion/test_keyword_cases.py
-    python tests/bench/mutants.py generator/acp-session/acp_session/containment.py -- tests/session/test_containment.py
+    python tests/bench/mutants.py generator/acp-workspace/acp_workspace/containment.py -- tests/workspace/test_containment.py
 
 The checkout stays as it is: the mutants live in a copy of it in a folder that passes. Changed are comparisons, boolean operators,
 `not`, constants, arithmetic, `return`, `break` and `continue`, and statements that are taken out. A mutant is

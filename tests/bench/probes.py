@@ -111,7 +111,8 @@ OURS: Final = ("-m", "examples.agent")
 RIGHT: Final = "tests/probe/agent.py"
 ACPLINT: Final = "0.1.0"
 OWN_PATH: Final = "PYTHONPATH=" + ":".join(
-    str(ROOT / folder) for folder in ("generated/python/acp-bindings", "generator/acp-session", "tests")
+    str(ROOT / folder)
+    for folder in ("generated/python/acp-bindings", "generator/acp-session", "generator/acp-workspace", "tests")
 )
 
 

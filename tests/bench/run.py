@@ -19,7 +19,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-HERE = ("generator", "generator/acp-session", "generated/python/acp-bindings", "tests")
+HERE = (
+    "generator",
+    "generator/acp-session",
+    "generator/acp-workspace",
+    "generator/acp-monitor",
+    "generated/python/acp-bindings",
+    "tests",
+)
 sys.path[:1] = [str(ROOT / folder) for folder in HERE]  # in place of this folder
 
 from bench import bindings_size, bindings_speed, commands_speed  # noqa: E402 - the tests' folder is on the path only now

@@ -13,10 +13,9 @@ import pytest
 import evidence
 import tiers
 from acpgen.compat import compare
-from acpgen.compat.findings import Answer, Revision
-from acpgen.compat.protocol.check.inquiry import Inquiry
-from acpgen.compat.protocol.check.judged import Judged
-from acpgen.compat.protocol.check.routes import DIRECTIONS
+from acpgen.compat.findings import Answer, Reach, Revision
+from acpgen.compat.protocol.check.context import Context
+from acpgen.compat.protocol.check.message_pairs import DIRECTIONS
 from compat.protocols import RELEASES, releases
 
 MCP = RELEASES.parent / "mcp"
@@ -35,21 +34,21 @@ TOLERATED = [("initialize", "params", "old", "no", "yes")]
 def disagreements(old: Path, new: Path) -> Iterator[tuple[str | None, str, Revision, Answer, Answer]]:
     """Each kind of message and direction with what the prover says of it and what the findings say, where that is not the same."""
     sides = [compare.side(each, unstable=False) for each in compare.both(old, new)]
-    told = compare.checked(*sides).judged
+    told = compare.checked(*sides).reaches
     refuses = about(told, lambda each: each.refuses)
     doubtful = about(told, lambda each: each.doubtful)
-    on = Inquiry(sides[0].meaning, sides[1].meaning)
-    for joined, pair in on.routes:
-        kind = joined.method, joined.new[0].part
+    on = Context(sides[0].meaning, sides[1].meaning)
+    for messages in on.routes:
+        kind = messages.method, messages.new[0].part
         for sender, receiver in DIRECTIONS:
-            answer = on.acceptance.included(pair, sender)
+            answer = on.acceptance.included(messages.pair, sender)
             said: Answer = "no" if receiver in refuses[kind] else "undecided" if receiver in doubtful[kind] else "yes"
             if answer != said:
                 yield *kind, sender, answer, said
 
 
 def about(
-    judged: Iterable[Judged], which: Callable[[Judged], Iterable[Revision]]
+    judged: Iterable[Reach], which: Callable[[Reach], Iterable[Revision]]
 ) -> dict[tuple[str | None, str], set[Revision]]:
     """Revisions by the kind of message that findings are about."""
     found: dict[tuple[str | None, str], set[Revision]] = defaultdict(set)

@@ -14,8 +14,8 @@ from acpgen.cli import app
 from acpgen.compat.compare import compare
 from acpgen.compat.diff import scalars
 from acpgen.compat.findings import BUDGET, Mode, Report
-from acpgen.compat.protocol.check.rulings import UNPROVEN
-from acpgen.compat.protocol.messages import Court
+from acpgen.compat.protocol.check.context import UNPROVEN
+from acpgen.compat.protocol.messages import WitnessValidator
 from compat.protocols import CANONICAL, ROOT, migration
 from test_shared_parts import written
 
@@ -104,11 +104,33 @@ def test_a_witness_is_found_and_judged_within_a_few_steps(case: str, steps: int)
     assert cut.findings == whole.findings
 
 
+def test_what_a_variant_costs_does_not_grow_with_the_union(tmp_path: Path) -> None:
+    def union(longest: int) -> Path:
+        kinds = {
+            f"Kind{at}": {
+                "type": "object",
+                "properties": {"kind": {"const": f"k{at}"}, "text": {"type": "string", "maxLength": longest}},
+                "required": ["kind"],
+            }
+            for at in range(40)
+        }
+        item = {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in kinds]}
+        params = {"type": "object", "properties": {"item": {"$ref": "#/$defs/Item"}}, "required": ["item"]}
+        made = {**kinds, "Item": item, "GoRequest": {**params, "x-method": "go", "x-side": "agent"}}
+        path = tmp_path / f"{longest}.json"
+        path.write_text(json.dumps({"$defs": made}), "utf-8")
+        return path
+
+    report = compare(union(10), union(9), budget=40 * 150)
+    assert len(report.findings) == 40
+    assert all(each.severity == "breaking" and each.witness is not None for each in report.findings)
+
+
 def test_a_message_that_is_not_confirmed_leaves_its_finding_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: object, **__: object) -> bool:
         return False
 
-    monkeypatch.setattr(Court, "accepts", nothing)
+    monkeypatch.setattr(WitnessValidator, "accepts", nothing)
     folder = CASES / "field-became-required/params"
     report = compare(folder / "old.json", folder / "new.json")
     (finding,) = [each for each in report.findings if each.rule == "field-became-required"]

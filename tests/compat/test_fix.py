@@ -58,7 +58,9 @@ def test_a_write_that_ends_half_way_changes_nothing(folder: Path) -> None:
     before = contents(folder)
     done = fix(folder, "ulimit -f 4; ")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("new/GoRequest.json: it cannot be written (File too large). Nothing was changed.")
+    assert done.stderr.startswith(
+        "error: new/GoRequest.json: it cannot be written (File too large). Nothing was changed."
+    )
     assert contents(folder) == before
 
 
@@ -171,7 +173,9 @@ def test_a_file_that_has_changed_since_it_was_read_is_not_written(folder: Path) 
     before = contents(folder)
     done = in_process(folder, edited)
     reason = "it has changed since it was read; run the command again"
-    assert done.stderr.startswith(f"new/GoRequest.json: no repair can be written here: {reason}. Nothing was changed.")
+    assert done.stderr.startswith(
+        f"error: new/GoRequest.json: no repair can be written here: {reason}. Nothing was changed."
+    )
     assert (done.returncode, contents(folder)) == (2, {**before, "new/GoRequest.json": b"{}"})
 
 

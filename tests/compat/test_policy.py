@@ -300,7 +300,10 @@ def test_a_finding_is_accepted_until_a_release_of_its_protocol(project: Path, ne
     _, text = diff("--format", "json")
     (broken,) = [each for each in json.loads(text)["findings"] if each["severity"] == "breaking"]
     accepting = ("--waive", broken["fingerprint"], "--reason", "Nobody reads it.", "--until")
-    assert diff(*accepting, "1.1") == (2, "--waive: --until must be a release after 1.1, the newest kept release.\n")
+    assert diff(*accepting, "1.1") == (
+        2,
+        "error: --waive: --until must be a release after 1.1, the newest kept release.\n",
+    )
     assert diff(*accepting, "1.2")[0] == 0
     assert 'until = "1.2"' in (project / "compat-waivers.toml").read_text()
     code, text = diff()
@@ -345,7 +348,7 @@ def test_a_wrong_policy_stops_the_comparison(project: Path, text: str) -> None:
     (project / "pyproject.toml").write_text(f"[tool.acpgen.compat]\n{text}\n")
     done = run(project, "diff", "old.json", "acme/v1")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("pyproject.toml: tool.acpgen.compat.")
+    assert done.stderr.startswith("error: pyproject.toml: tool.acpgen.compat.")
 
 
 def test_the_releases_of_acp_are_found() -> None:
@@ -394,7 +397,8 @@ def test_an_area_that_neither_revision_has_is_told_so(area: str, lack: str) -> N
 
 
 PROMISE_TO_NOBODY = (
-    "pyproject.toml: tool.acpgen.compat.promise.agnet: there is no role 'agnet'. Did you mean 'agent'? The roles are "
+    "error: pyproject.toml: tool.acpgen.compat.promise.agnet: there is no role 'agnet'.\n"
+    "hint: Did you mean 'agent'? The roles are "
 )
 
 

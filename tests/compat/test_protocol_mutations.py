@@ -18,7 +18,7 @@ import pytest
 import evidence
 import tiers
 from acpgen.compat.findings import BUDGET, Report
-from acpgen.compat.protocol.messages import Court, Route
+from acpgen.compat.protocol.messages import Route, WitnessValidator
 from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning.lower import lower
 from acpgen.meaning.values import Unmakeable, Values
@@ -356,7 +356,7 @@ def test_a_change_has_the_effect_that_is_known(file: str, mutation: Mutation, is
 def _refute(report: Report, old: Schema, new: Schema) -> None:
     """Messages of one side must be accepted by the other wherever the verdict says so."""
     sides = [revised(schema, name, unstable=True) for schema, name in ((old, "old"), (new, "new"))]
-    court = Court(sides[0], sides[1], Allowance(BUDGET))
+    court = WitnessValidator(sides[0], sides[1], Allowance(BUDGET))
     for answer, sender, receiver in ((report.wire.backward, "old", "new"), (report.wire.forward, "new", "old")):
         if answer != "yes":
             continue

@@ -13,12 +13,11 @@ from typing import Any, TypeAlias, get_args
 import pytest
 from jsonschema_rs import validator_for
 
-from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, catalogue, examples
+from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, catalogue, examples, pages
 from acpgen.compat.changes import Kind
 from acpgen.compat.compare import compare, revised
 from acpgen.compat.findings import SEVERITIES, Finding, Report, Revision
-from acpgen.compat.rule_pages import pages
-from acpgen.compat.rules import EFFECTS, RULES, Flow, Gate, Weight, severity_of
+from acpgen.compat.rules import EFFECTS, RULES, Flow, Gate, RuleEffect, severity_of
 from acpgen.compat.sources import opened
 from compat import rule_examples
 from compat.histories import SIDES, Pair, routed
@@ -179,9 +178,9 @@ def test_every_rule_is_documented_in_sentences() -> None:
 
 
 def test_a_gate_makes_nothing_worse_and_what_nobody_is_sent_breaks_nobody() -> None:
-    assert set(EFFECTS) == set(get_args(Weight))
-    for weight in get_args(Weight):
+    assert set(EFFECTS) == set(get_args(RuleEffect))
+    for effect in get_args(RuleEffect):
         for flow in get_args(Flow):
-            ranks = [SEVERITIES.index(severity_of(weight, flow, gate)) for gate in ("none", "known", "fresh")]
-            assert ranks == sorted(ranks) and ranks[0] == ranks[1], (weight, flow)
-        assert {severity_of(weight, "nobody", gate) for gate in get_args(Gate)} == {"editorial"}
+            ranks = [SEVERITIES.index(severity_of(effect, flow, gate)) for gate in ("none", "known", "fresh")]
+            assert ranks == sorted(ranks) and ranks[0] == ranks[1], (effect, flow)
+        assert {severity_of(effect, "nobody", gate) for gate in get_args(Gate)} == {"editorial"}

@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 
 from acpgen.compat.check_report import as_data, check_report
 from acpgen.compat.compare import compare
-from acpgen.compat.findings import Finding, Inclusion, Note, Report, Spot, Waived, counts, failing, fails
+from acpgen.compat.findings import Finding, Inclusion, Note, Reach, Report, Spot, Waived, counts, failing, fails
 from acpgen.diagnostics import FORMATS
 from acpgen.diagnostics.columns import columns, folded
 from compat.protocols import Schema, compared, documents, go, migration, protocol, validates, written
@@ -297,7 +297,8 @@ def dom(folder: Path, text: str) -> tuple[str, str]:
 
 
 def test_markdown_fits_a_comment_whatever_there_is_to_tell() -> None:
-    many = tuple(replace(finding("breaking"), rule=f"rule-{n}", declaration="a" * 700) for n in range(90))
+    reach = replace(finding("breaking").first, declaration="a" * 700)
+    many = tuple(Finding((replace(reach, rule=f"rule-{n}"),), "f") for n in range(90))
     inclusion = Inclusion("no", "yes")
     report = Report("protocol", "a", "b", "breaking", inclusion, inclusion, "breaking", many)
     url = "https://acme.example/runs/1"
@@ -351,7 +352,10 @@ def test_every_format_of_the_command_is_written_and_no_other() -> None:
 
 def finding(severity: Any, *, waived: bool = False) -> Finding:
     accepted = Waived("because", "2027-01-01") if waived else None
-    return Finding("r", severity, "refused", None, "both", "", None, None, "m", "a", "f", waived=accepted)
+    reach = Reach(
+        rule="r", severity=severity, effect="refused", method=None, flow="both", location="", message="m", advice="a"
+    )
+    return Finding((reach,), "f", waived=accepted)
 
 
 def report(*findings: Finding, bindings: Any = "identical") -> Report:

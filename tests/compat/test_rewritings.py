@@ -83,3 +83,27 @@ def test_a_field_that_nobody_can_send_is_not_lost() -> None:
         whole({"properties": {"a": {"type": "string"}, "b": False}}), whole(go({"a": {"type": "string"}}))
     )
     assert not found(report, "field-removed")
+
+
+MILDER: dict[str, tuple[Schema, Schema]] = {
+    "a new field": ({}, {"n": {"type": "string"}}),
+    "an object that is open now": ({}, {}),
+}
+
+
+@pytest.mark.parametrize("name", MILDER)
+def test_a_limit_that_a_milder_change_of_the_same_object_hides_is_told(name: str) -> None:
+    before, after = MILDER[name]
+    closed: Schema = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
+    old = {**closed, "properties": {**closed["properties"], **before}, "minProperties": 1}
+    new = {**closed, "properties": {**closed["properties"], **after}}
+    if not after:
+        del new["additionalProperties"]
+    report = compared(as_member(old), as_member(new))
+    loosened = found(report, "limit-loosened")
+    assert report.verdict == "breaking" and len(loosened) == 1
+    assert loosened[0].witness is not None and '"params":{"x":{}}' in json.dumps(
+        loosened[0].witness.value, separators=(",", ":")
+    )
+    milder = compared(as_member(closed), as_member({**new, "additionalProperties": False} if after else new))
+    assert {each.rule for each in milder.findings if each.severity in HEAVY} < {each.rule for each in report.findings}

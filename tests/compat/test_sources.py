@@ -102,13 +102,17 @@ def test_what_git_does_not_have_is_a_fault_that_says_so(
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("acme/v9", "Known versions of 'acme': 'acme/v1'."), ("acne/v1", "Did you mean 'acme/v1'?"), ("x", "'acme/v1'.")],
+    [
+        ("acme/v9", "Known versions of 'acme': 'acme/v1'."),
+        ("acne/v1", "Did you mean 'acme/v1'?"),
+        ("x", "Known names: 'acme/v1', 'acp/"),
+    ],
 )
 def test_a_protocol_that_is_not_there_names_those_that_are(project: Path, name: str, hint: str) -> None:
     fault = the_fault("acme/v1", name)
     assert isinstance(fault, UnknownName)
     assert str(fault).startswith(f"{name}: there is no file, folder or protocol {name!r}. ")
-    assert str(fault).endswith(hint)
+    assert hint in str(fault)
 
 
 @pytest.mark.parametrize("mode", ["protocol", "language"])

@@ -80,7 +80,7 @@ class Column:
 
 
 def outcome(vectors: Iterable[Vector], verdicts: Verdicts) -> Outcome:
-    """Hold verdicts against the vectors. Refused rows keep nothing; for those "kept" is "judged"."""
+    """Hold verdicts against the vectors. RequestError rows keep nothing; for those "kept" is "judged"."""
     counts: dict[str, tuple[int, int, int]] = {}
     misjudged: list[str] = []
     altered: list[str] = []

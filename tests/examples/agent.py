@@ -1,27 +1,21 @@
-"""An agent that streams, asks permission, edits a file in its roots and runs a terminal: python -m examples.agent."""
+"""An agent that streams, asks permission, edits a file in its roots and runs a command: python -m examples.agent."""
 
-import asyncio
-
-from acp_bindings import v1
-from acp_bindings.v1 import peers
-
-from acp_session.hosted import HostedAgent
-from acp_session.turn import Turn
+from acp_session import Agent, Diff, Turn, run_agent
 
 
-class Agent(HostedAgent):
-    async def turn(self, turn: Turn) -> v1.StopReason:
-        await turn.say("I write a note.")
-        async with turn.tool("Write note.txt", kind="edit") as tool:
-            if not await tool.is_allowed():
-                await turn.say("I may not write it.")
+class Notes(Agent):
+    async def on_prompt(self, turn: Turn) -> str:
+        await turn.send_message("I write a note.")
+        note = Diff("note.txt", None, "tide\n")
+        async with turn.tool_call("Write note.txt", kind="edit", content=[note], locations=["note.txt"]) as call:
+            if not await call.request_permission():
+                await turn.send_message("I may not write it.")
                 return "end_turn"
-            await turn.write("note.txt", "tide\n")
-        async with turn.tool("Count its bytes", kind="execute") as tool:
-            counted = await turn.run("wc", "-c", "note.txt", tool=tool)
-        await turn.say(f"It has so many bytes: {counted.output.strip()}")
+            await turn.write_text_file("note.txt", "tide\n")
+        counted = await turn.run_command("wc", "-c", "note.txt")
+        await turn.send_message(f"Byte count: {counted.output.strip()}")
         return "end_turn"
 
 
 if __name__ == "__main__":
-    asyncio.run(peers.run_agent(Agent()))
+    run_agent(Notes())

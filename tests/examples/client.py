@@ -3,40 +3,38 @@
 import asyncio
 import sys
 
-from acp_bindings import Failed, Unknown, v1
-from acp_bindings.v1 import peers
+from acp_bindings import Unknown, v2
 
-from acp_session.hosted import HostedClient
-from acp_session.permission import Prompt
-from acp_session.text import terminal_text
+from acp_session import Client, ClientSession, PeerError, PermissionRequest, spawn_agent
+from acp_workspace.text import terminal_text
 
 
-class Terminal(HostedClient):
-    async def session_update(self, params: v1.SessionNotification, /) -> None:
-        match params.update:
-            case v1.AgentMessageChunk(content=v1.TextContent(text=text)):
+class Terminal(Client):
+    async def on_update(self, session: ClientSession, update: v2.SessionUpdate) -> None:
+        match update:
+            case v2.AgentMessageChunk(content=v2.TextContent(text=text)):
                 show(text)
-            case v1.AgentThoughtChunk(content=v1.TextContent(text=text)):
+            case v2.AgentThoughtChunk(content=v2.TextContent(text=text)):
                 show(f"  ({text})")
-            case v1.ToolCall(title=title):
+            case v2.ToolCallUpdate(title=str(title)):
                 show(f"  [{title}]")
-            case v1.ToolCallUpdate(tool_call_id=call, status=str(status)):
-                show(f"  [{call}: {status}]")
-            case v1.Plan(entries=entries):
-                show("\n".join(f"  - {entry.content}" for entry in entries))
+            case v2.ToolCallUpdate(tool_call_id=call, status=str(status)):
+                show(f"  [{session.transcript.tool_calls[call].title}: {status}]")
+            case v2.PlanUpdate():
+                show("\n".join(f"  - {step.content}" for step in session.transcript.plan))
             case Unknown() as update:
                 show(f"  [something new: {update.tag}]")
             case _:
                 pass
 
+    async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
+        options = (f"{number}: {option.name}" for number, option in enumerate(request.options, 1))
+        show(" ".join((f"  {request.title}", *options)))
+        return request.numbered(await line("  number, or nothing: "))
+
 
 def show(text: str) -> None:
     print(terminal_text(text))  # an agent's escape sequences are shown, and not obeyed
-
-
-async def permission(prompt: Prompt) -> str | None:
-    show(" ".join((f"  {prompt.title}", *(f"{n}: {option.name}" for n, option in enumerate(prompt.options, 1)))))
-    return prompt.numbered(await line("  number, or nothing: "))
 
 
 async def line(question: str) -> str:
@@ -45,15 +43,13 @@ async def line(question: str) -> str:
 
 
 async def main(directory: str, *command: str) -> None:
-    client = Terminal(granted=[directory], permission=permission)
-    async with peers.spawn_agent(command, client):
-        await client.host.initialize()
-        session = await client.host.new(directory)
-        while wish := await line("> "):
+    async with spawn_agent(command, Terminal(allowed_roots=[directory])) as agent:
+        session = await agent.new_session(directory)
+        while prompt := await line("> "):
             try:
-                show(f"  {(await client.host.prompt(session.id, wish)).stop_reason}")
-            except Failed as failed:
-                show(str(failed))
+                show(f"  {(await session.prompt(prompt)).stop_reason}")
+            except PeerError as error:
+                show(str(error))
 
 
 if __name__ == "__main__":

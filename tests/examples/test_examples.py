@@ -14,7 +14,7 @@ import pytest
 
 import evidence
 import tiers
-from acp_session.containment import guarantees
+from acp_workspace.containment import guarantees
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
@@ -25,7 +25,7 @@ from javascript import Unreachable, node, packages
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
-SESSION: Final = ROOT / "generator" / "acp-session"
+PACKAGES: Final = [str(ROOT / "generator" / name) for name in ("acp-session", "acp-workspace")]
 OURS: Final = ("agent.py", "client.py")
 
 
@@ -51,7 +51,7 @@ def program(name: str) -> list[str]:
 
 def environment(bindings: Path) -> dict[str, str]:
     """Variables with which Python finds the bindings and the examples."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(bindings), str(HERE.parent), str(SESSION)))}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(bindings), str(HERE.parent), *PACKAGES))}
 
 
 def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tm
         timeout=60,
     )
     assert done.returncode == 1
-    assert "ConnectionEnded: the agent has ended" in done.stderr
+    assert "ConnectionClosed: the agent has ended" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -73,12 +73,13 @@ def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tm
         (
             "1",
             [
-                *("  [call_1: in_progress]", "  [call_1: completed]", "  [Count its bytes]", "  [call_2: completed]"),
-                *("It has so many bytes: 5 note.txt", "  end_turn"),
+                *("  [Write note.txt: in_progress]", "  [Write note.txt: completed]", "  [wc -c note.txt]"),
+                *("  [wc -c note.txt: in_progress]", "  [wc -c note.txt: completed]"),
+                *("Byte count: 5 note.txt", "  end_turn"),
             ],
         ),
-        ("", ["  [call_1: failed]", "I may not write it.", "  end_turn"]),
-        ("2", ["  [call_1: failed]", "I may not write it.", "  end_turn"]),
+        ("", ["  [Write note.txt: failed]", "I may not write it.", "  end_turn"]),
+        ("2", ["  [Write note.txt: failed]", "I may not write it.", "  end_turn"]),
     ],
     ids=["allowed", "not answered", "rejected"],
 )
@@ -102,20 +103,16 @@ def test_the_client_and_the_agent_work_on_a_file(bindings: Path, tmp_path: Path,
 
 
 HOSTILE: Final = """
-import asyncio
-from acp_bindings import v1
-from acp_bindings.v1 import peers
-from acp_session.hosted import HostedAgent
-from acp_session.turn import Turn
+from acp_session import Agent, Turn, run_agent
 
-class Agent(HostedAgent):
-    async def turn(self, turn: Turn) -> v1.StopReason:
-        await turn.say("\\x1b[2J\\x9b1Ahidden")
-        async with turn.tool("\\x1b]0;title\\x07tool"):
+class Hostile(Agent):
+    async def on_prompt(self, turn: Turn) -> str:
+        await turn.send_message("\\x1b[2J\\x9b1Ahidden")
+        async with turn.tool_call("\\x1b]0;title\\x07tool"):
             pass
         return "end_turn"
 
-asyncio.run(peers.run_agent(Agent()))
+run_agent(Hostile())
 """
 
 
@@ -181,8 +178,9 @@ def test_each_client_works_with_each_agent_and_shows_the_same(
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         *("> I write a note.", "  [Write note.txt]", "  Write note.txt 1: Allow 2: Reject"),
-        *("  number, or nothing:   [call_1: in_progress]", "  [call_1: completed]"),
-        *("  [Count its bytes]", "  [call_2: completed]", "It has so many bytes: 5 note.txt", "  end_turn", "> "),
+        *("  number, or nothing:   [Write note.txt: in_progress]", "  [Write note.txt: completed]"),
+        *("  [wc -c note.txt]", "  [wc -c note.txt: in_progress]", "  [wc -c note.txt: completed]"),
+        *("Byte count: 5 note.txt", "  end_turn", "> "),
     ]
     assert (work / "note.txt").read_text() == "tide\n"
 
@@ -192,9 +190,8 @@ def test_the_page_tells_how_long_the_same_programs_are() -> None:
     assert table() in page
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_the_readme_shows_the_examples(name: str) -> None:
-    assert f"```python\n{(HERE / name).read_text('utf-8')}```" in (ROOT / "README.md").read_text("utf-8")
+def test_the_readme_shows_the_agent() -> None:
+    assert f"```python\n{(HERE / 'agent.py').read_text('utf-8')}```" in (ROOT / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(("name", "most"), [("agent.py", 30), ("client.py", 60)])
@@ -208,7 +205,7 @@ def test_the_examples_are_strictly_typed(bindings: Path) -> None:
             *(sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--config-file", os.devnull),
             *("--python-version", "3.11", "--explicit-package-bases", *(str(HERE / name) for name in OURS)),
         ],
-        env={**os.environ, "MYPYPATH": os.pathsep.join((str(bindings), str(HERE.parent), str(SESSION)))},
+        env={**os.environ, "MYPYPATH": os.pathsep.join((str(bindings), str(HERE.parent), *PACKAGES))},
         capture_output=True,
         text=True,
         check=False,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_session.containment import guarantees
+from acp_workspace.containment import guarantees
 from examples.file_system import EXAMPLES
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")

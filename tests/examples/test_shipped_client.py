@@ -23,6 +23,6 @@ def test_the_client_of_the_python_sdk_drives_our_agent(tmp_path: Path) -> None:
     ran = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0, ran.stderr
     assert (work / "note.txt").read_text() == "tide\n"
-    for shown in ("I write a note.", "Write note.txt", "Count its bytes", "It has so many bytes"):
+    for shown in ("I write a note.", "Write note.txt", "wc -c note.txt", "Byte count"):
         assert shown in ran.stdout
     assert "Traceback" not in ran.stderr

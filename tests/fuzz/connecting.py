@@ -7,7 +7,7 @@ import json
 import logging
 from typing import Final
 
-from acp_bindings import Refused, v1
+from acp_bindings import RequestError, v1
 from acp_bindings.v1 import peers
 
 from jsonrpc_bindings.framing import Kind, framing
@@ -55,7 +55,7 @@ class _Agent(peers.Agent):
             async with asyncio.timeout(0.01):
                 await self.client.fs_read_text_file(wanted)
         except Exception:  # noqa: BLE001 - whatever the peer makes of it: an answer that cannot be read, an error, silence, its end
-            raise Refused(-32000, "the file cannot be read") from None
+            raise RequestError(-32000, "the file cannot be read") from None
         return v1.PromptResponse(stop_reason="end_turn")
 
 

@@ -14,9 +14,9 @@ from acp_bindings import v1, v2
 from acp_bindings.v1.methods import STRICT as V1
 from acp_bindings.v2.methods import STRICT as V2
 
-from acp_session.errors import RequestError
-from acp_session.monitor import Monitor
-from acp_session.workspace import RootSet, scope
+from acp_monitor import Monitor
+from acp_workspace.errors import RequestError
+from acp_workspace.workspace import RootSet, parse_scope
 from acpgen import Documents, Faults, lint
 from acpgen.compat.compare import compare
 from acpgen.pipeline import understand
@@ -109,7 +109,7 @@ def _tree() -> Path:
 
 @cache
 def _roots() -> RootSet:
-    return RootSet.bind(scope(str(_tree() / "root")))
+    return RootSet.bind(parse_scope(str(_tree() / "root")))
 
 
 def contain(data: bytes) -> None:

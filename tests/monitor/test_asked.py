@@ -11,46 +11,40 @@ from acp_bindings.v1.methods import STRICT as V1
 from acp_bindings.v2.methods import STRICT as V2
 
 import tiers
-from acp_session.monitor import Monitor, observe
-from acp_session.monitor.rules import RULES, Rule
-from acp_session.monitor.shapes import Shapes
+from acp_monitor import RULES, Monitor, Rule
+from acp_monitor import monitor as monitor_module
+from acp_monitor.undeclared import Types
 from monitor.cases import CASES
 from monitor.quiet import QUIET
 from monitor.scripts import Said
-from monitor.test_alike import SHIPPED, Forgetful, drawn
+from monitor.test_chunk_cache import SHIPPED, Forgetful, drawn
 
-SEES: Final = frozenset(rule.sees for rule in RULES.values())
+ASPECTS: Final = frozenset(rule.needs for rule in RULES.values())
 CONVERSATIONS: Final = (*(case.said for case in CASES), *QUIET.values())
 
 
 class Thorough(Monitor):
-    """Asks each rule about every message of its kinds, methods and protocols, and remembers nothing of earlier messages."""
+    """Asks each rule about every message of its kinds, methods, updates and protocols, and remembers nothing of earlier messages."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._alike = Forgetful()  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+        self._chunks = Forgetful()  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
 
-    def _seen(self, event: Any) -> set[Any]:
-        return super()._seen(event) | SEES
+    def _aspects(self, event: Any) -> set[Any]:
+        return super()._aspects(event) | ASPECTS
 
     def _rules(self, event: Any) -> tuple[Rule, ...]:
-        strict = self._connection.strict
-        spoken = "" if strict is None else strict.contract.name
-        return tuple(
-            rule
-            for rule in RULES.values()
-            if event.kind in rule.kinds and (not rule.methods or event.method in rule.methods)
-            if not spoken.startswith("acp/v") or not rule.protocols or spoken in rule.protocols
-        )
+        self._selected.clear()
+        return super()._rules(event)
 
-    def _look(self, event: Any, strict: Any) -> None:
-        shapes = observe._shapes_of(strict)  # pyright: ignore[reportPrivateUsage]
-        kept = set(shapes.plain)
-        shapes.plain.clear()
+    def _look(self, event: Any, strict: Any, definition: str) -> None:
+        types = monitor_module._types_of(strict)  # pyright: ignore[reportPrivateUsage]
+        kept = set(types.plain)
+        types.plain.clear()
         try:
-            super()._look(event, strict)
+            super()._look(event, strict, definition)
         finally:
-            shapes.plain.update(kept)
+            types.plain.update(kept)
 
 
 def heard(monitor: Monitor, said: Sequence[Said]) -> list[Any]:
@@ -69,7 +63,7 @@ def test_who_is_not_asked_has_nothing_to_say(protocols: tuple[Any, ...]) -> None
     told = 0
     for said in CONVERSATIONS:
         wanted = heard(Thorough(protocols), said)
-        for _ in range(2):  # the second time all forms are known
+        for _ in range(2):  # the second time all shapes are known
             assert heard(Monitor(protocols), said) == wanted, said
         told += sum(map(len, wanted[::2]))
     assert told > 400
@@ -89,8 +83,8 @@ def test_recordings_of_shipped_agents(file: Any) -> None:
     assert heard(Monitor((V1, V2)), said) == heard(Thorough((V1, V2)), said)
 
 
-def test_forms_of_which_nothing_is_to_be_said_have_a_bound() -> None:
-    shapes = Shapes(V1.schema, 3)
+def test_shapes_of_which_nothing_is_to_be_said_have_a_bound() -> None:
+    types = Types(V1.schema, 3)
     for name in "abcdefg":
-        shapes.keep_plain(shapes.form("PromptRequest", {name: 1}))
-    assert len(shapes.plain) == 3
+        types.add_plain(types.shape("PromptRequest", {name: 1}))
+    assert len(types.plain) == 3

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from acp_session.monitor import Breach, Folding
-from acp_session.monitor.kept import MOST_MARKS
+from acp_monitor import Breach, Folding
+from acp_monitor.bounded import MAX_MARKS
 from acpgen import embedded, judge, recording
 from acpgen.validate import Counts, as_text, conversation, folded
 from monitor.scripts import Said, client, info, listed, opened, update, v1
@@ -41,9 +41,9 @@ def test_repeats_are_told_at_powers_of_ten_and_none_is_lost() -> None:
 
 def test_of_more_marks_than_are_kept_each_is_told() -> None:
     folding: Folding[int] = Folding()
-    counts = [folding.take(number, number) for _ in range(11) for number in range(MOST_MARKS + 5)]
-    assert counts[-MOST_MARKS - 5 :] == [0] * MOST_MARKS + [1] * 5
-    assert sum(counts) + sum(count for _, count in folding.rest()) == 11 * (MOST_MARKS + 5)
+    counts = [folding.take(number, number) for _ in range(11) for number in range(MAX_MARKS + 5)]
+    assert counts[-MAX_MARKS - 5 :] == [0] * MAX_MARKS + [1] * 5
+    assert sum(counts) + sum(count for _, count in folding.rest()) == 11 * (MAX_MARKS + 5)
 
 
 def test_breaches_differ_by_what_they_say_and_not_by_where_in_an_array() -> None:

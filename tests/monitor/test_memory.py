@@ -15,9 +15,9 @@ from acp_bindings import DecodeError, v1
 from acp_bindings.v1.methods import STRICT as V1
 from acp_bindings.v2.methods import STRICT as V2
 
-import acp_session
+import acp_monitor
 import tiers
-from acp_session.monitor import Monitor
+from acp_monitor import Monitor
 from jsonrpc_bindings.parse import VALUES, parse
 
 ITEMS: Final = 100_000
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(
 PROGRAM: Final = """
 import json, resource, sys
 from importlib import import_module
-from acp_session.monitor import Monitor
+from acp_monitor import Monitor
 
 strict = import_module(f"acp_bindings.{sys.argv[3]}.methods").STRICT
 line = sys.stdin.buffer.read()
@@ -66,7 +66,7 @@ def message(name: str, items: list[Any]) -> tuple[str, Any]:
 
 def taken(sender: str, few: str, line: bytes, version: str = "v1") -> tuple[int, int, int]:
     """The bytes that judging a line takes, those beyond what parsing it takes, and the number of breaches."""
-    folders = [str(Path(str(package.__file__)).parents[1]) for package in (acp_bindings, acp_session)]
+    folders = [str(Path(str(package.__file__)).parents[1]) for package in (acp_bindings, acp_monitor)]
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, sender, few, version],
         input=line,

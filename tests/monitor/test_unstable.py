@@ -10,7 +10,7 @@ from acp_bindings import v1 as stable
 from acp_bindings.unstable import v1, v2
 from acp_bindings.v1 import methods as judged
 
-from acp_session.monitor import Breach, Monitor
+from acp_monitor import Breach, Monitor
 from acpgen import judge
 from jsonrpc_bindings.homes import Home
 from jsonrpc_bindings.strict import Strict
@@ -45,9 +45,9 @@ def test_what_only_the_unstable_channel_has_is_noted_once_with_its_place(make: A
     notes = [breach for breach in heard(make()) if breach.rule == "only-unstable"]
     assert [(note.index, note.pointer) for note in notes] == [
         (0, "/params/clientCapabilities/plan"),
-        (1, "/result/agentCapabilities/providers"),
         (1, "/result/authMethods/0/type"),
         (1, "/result/authMethods/0/vars"),
+        (1, "/result/agentCapabilities/providers"),
         (2, "/method"),
         (7, "/params/update/sessionUpdate"),
         (7, "/params/update/planId"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import evidence
-from acp_session.monitor import upstream
+from acp_monitor import unstable as names
 from acpgen import judge
 
 
@@ -32,7 +32,7 @@ def test_every_unstable_name_is_known_and_none_of_them_is_stable_here(version: s
     stable = json.loads(evidence.path(f"upstream/acp-{version}-newest/schema.json").read_text("utf-8"))["$defs"]
     strict = judge.strict(judge.find(f"acp/{version}"))
     ours = strict.schema["$defs"]
-    known = upstream.UNSTABLE_FIELDS[f"acp/{version}"]
+    known = names.UNSTABLE_FIELDS[f"acp/{version}"]
     for name in theirs.keys() & ours.keys():
         if ours[name].get("additionalProperties") is True:
             continue  # any field goes
@@ -44,6 +44,6 @@ def test_every_unstable_name_is_known_and_none_of_them_is_stable_here(version: s
     unstable = {each["x-method"] for each in theirs.values() if "x-method" in each}
     assert (
         unstable - methods - {each.get("x-method") for each in stable.values()}
-        <= upstream.UNSTABLE_METHODS[f"acp/{version}"]
+        <= names.UNSTABLE_METHODS[f"acp/{version}"]
     )
-    assert not upstream.UNSTABLE_METHODS[f"acp/{version}"] & methods
+    assert not names.UNSTABLE_METHODS[f"acp/{version}"] & methods

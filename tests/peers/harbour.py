@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from acp_bindings import Refused, v1
+from acp_bindings import RequestError, v1
 from acp_bindings.v1 import peers
 
 from jsonrpc_bindings.transport import Memory, pair
@@ -52,9 +52,9 @@ class Agent(peers.Agent):
             case "fail":
                 raise ValueError("a secret of the agent")
             case "refuse":
-                raise Refused(-32000, "log in first", {"why": "tide"})
+                raise RequestError(-32000, "log in first", {"why": "tide"})
             case "params":
-                raise Refused.invalid_params("/params/prompt/0/text", "no such wish")
+                raise RequestError.invalid_params("/params/prompt/0/text", "no such wish")
             case "nothing":
                 return None  # type: ignore[return-value]
             case "other":

@@ -7,10 +7,10 @@ import logging
 from typing import Any
 
 import pytest
-from acp_bindings import ConnectionEnded, DecodeError, EncodeError, Failed, NotAdvertised, NotStrict, v1
+from acp_bindings import ConnectionClosed, DecodeError, EncodeError, NotAdvertised, NotStrict, PeerError, v1
 from acp_bindings.v1 import peers
 
-from acp_session.monitor import Monitor
+from acp_monitor import Monitor
 from jsonrpc_bindings.transport import pair
 from peers.harbour import Agent, Client, call, raw_agent, raw_client, run, said, wish
 
@@ -156,7 +156,7 @@ def test_a_failure_of_a_handler_is_answered_by_the_table_and_leaks_nothing(
 ) -> None:
     async def test() -> None:
         async with peers.join(Agent(), Client()) as (agent, _):
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await agent.session_prompt(wish(text))
             assert (failed.value.code, failed.value.message, failed.value.data) == (code, message, data)
             assert isinstance(failed.value.error, v1.Error)
@@ -169,7 +169,7 @@ def test_a_failure_of_a_handler_is_answered_by_the_table_and_leaks_nothing(
 def test_what_is_not_served_is_not_found_and_what_was_not_advertised_is_not_asked() -> None:
     async def test() -> None:
         async with peers.join(Agent(), Client()) as (agent, client):
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await agent.authenticate(v1.AuthenticateRequest(method_id="m"))
             assert failed.value.code == -32601
             await agent.initialize(HELLO)
@@ -180,7 +180,7 @@ def test_what_is_not_served_is_not_found_and_what_was_not_advertised_is_not_aske
                 await client.fs_read_text_file(v1.ReadTextFileRequest(session_id="s", path="/tide"))
         async with peers.join(Agent(), Client(), gates=False) as (agent, _):
             await agent.initialize(HELLO)
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await agent.session_load(load)
             assert failed.value.code == -32601
 
@@ -220,7 +220,7 @@ def test_extension_methods_come_and_go_as_plain_json() -> None:
                 "params": {"at": 3},
             }
             await agent.extension_notification("_tide/turned")
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await agent.extension_request("_moon")
             assert failed.value.code == -32601
 
@@ -243,7 +243,7 @@ def test_under_strict_nothing_is_sent_that_the_schema_forbids() -> None:
             request.mcp_servers.append("tide")  # type: ignore[arg-type]
             with pytest.raises(EncodeError, match="/mcpServers/0: an object is expected"):
                 await agent.session_new(request)
-            with pytest.raises(Failed) as failed:
+            with pytest.raises(PeerError) as failed:
                 await agent.initialize(HELLO)
             assert failed.value.code == -32603
 
@@ -345,11 +345,11 @@ def test_the_end_of_the_peer_wakes_every_waiter() -> None:
                 await raw.hear()
             await raw.end.close()
             for found in await asyncio.gather(*waiting, return_exceptions=True):
-                assert isinstance(found, ConnectionEnded)
+                assert isinstance(found, ConnectionClosed)
                 assert str(found) == "the agent has ended"
-            with pytest.raises(ConnectionEnded):
+            with pytest.raises(ConnectionClosed):
                 await agent.session_prompt(wish("x"))
-            with pytest.raises(ConnectionEnded):
+            with pytest.raises(ConnectionClosed):
                 await agent.session_cancel(v1.CancelNotification(session_id="s"))
 
     run(test)
@@ -364,7 +364,7 @@ def test_the_end_wakes_whoever_waits_until_the_peer_reads() -> None:
             await asyncio.sleep(0)
             await far.close()
             found = await asyncio.gather(waiting, telling, return_exceptions=True)
-            assert [type(one) for one in found] == [ConnectionEnded, ConnectionEnded]
+            assert [type(one) for one in found] == [ConnectionClosed, ConnectionClosed]
 
     run(test)
 
@@ -376,7 +376,7 @@ def test_leaving_the_block_ends_what_runs() -> None:
             waiting = asyncio.create_task(agent.session_prompt(wish("wait")))
             while not ours.at_work:
                 await asyncio.sleep(0)
-        with pytest.raises(ConnectionEnded):
+        with pytest.raises(ConnectionClosed):
             await waiting
         assert not ours.at_work
 

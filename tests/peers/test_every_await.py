@@ -13,7 +13,7 @@ from types import coroutine
 from typing import Any
 
 import pytest
-from acp_bindings import ConnectionEnded, Failed, v1
+from acp_bindings import ConnectionClosed, PeerError, v1
 from acp_bindings.v1 import peers
 
 from jsonrpc_bindings import websocket
@@ -180,7 +180,7 @@ class Dying:
             for one in (self.end, self.end.other):
                 if one._reader is not None and not one._reader.done():  # pyright: ignore[reportPrivateUsage]
                     one._reader.set_result(None)  # pyright: ignore[reportPrivateUsage]
-            raise ConnectionEnded("it died")
+            raise ConnectionClosed("it died")
         self.end.send(message)
 
     @property
@@ -213,7 +213,7 @@ def test_a_peer_that_dies_at_any_of_its_messages_leaves_nobody_waiting(who: str)
                 await agent.initialize(HELLO)
                 await agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
                 await agent.session_prompt(wish("go"))
-            except (ConnectionEnded, Failed):
+            except (ConnectionClosed, PeerError):
                 return False
         return True
 
@@ -250,7 +250,7 @@ def test_a_handler_that_is_cancelled_at_any_of_its_awaits_is_answered_and_the_co
                 agent.number = number
                 try:
                     await calls.session_prompt(wish("go"))
-                except Failed as failed:
+                except PeerError as failed:
                     codes.append(failed.code)
                 else:
                     break

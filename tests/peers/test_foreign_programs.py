@@ -21,7 +21,7 @@ from methods.made import documents, package
 from peers.harbour import run
 
 HERE: Final = Path(__file__).parent
-MCP_SERVER: Final = HERE.parent / "session" / "programs" / "mcp_server.py"
+MCP_SERVER: Final = HERE.parent / "workspace" / "programs" / "mcp_server.py"
 OUR_SERVER: Final = HERE / "tide_server.py"
 
 
@@ -237,7 +237,7 @@ def test_a_handler_answers_with_null_where_the_schema_says_so(tmp_path: Path) ->
         async with peers.join(peers.Client(), Server(), strict=True) as (_, server):
             assert await server.stop() is None
             assert await server.last() is None
-            with pytest.raises(runtime.Failed, match="internal error"):
+            with pytest.raises(runtime.PeerError, match="internal error"):
                 await server.first()
 
     run(test)

@@ -94,7 +94,7 @@ def test_a_strangers_protocol_has_working_peers(tmp_path: Path, monkeypatch: pyt
         async with peers.join(sides["player"], sides["table"]) as (_, table):
             assert (await table.game_move(chess.MoveRequest(square="e4"))).reply == "e4!"
             await table.game_resign()
-            with pytest.raises(runtime.Failed) as failed:
+            with pytest.raises(runtime.PeerError) as failed:
                 await table.bring(chess.BringRequest(table=chess.Table()))
             assert failed.value.code == -32601
         assert said[0] == 3
@@ -250,7 +250,7 @@ class Agent(peers.Agent):
 
 def test_sides_may_be_called_like_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, sides in enumerate(
-        [["kind", "peers"], ["Any", "class"], ["self", "wire"], ["a-b", "a_b"], ["remote", "side"]]
+        [["kind", "peers"], ["Any", "class"], ["self", "wire"], ["a-b", "a_b"], ["remote", "side"], ["stderr", "cwd"]]
     ):
         schema = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from acp_bindings import ConnectionEnded, DecodeError, v1
+from acp_bindings import ConnectionClosed, DecodeError, v1
 from acp_bindings.v1 import peers
 
 from jsonrpc_bindings.ends import Ends
@@ -365,7 +365,7 @@ def test_nobody_waits_for_an_answer_that_was_too_large_to_be_read(line: bytes, i
             asking = asyncio.create_task(agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])))
             assert (await raw.hear())["id"] == 1
             raw.say(line)
-            with pytest.raises(DecodeError if is_told_apart else ConnectionEnded, match="more than 1000 values"):
+            with pytest.raises(DecodeError if is_told_apart else ConnectionClosed, match="more than 1000 values"):
                 await asking
             assert agent.connection.is_ended is not is_told_apart
 

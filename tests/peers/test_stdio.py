@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import ConnectionEnded, DecodeError, v1
+from acp_bindings import ConnectionClosed, DecodeError, v1
 from acp_bindings.v1 import peers
 
 from jsonrpc_bindings.child import Child
@@ -90,7 +90,7 @@ def test_an_agent_that_dies_or_never_answers_leaves_nobody_waiting_and_is_ended(
         async with spawn(what, client, grace=0.3) as agent:
             child: Child = agent.connection.transport
             if what in ("gone", "half"):
-                with pytest.raises(ConnectionEnded):
+                with pytest.raises(ConnectionClosed):
                     await agent.initialize(HELLO)
             else:
                 await client.ready.wait()
@@ -107,9 +107,81 @@ def test_an_agent_that_is_killed_in_a_turn_wakes_its_client() -> None:
     async def test() -> None:
         async with spawn() as agent:
             await agent.initialize(HELLO)
-            with pytest.raises(ConnectionEnded, match="the agent has ended"):
+            with pytest.raises(ConnectionClosed, match="the agent has ended"):
                 await agent.session_prompt(wish("die"))
             assert agent.connection.transport.returncode in (None, -9)
+
+    run(test)
+
+
+FAILING = "import sys; sys.stderr.write('starting\\nno tide table\\n'); "
+
+
+@pytest.mark.parametrize(
+    ("ending", "exit_code", "signal", "message"),
+    [
+        (
+            "sys.exit(3)",
+            3,
+            None,
+            "the agent has ended: its exit code is 3, and its standard error ends with 'no tide table'",
+        ),
+        ("", 0, None, "the agent has ended: its exit code is 0"),
+        pytest.param(
+            "sys.stdin.readline(); import os; os.kill(os.getpid(), 9)",
+            None,
+            "SIGKILL",
+            "the agent has ended: it was ended by SIGKILL, and its standard error ends with 'no tide table'",
+            marks=posix,
+        ),
+    ],
+)
+def test_what_waits_for_an_agent_that_has_ended_learns_how_and_what_it_said_last(
+    ending: str, exit_code: int | None, signal: str | None, message: str
+) -> None:
+    async def test() -> None:
+        command = [sys.executable, "-c", FAILING + ending]
+        async with peers.spawn_agent(command, Client(), grace=0.3) as agent:
+            for _ in range(2):
+                with pytest.raises(ConnectionClosed) as caught:
+                    await agent.initialize(HELLO)
+                assert (caught.value.exit_code, caught.value.signal) == (exit_code, signal)
+                assert caught.value.stderr == "starting\nno tide table\n"
+                assert str(caught.value) == message
+
+    run(test)
+
+
+@pytest.mark.parametrize("where", ["ours", "nowhere", "a file"])
+def test_the_standard_error_of_an_agent_goes_where_it_is_wanted_and_its_end_is_kept(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], where: str
+) -> None:
+    async def test() -> None:
+        with (tmp_path / "errors").open("w") as file:
+            stderr = {"ours": None, "nowhere": subprocess.PIPE, "a file": file}[where]
+            command = [sys.executable, "-c", "import sys; sys.stderr.write('x' * 100_000 + 'end\\n')"]
+            child = await Child.start(command, Lines(), stderr=stderr)
+        while await _received(child) is not None:
+            pass
+        await child.close()
+        assert (len(child.errors), child.errors[-5:]) == (16384, "xend\n")
+
+    run(test)
+    assert len(capfd.readouterr().err) == (100_004 if where == "ours" else 0)
+    assert (tmp_path / "errors").stat().st_size == (100_004 if where == "a file" else 0)
+
+
+async def _received(child: Child) -> bytes | None:
+    try:
+        return await child.receive()
+    except ConnectionClosed:
+        return None
+
+
+def test_standard_error_never_mixes_with_messages() -> None:
+    async def test() -> None:
+        with pytest.raises(ValueError, match="cannot be kept"):
+            await Child.start(program(), Lines(), stderr=subprocess.STDOUT)
 
     run(test)
 

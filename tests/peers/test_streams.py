@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from jsonrpc_bindings import streams
-from jsonrpc_bindings.failures import ConnectionEnded
+from jsonrpc_bindings.failures import ConnectionClosed
 from jsonrpc_bindings.framing import Lines
 from jsonrpc_bindings.pipes import CAPACITY, Incoming, Outgoing, Piped
 from jsonrpc_bindings.streams import Sink, Source, sink, source
@@ -108,7 +108,7 @@ def test_messages_go_out_whole_and_in_order_and_what_waits_is_written_before_the
         ends.sink.close()
         assert await reading == b"1\n" + BIG + b"\n2\n"
         await ends.lost.wait()
-        with pytest.raises(ConnectionEnded):
+        with pytest.raises(ConnectionClosed):
             ends.send(b"3")
 
     run(work)
@@ -161,9 +161,9 @@ def test_a_peer_that_does_not_read_any_more_ends_who_waits() -> None:
         draining = asyncio.create_task(ends.drain())
         await asyncio.sleep(0)
         os.close(ends.far)
-        with pytest.raises(ConnectionEnded):
+        with pytest.raises(ConnectionClosed):
             await draining
-        with pytest.raises(ConnectionEnded):
+        with pytest.raises(ConnectionClosed):
             ends.send(b"1")
 
     run(work)

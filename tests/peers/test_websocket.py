@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import ConnectionEnded, v1
+from acp_bindings import ConnectionClosed, v1
 from acp_bindings.v1 import peers
+from websockets import exceptions
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin
 
 from jsonrpc_bindings import websocket
@@ -135,7 +136,7 @@ def test_a_message_that_is_too_long_ends_the_connection_with_1009_and_says_so_on
     async def test() -> None:
         told: list[object] = []
         async with talking(limit=1000, told=told.append) as agent:
-            with pytest.raises(ConnectionEnded, match=r"the agent has ended: .* 1009"):
+            with pytest.raises(ConnectionClosed, match=r"the agent has ended: .* 1009"):
                 await agent.session_prompt(wish("x" * 2000))
         assert told == ["a message is longer than 1000 bytes"]
 
@@ -147,7 +148,7 @@ def test_a_peer_hears_when_its_answer_is_too_long() -> None:
         async with raw_server(answer(_meta={"x": "y" * 5000})) as uri:
             link = await websocket.connect(uri, limit=1000)
             async with peers.connect_agent(Client(), link) as agent:
-                with pytest.raises(ConnectionEnded, match="the agent has ended: a message is longer than 1000 bytes"):
+                with pytest.raises(ConnectionClosed, match="the agent has ended: a message is longer than 1000 bytes"):
                     await agent.initialize(HELLO)
 
     run(test)
@@ -226,7 +227,7 @@ def test_the_peer_sees_that_we_are_done_and_a_server_that_it_is_going_away() -> 
                 pass
         async with websocket.serve(Agent) as listener:
             socket = await connect(listener.uri)
-        with pytest.raises(ConnectionClosed):
+        with pytest.raises(exceptions.ConnectionClosed):
             await socket.recv()
         assert codes == [1000]
         assert socket.close_code == 1001
@@ -241,9 +242,9 @@ def test_the_peer_sees_that_we_are_done_and_a_server_that_it_is_going_away() -> 
 def test_a_call_says_with_which_code_its_peer_has_ended(code: int, said: str) -> None:
     async def test() -> None:
         async with raw_server(code) as uri, peers.connect_agent(Client(), await websocket.connect(uri)) as agent:
-            with pytest.raises(ConnectionEnded, match=said):
+            with pytest.raises(ConnectionClosed, match=said):
                 await agent.initialize(HELLO)
-            with pytest.raises(ConnectionEnded, match=said):
+            with pytest.raises(ConnectionClosed, match=said):
                 await agent.initialize(HELLO)
 
     run(test)
@@ -262,7 +263,7 @@ def test_a_peer_that_is_cut_off_wakes_everybody() -> None:
                 assert isinstance(transport, websocket.Socket)
                 transport._cut()  # pyright: ignore[reportPrivateUsage]
                 for one in asked:
-                    with pytest.raises(ConnectionEnded, match=r"1006 \(the connection was cut\)"):
+                    with pytest.raises(ConnectionClosed, match=r"1006 \(the connection was cut\)"):
                         await one
         assert len(agent.cancelled) == 5
 
@@ -284,9 +285,9 @@ def test_closing_does_not_wait_for_a_peer_that_does_not_read() -> None:
             assert link.is_full
             waiting = asyncio.create_task(link.drain())
             await link.close()
-            with pytest.raises(ConnectionEnded):
+            with pytest.raises(ConnectionClosed):
                 await waiting
-            with pytest.raises(ConnectionEnded):
+            with pytest.raises(ConnectionClosed):
                 link.send(b"{}")
             enough.set()
 

@@ -17,6 +17,16 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 DEFECT = sys.argv[1] if len(sys.argv) > 1 else ""
+LOGINS: dict[str, list[dict[str, Any]]] = {
+    "has a login": [{"id": "browser", "name": "Log in"}],
+    "needs a login that it offers": [{"id": "browser", "name": "Log in"}],
+    "has a login in a terminal": [{"id": "tty", "name": "Log in", "type": "terminal", "args": ["login"]}],
+    "has an old login in a terminal": [{"id": "tty", "name": "Log in", "_meta": {"terminal-auth": {"command": "x"}}}],
+    "has a login by a variable": [{"id": "key", "name": "Key", "type": "env_var", "vars": [{"name": "KEY"}]}],
+    "has one id for two logins": [{"id": "a", "name": "A"}, {"id": "a", "name": "B"}],
+}
+"""What some offer to log in with, in version 1."""
+
 INT64 = range(-(2**63), 2**63)
 
 
@@ -215,14 +225,14 @@ class Agent:
             self.version = wanted
         if DEFECT == "only version 1 when asked for more":
             self.version = 1 if wanted != 2 else 2
-        if DEFECT == "needs a login":
+        if DEFECT == "needs a login" or DEFECT in LOGINS:
             self.version = 1
         self.is_greeted = True
         self.offered = params.get("clientCapabilities") or params.get("capabilities") or {}
         info = {"name": "right-agent", "version": "1.0"}
         prompt = {"image": True, "audio": True, "embeddedContext": True}
         offered: dict[str, Any] = {"list": {}, "resume": {}, "close": {}, "delete": {}, "fork": {}}
-        result = {
+        result: dict[str, Any] = {
             "protocolVersion": self.version,
             "agentInfo": info,
             "agentCapabilities": {"loadSession": True, "promptCapabilities": prompt, "sessionCapabilities": offered},
@@ -232,6 +242,11 @@ class Agent:
             result = {"protocolVersion": 2, "info": info, "capabilities": {"session": session}}
         if DEFECT == "text between messages":
             print("Welcome to the agent!", flush=True)
+        if DEFECT in LOGINS:
+            can = inside(self.offered, "auth", "terminal") is True
+            result["authMethods"] = [one for one in LOGINS[DEFECT] if can or one.get("type") != "terminal"]
+        if DEFECT == "has no name":
+            result.pop("agentInfo", None)
         return result
 
     def do_session_new(self, params: Any, _: Any) -> Any:
@@ -245,7 +260,7 @@ class Agent:
                     raise Failed(-32602, "no such transport")
         if self.version == 1 and "mcpServers" not in params:
             raise Failed(-32602, "mcpServers is required")
-        if DEFECT == "needs a login":
+        if DEFECT in ("needs a login", "needs a login that it offers"):
             raise Failed(-32000, "Authentication required")
         name = "the-session" if DEFECT == "one id for all sessions" else f"session-{os.getpid()}-{next(self.names)}"
         self.sessions[name] = self.stored[name] = Session(cwd)

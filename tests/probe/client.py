@@ -72,6 +72,10 @@ def answer(message: Any) -> None:
             error(None, -32601, "Method not found")
         if DEFECT == "ends at unknown completions" and message["method"] == "elicitation/complete":
             sys.exit(1)
+        if DEFECT == "ends at early updates" and "available_commands_update" in json.dumps(message):
+            sys.exit(1)
+        if DEFECT == "ends at stale updates" and "acpgen-no-such-call" in json.dumps(message):
+            sys.exit(1)
         if DEFECT == "ends at unknown updates" and "_acpgen.dev/tide" in json.dumps(message):
             sys.exit(1)
         return

@@ -22,6 +22,8 @@ DEFECTS: Final[dict[str, tuple[str, set[tuple[str, str]]]]] = {
     "answers notifications": ("v1/json-rpc/unknown-notification", {("json-rpc/unknown-notification", "must")}),
     "answers unknown methods": ("v1/json-rpc/unknown-method", {("json-rpc/unknown-method", "must")}),
     "ends at unknown updates": ("v1/client/unknown-update", {("client/unknown-update", "should")}),
+    "ends at early updates": ("v1/client/early-update", {("client/early-update", "should")}),
+    "ends at stale updates": ("v1/client/stale-update", {("client/stale-update", "should")}),
     "accepts any mode": ("v1/elicitation/unknown-mode", {("elicitation/unknown-mode", "must")}),
     "ends at unknown completions": (
         "v1/elicitation/unknown-completion",

@@ -161,7 +161,10 @@ def test_an_agent_that_is_right_breaks_nothing_and_is_reached_everywhere() -> No
     }, missed
     table = registry.load()
     wanted = {
-        registry.full(case, version) for case in table.values() if "agent" in case.sides for version in case.versions
+        registry.full(case, version)
+        for case in table.values()
+        if "agent" in case.sides and not case.is_extra
+        for version in case.versions
     }
     assert set(report.reached) | set(missed) == wanted
 
@@ -209,6 +212,38 @@ def test_turns_of_version_2_that_end_with_an_error_judge_nothing() -> None:
     assert missed["v2/prompt-turn/text"] == "session/prompt ended with an error: -32603 the model is gone"
     assert missed["v2/prompt-turn/cancel-after-update"] == missed["v2/prompt-turn/text"]
     assert not {one for one in report.reached if one.endswith(("/text", "/cancel-after-update"))}, report.reached
+
+
+LISTING: Final[dict[str, set[tuple[str, str]]]] = {
+    "": {("registry/login-methods", "must")},
+    "has a login": set(),
+    "needs a login that it offers": set(),
+    "has a login in a terminal": set(),
+    "has an old login in a terminal": set(),
+    "has a login by a variable": {("registry/login-methods", "must")},
+    "has one id for two logins": {("registry/login-methods", "must")},
+    "needs a login": {("registry/login-methods", "must"), ("registry/session-or-login", "should")},
+    "has no name": {("registry/login-methods", "must"), ("registry/name-and-version", "should")},
+    "text between messages": {("registry/login-methods", "must"), ("not-json", "must")},
+}
+"""What a registry would hold against an agent."""
+
+
+@pytest.mark.parametrize("defect", LISTING)
+def test_what_registries_check_is_checked_when_it_is_asked_for(defect: str) -> None:
+    report = probed(*registry.OF_REGISTRIES, defect=defect)
+    assert {one for one in told(report) if one[1] != "note"} == LISTING[defect], written(report, "text")
+    assert report.code == int(any(level == "must" for _, level in LISTING[defect]))
+
+
+def test_the_option_for_registries_is_a_choice_of_cases() -> None:
+    listed = run("--registry", "--list").stdout
+    assert "registry/login-methods" in listed and "prompt-turn" not in listed
+    for more in (["--case", "transports"], ["--client"]):
+        refused = run("--registry", *more, "--", *agent())
+        assert (refused.returncode, "--registry and " in refused.stderr) == (2, True)
+    silent = run("--registry", "--timeout", "0.3", "--", *agent("says nothing"))
+    assert silent.returncode == 1
 
 
 @pytest.mark.parametrize("defect", ["ends at once", "says nothing"])

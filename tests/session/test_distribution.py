@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 
 import acpgen
-from acp_session.containment import guarantees
-from session.conftest import PATHS
+from acp_workspace.containment import guarantees
+from workspace.conftest import PATHS
 
 REPOSITORY: Final = Path(__file__).parents[2]
 PROJECT: Final = REPOSITORY / "generator" / "acp-session"
@@ -25,23 +25,24 @@ def needed(lines: list[str]) -> tuple[set[str], set[str]]:
     return {name for name, _, _ in parts}, {version for _, _, version in parts}
 
 
-def test_the_distribution_needs_the_bindings_of_its_own_version_and_a_parser() -> None:
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert (project["name"], project["version"]) == ("acp-session", acpgen.__version__)
-    runtime = tomllib.loads((REPOSITORY / "generator" / "jsonrpc_bindings" / "pyproject.toml").read_text("utf-8"))
-    parser = [line for line in runtime["project"]["dependencies"] if line.startswith("jiter")]
-    ours = [line for line in project["dependencies"] if line not in parser]
-    assert len(parser) == 1
-    assert len(ours) == len(project["dependencies"]) - 1
-    assert needed(ours) == ({"acp-bindings", "jsonrpc-bindings"}, {project["version"]})
-    assert needed(project["optional-dependencies"]["mcp"]) == ({"mcp-bindings"}, {project["version"]})
-    bindings = tomllib.loads((REPOSITORY / "generated/python/acp-bindings/pyproject.toml").read_text("utf-8"))
-    assert project["version"] == bindings["project"]["version"] == runtime["project"]["version"]
+NEEDS: Final = {
+    "session": {"acp-bindings", "acp-workspace", "jsonrpc-bindings"},
+    "workspace": {"acp-bindings", "jsonrpc-bindings"},
+    "monitor": {"acp-bindings", "jsonrpc-bindings"},
+}
 
 
-def test_the_package_is_in_the_repository_once() -> None:
-    ours = {path.parent for path in REPOSITORY.glob("*/**/filesystem.py") if ".venv" not in path.parts}
-    assert ours == {PROJECT / "acp_session"}
+@pytest.mark.parametrize("name", NEEDS)
+def test_a_distribution_needs_others_of_its_own_version(name: str) -> None:
+    path = REPOSITORY / "generator" / f"acp-{name}" / "pyproject.toml"
+    project = tomllib.loads(path.read_text("utf-8"))["project"]
+    assert (project["name"], project["version"]) == (f"acp-{name}", acpgen.__version__)
+    ours = [line for line in project["dependencies"] if not line.startswith("jiter")]
+    assert needed(ours) == (NEEDS[name], {project["version"]})
+    optional = project.get("optional-dependencies", {})
+    assert {key: needed(lines) for key, lines in optional.items()} == (
+        {"mcp": ({"mcp-bindings"}, {project["version"]})} if name == "workspace" else {}
+    )
 
 
 @pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -50,11 +51,11 @@ def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     _, _, rest = (PROJECT / "README.md").read_text("utf-8").partition("```python\n")
     shown = rest.partition("```")[0]
-    assert '["my-agent"]' in shown
     program = tmp_path / "program.py"
     program.write_text(
-        shown.replace("/srv/", f"{tmp_path}/").replace('["my-agent"]', '[sys.executable, __file__, "agent"]')
-        + "import asyncio, sys\nasyncio.run(peers.run_agent(MyAgent()) if sys.argv[1:] else main())\n"
+        shown.partition("if __name__")[0].replace("/srv/", f"{tmp_path}/")
+        + "import asyncio, sys\nif sys.argv[1:]:\n    run_agent(Notes())\n"
+        + "else:\n    assert asyncio.run(main([sys.executable, __file__, 'agent'])) == 'Done.'\n"
     )
     subprocess.run(
         [sys.executable, "-W", "error", str(program)],

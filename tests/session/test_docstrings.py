@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import inspect
 import os
 import subprocess
 import sys
@@ -12,51 +13,33 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "generator" / "acp-session" / "acp_session"
-MODULES = (
-    *("atomic", "baseline", "containment", "errors", "filesystem", "mcp_roots", "permission", "sensitive", "text"),
-    *("handles", "mechanism", "policy", "versioning", "workers", "workspace"),
-    *("approval", "processes", "tail", "terminals", "disk", "scope", "store"),
-    *("agent_host", "client_host", "transcript", "mcp_cache", "mcp_provider", "mcp_uris"),
-    *("agent_session", "hosted", "permission_folding", "sandbox", "turn"),
+GENERATOR = Path(__file__).parents[2] / "generator"
+MODULES = sorted(
+    f"{path.parent.name}.{path.stem}"
+    for name in ("session", "workspace")
+    for path in (GENERATOR / f"acp-{name}" / f"acp_{name}").glob("*.py")
+    if path.stem != "__init__"
 )
-WITH_EXAMPLES = frozenset(MODULES) - {
-    "mcp_cache",
-    "mcp_provider",
-    "mcp_roots",
-    "agent_host",
-    "agent_session",
-    "client_host",
-    "hosted",
-    "turn",
-    "disk",
-    "store",
-    "workspace",
-    "atomic",
-    "containment",
-    "handles",
-    "processes",
-    "terminals",
-    "workers",
-}
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_are_true(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"acp_session.{name}"))
-    assert result.failed == 0
-    assert (result.attempted > 0) == (name in WITH_EXAMPLES)
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_everything_public_has_a_docstring(name: str) -> None:
-    tree = ast.parse((PACKAGE / f"{name}.py").read_text("utf-8"))
+    module = importlib.import_module(name)
+    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
     assert ast.get_docstring(tree)
+    owners = {id(node): one.name for one in tree.body if isinstance(one, ast.ClassDef) for node in one.body}
     for node in ast.walk(tree):
         if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) or node.name.startswith("_"):
             continue
         stub = isinstance(node.body[-1], ast.Expr) and ast.unparse(node.body[-1]) == "..."
-        assert ast.get_docstring(node) or stub or is_local(tree, node), f"{name}.{node.name}"
+        owner = owners.get(id(node))
+        inherited = owner is not None and inspect.getdoc(getattr(getattr(module, owner), node.name))
+        assert ast.get_docstring(node) or inherited or stub or is_local(tree, node), f"{name}.{node.name}"
 
 
 def is_local(tree: ast.Module, node: ast.AST) -> bool:
@@ -69,8 +52,8 @@ def is_local(tree: ast.Module, node: ast.AST) -> bool:
 
 def test_the_package_imports_nothing_before_it_is_needed() -> None:
     program = (
-        f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); import acp_session; print('msgspec' in sys.modules);"
-        "import acp_session.adapter, acp_session.hosted, acp_session.mcp_roots; print('pydantic' in sys.modules)"
+        "import sys; import acp_session; print('msgspec' in sys.modules);"
+        "import acp_session.adapter, acp_session.connect, acp_session.serving, acp_workspace.mcp_roots; print('pydantic' in sys.modules)"
     )
     run = subprocess.run(
         [sys.executable, "-c", program],

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings.v1 import peers
 
-from acp_session.containment import guarantees
-from acp_session.filesystem import FileEvent, FilePolicy
+from acp_session import connect_agent
+from acp_workspace.containment import guarantees
+from acp_workspace.filesystem import FilePolicy
 from examples.files import FilesClient
 from jsonrpc_bindings.transport import Memory, pair
-from session.conftest import PATHS
+from workspace.conftest import PATHS
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -86,11 +86,11 @@ def converse(
         agent = Agent(far, advertised=advertised)
         begin(agent)
         running = asyncio.create_task(agent.run())
-        async with peers.connect_agent(client, near):
-            await client.start(f"{base}/app", [f"{base}/lib"] if advertised else [])
+        async with connect_agent(near, client, versions=(1,)) as found:
+            more = [f"{base}/lib"] if advertised else []
+            await found.new_session(f"{base}/app", additional_directories=more)
             await talk(agent, client)
         await running
-        await client.host.aclose()
         return client
 
     return asyncio.run(asyncio.wait_for(connected(), 60))
@@ -104,7 +104,7 @@ def test_the_documents_own_tests_pass_over_the_wire(tmp_path: Path) -> None:
         assert await agent.read(tmp_path / "app" / "missing.txt") == -32002
 
     client = converse(tmp_path, talk)
-    assert [event.phase for event in client.events if isinstance(event, FileEvent)] == [
+    assert [event.phase for event in client.events] == [
         "started",
         "done",
         "started",

@@ -1,117 +1,131 @@
-"""The state of a session, from its updates."""
+"""The state of a session as its updates make it."""
 
 from __future__ import annotations
 
-import json
+import base64
 from typing import Any
 
 import pytest
-from acp_bindings import v1
+from acp_bindings import v2
 
-from acp_session.transcript import Call, Compaction, Message, Transcript
+from acp_session.modes import Mode
+from acp_session.transcript import Compaction, Message, ToolCallState, Transcript
+from session.raw_agents import text
 
 
 def fed(*updates: dict[str, Any], **named: Any) -> Transcript:
-    """A transcript of updates as they stand on the wire."""
     transcript = Transcript(**named)
     for update in updates:
-        params = {"sessionId": "s", "update": update}
-        line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params})
-        message: Any = v1.decode(line, sender="agent")
-        transcript.apply(message.params.update)
+        made = v2.decode_as(v2.UpdateSessionNotification, {"sessionId": "s", "update": update})
+        transcript.apply(made.update)
     return transcript
 
 
-def said(kind: str, text: str, **more: Any) -> dict[str, Any]:
-    return {"sessionUpdate": f"{kind}_chunk", "content": {"type": "text", "text": text}, **more}
+def chunk(kind: str, words: str, message_id: str) -> dict[str, Any]:
+    return {"sessionUpdate": f"{kind}_chunk", "messageId": message_id, "content": text(words)}
 
 
-def test_pieces_make_messages_and_other_entries_end_them() -> None:
+def call(tool_call_id: str, **fields: Any) -> dict[str, Any]:
+    return {"sessionUpdate": "tool_call_update", "toolCallId": tool_call_id, **fields}
+
+
+def test_entries_of_user_and_agent_stand_apart_and_in_order() -> None:
     transcript = fed(
-        said("user_message", "a"),
-        said("user_message", "b"),
-        said("agent_thought", "c"),
-        said("agent_message", "d"),
-        {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T"},
-        said("agent_message", "e"),
-        {"sessionUpdate": "plan", "entries": []},
-        said("agent_message", "f"),
+        chunk("user_message", "a", "1"),
+        chunk("user_message", "b", "1"),
+        chunk("agent_thought", "c", "2"),
+        chunk("agent_message", "d", "2"),
+        call("t", title="T"),
+        chunk("agent_message", "e", "2"),
     )
-    found = [(one.speaker, one.text) if isinstance(one, Message) else type(one) for one in transcript.entries]
-    assert found == [("user", "ab"), ("thought", "c"), ("agent", "d"), Call, ("agent", "ef")]
+    found = [(one.role, one.text) if isinstance(one, Message) else type(one) for one in transcript.entries]
+    assert found == [("user", "ab"), ("thought", "c"), ("agent", "de"), ToolCallState]
+    groups = (transcript.user_messages, transcript.agent_messages, transcript.thoughts)
+    assert [[one.text for one in group] for group in groups] == [["ab"], ["de"], ["c"]]
 
 
-def test_pieces_with_an_id_find_their_message() -> None:
-    transcript = fed(
-        said("agent_message", "a", messageId="1"),
-        said("agent_message", "x", messageId="2"),
-        said("agent_message", "b", messageId="1"),
-        said("agent_message", "n"),
-        said("agent_thought", "t", messageId="1"),
-        said("agent_message", "m"),
-    )
-    assert [(one.message_id, one.text) for one in transcript.messages] == [
-        *(("1", "ab"), ("2", "x"), (None, "n"), ("1", "t"), (None, "m"))
-    ]
+def test_messages_are_replaced_added_to_and_cleared_by_their_id() -> None:
+    def message(content: Any, **more: Any) -> dict[str, Any]:
+        return {"sessionUpdate": "agent_message", "messageId": "a", "content": content, **more}
+
+    piece = chunk("agent_message", "B", "a")
+    assert fed(message([text("A")]), piece).messages[0].text == "AB"
+    assert fed(piece, message([text("C")]), piece).messages[0].text == "CB"
+    assert fed(piece, message(None)).messages[0].text == ""
+    without = {"sessionUpdate": "agent_message", "messageId": "a", "_meta": {"x": 1}}
+    found = fed(piece, without).messages[0]
+    assert (found.text, found.meta) == ("B", {"x": 1})
 
 
-def test_a_tool_call_changes_by_what_has_a_value() -> None:
-    transcript = fed(
-        {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "kind": "read", "rawInput": {"a": 1}},
-        {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "in_progress", "title": None},
-        {"sessionUpdate": "tool_call_update", "toolCallId": "t", "locations": [{"path": "/a"}]},
-        {"sessionUpdate": "tool_call_update", "toolCallId": "t", "locations": [], "status": "completed"},
-        {"sessionUpdate": "tool_call_update", "toolCallId": "u", "title": "new"},
+def test_tool_calls_terminals_and_plans_are_patched() -> None:
+    item = {"type": "content", "content": text("x")}
+    entry = {"content": "a", "priority": "high", "status": "pending"}
+    seen = fed(
+        call("c", title="T", kind="read", rawInput={"a": 1}),
+        {"sessionUpdate": "tool_call_content_chunk", "toolCallId": "c", "content": item},
+        {"sessionUpdate": "tool_call_content_chunk", "toolCallId": "c", "content": item},
+        call("c", kind=None, capabilities={"cancel": {}}),
+        {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "w6Q="},
+        {"sessionUpdate": "terminal_update", "terminalId": "t", "output": {"data": "Yg=="}, "command": "ls"},
+        {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "Yw=="},
+        {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "no base64"},
+        {"sessionUpdate": "terminal_update", "terminalId": "t", "exitStatus": {"exitCode": 3}},
+        {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": [entry]}},
+        {"sessionUpdate": "plan_update", "plan": {"type": "_map", "planId": "m", "x": 1}},
+        {"sessionUpdate": "_tide", "metres": 2},
+        {"sessionUpdate": "state_update", "state": "_low", "x": 1},
     )
-    call = transcript.calls["t"].now
-    assert (call.title, call.kind, call.status, call.raw_input, call.locations) == (
-        "T",
-        "read",
-        "completed",
-        {"a": 1},
-        [],
-    )
-    assert transcript.calls["u"].now.title == "new"
-    assert len(transcript.entries) == 2
+    found = seen.tool_calls["c"]
+    content: Any = found.current.content
+    assert (found.title, found.current.kind, found.current.raw_input, len(content)) == ("T", None, {"a": 1}, 2)
+    assert found.can_cancel and not seen.terminals["t"].can_cancel
+    terminal = seen.terminals["t"]
+    status = terminal.exit_status
+    assert (terminal.text, terminal.command, status.exit_code if status else 0) == ("bc", "ls", 3)
+    assert (set(seen.plans), seen.unknown, seen.malformed, seen.state) == ({"p", "m"}, 1, 1, "_low")
+    assert [step.content for step in seen.plan] == ["a"]
 
 
 def test_cancelled_calls_are_marked_until_the_agent_says_more() -> None:
-    transcript = fed(
-        {"sessionUpdate": "tool_call", "toolCallId": "done", "title": "", "status": "completed"},
-        {"sessionUpdate": "tool_call", "toolCallId": "open", "title": ""},
-        {"sessionUpdate": "tool_call", "toolCallId": "late", "title": "", "status": "in_progress"},
-    )
-    assert transcript.cancel() == ("open", "late")
-    transcript.changed(v1.ToolCallUpdate(tool_call_id="late", status="failed"))
-    assert {name: one.is_cancelled for name, one in transcript.calls.items()} == {
-        "done": False,
-        "open": True,
-        "late": False,
-    }
+    transcript = fed(call("done", status="completed"), call("open"), call("late", status="in_progress"))
+    assert transcript.mark_cancelled() == ("open", "late")
+
+    def marks() -> dict[str, bool]:
+        return {name: one.is_cancelled for name, one in transcript.tool_calls.items()}
+
+    assert marks() == {"done": False, "open": True, "late": True}
+    transcript.apply(v2.SessionToolCallUpdate(tool_call_id="late", status="failed"))
+    assert marks() == {"done": False, "open": True, "late": False}
+    transcript.apply(v2.CancelledStopReason())  # `failed` is all that an agent of v1 can say of it
+    assert marks() == {"done": False, "open": True, "late": True}
 
 
-def test_all_else_is_what_was_said_last() -> None:
+def test_modes_are_the_option_of_their_category() -> None:
+    option = {"configId": "m", "name": "Mode", "category": "mode", "type": "select", "currentValue": "b"}
+    grouped = [{"groupId": "g", "name": "G", "options": [{"value": "a", "name": "A"}, {"value": "b", "name": "B"}]}]
+    transcript = fed({"sessionUpdate": "config_option_update", "configOptions": [{**option, "options": grouped}]})
+    assert (transcript.modes, transcript.current_mode) == ((Mode("a", "A"), Mode("b", "B")), "b")
+    assert (Transcript().modes, Transcript().current_mode) == ((), None)
+
+
+def test_all_else_is_what_was_reported_last() -> None:
+    command = {"type": "command", "name": "c", "description": ""}
     transcript = fed(
-        {"sessionUpdate": "plan", "entries": [{"content": "a", "priority": "high", "status": "pending"}]},
-        {"sessionUpdate": "plan", "entries": [{"content": "b", "priority": "high", "status": "pending"}]},
-        {"sessionUpdate": "current_mode_update", "currentModeId": "ask"},
-        {"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "c", "description": ""}]},
+        {"sessionUpdate": "available_commands_update", "availableCommands": [command]},
         {"sessionUpdate": "session_info_update", "title": "T", "updatedAt": "2026-01-01T00:00:00Z"},
         {"sessionUpdate": "session_info_update", "updatedAt": None},
         {"sessionUpdate": "usage_update", "used": 1, "size": 2},
-        {"sessionUpdate": "_tide", "level": 3},
     )
-    assert [one.content for one in transcript.plan] == ["b"]
-    assert (transcript.current_mode, transcript.commands[0].name) == ("ask", "c")
+    assert transcript.commands[0].name == "c"
     assert (transcript.title, transcript.updated_at) == ("T", None)
     assert transcript.usage is not None
-    assert (transcript.usage.used, transcript.unknown) == (1, 1)
+    assert (transcript.usage.used, transcript.unknown) == (1, 0)
 
 
 def test_a_compaction_is_one_entry() -> None:
     transcript = fed(
         {"sessionUpdate": "compaction_update", "compactionId": "k", "status": "in_progress"},
-        {"sessionUpdate": "compaction_summary_chunk", "compactionId": "k", "content": {"type": "text", "text": "s"}},
+        {"sessionUpdate": "compaction_summary_chunk", "compactionId": "k", "content": text("s")},
         {"sessionUpdate": "compaction_update", "compactionId": "k", "status": "completed"},
     )
     entry = transcript.entries[0]
@@ -119,21 +133,59 @@ def test_a_compaction_is_one_entry() -> None:
     assert (entry.status, len(entry.summary), len(transcript.entries)) == ("completed", 1, 1)
 
 
+def test_a_fork_begins_with_what_was_there_and_changes_none_of_it() -> None:
+    before = fed(chunk("agent_message", "a", "1"), call("c", status="completed"))
+    after = before.fork()
+    after.apply(v2.AgentMessageChunk(message_id="1", content=v2.TextContent(text="b")))
+    after.apply(v2.SessionToolCallUpdate(tool_call_id="c", status="failed"))
+    assert [one.text for one in before.messages] == ["a"]
+    assert [one.text for one in after.messages] == ["a", "b"]
+    assert [one.status for one in after.entries if isinstance(one, ToolCallState)] == ["completed", "failed"]
+
+
 @pytest.mark.parametrize("kind", ["message", "call"])
 def test_a_transcript_is_bounded_and_says_what_went(kind: str) -> None:
     updates = [
-        said("agent_message", "x" * 100, messageId=str(number))
-        if kind == "message"
-        else {"sessionUpdate": "tool_call", "toolCallId": str(number), "title": "x" * 100}
+        chunk("agent_message", "x" * 100, str(number)) if kind == "message" else call(str(number), title="x" * 100)
         for number in range(50)
     ]
-    transcript = fed(*updates, most=2000)
+    transcript = fed(*updates, max_size=2000)
     assert transcript.dropped == 50 - len(transcript.entries) > 20
-    assert len(transcript.calls) == (0 if kind == "message" else len(transcript.entries))
+    assert len(transcript.tool_calls) == (0 if kind == "message" else len(transcript.entries))
     last = transcript.entries[-1]
-    assert (last.message_id if isinstance(last, Message) else last.now.tool_call_id) == "49"  # type: ignore[union-attr]
+    assert (last.message_id if isinstance(last, Message) else last.id) == "49"  # type: ignore[union-attr]
+    assert len(transcript.fork().entries) == len(transcript.entries)
 
 
 def test_one_long_message_is_bounded_too() -> None:
-    transcript = fed(*(said("agent_message", "x" * 100) for _ in range(30)), most=1000)
+    transcript = fed(*(chunk("agent_message", "x" * 100, "m") for _ in range(30)), max_size=1000)
     assert (len(transcript.messages[0].text), transcript.dropped) == (600, 24)
+
+
+def output(number: int) -> dict[str, Any]:
+    data = base64.b64encode(b"x" * 100).decode()
+    return {"sessionUpdate": "terminal_output_chunk", "terminalId": f"t{number}", "data": data}
+
+
+def plan(number: int) -> dict[str, Any]:
+    steps = [{"content": "x" * 100, "priority": "low", "status": "pending"}]
+    return {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": f"p{number}", "entries": steps}}
+
+
+def test_terminals_plans_and_empty_messages_are_within_the_same_limit() -> None:
+    messages = [{"sessionUpdate": "agent_message", "messageId": f"m{number}"} for number in range(200)]
+    whole = [one(number) for number in range(100) for one in (output, plan)]
+    transcript = fed(*messages, *whole, output(99), max_size=4000)
+    assert 0 < len(transcript.terminals) + len(transcript.plans) < 40
+    assert (len(transcript.terminals["t99"].output), "p99" in transcript.plans) == (200, True)
+    assert len(transcript.entries) < 64
+    assert transcript.dropped > 300
+
+
+def test_a_lone_tool_call_is_bounded() -> None:
+    piece = {"type": "content", "content": {"type": "text", "text": "x" * 100}}
+    grown = {"sessionUpdate": "tool_call_content_chunk", "toolCallId": "c", "content": piece}
+    transcript = fed(*(grown for _ in range(50)), max_size=2000)
+    content = transcript.tool_calls["c"].current.content
+    assert isinstance(content, list)
+    assert 0 < len(content) < 20

@@ -5,26 +5,20 @@ Sources: the pages on tool calls of both versions; the schema of v2 (`Diff`, `Di
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 
-def diff_to_v2(item: Any) -> Any:
-    """The v2 form of an item of content of v1: a diff gets a patch, all else stays as it is."""
-    diff = as_object(item)
-    if diff.get("type") != "diff":
-        return item
+def diff_to_v2(diff: Mapping[str, Any]) -> dict[str, Any]:
+    """The v2 form of a diff of v1: it gets a patch."""
     rest = {key: value for key, value in diff.items() if key not in ("path", "oldText", "newText")}
     path, old, new = str(diff["path"]), diff.get("oldText"), str(diff["newText"])
     change = {"operation": "add" if old is None else "modify", "path": path, "fileType": "text"}
     return {**rest, "changes": [change], "patch": {"format": "git_patch", "text": _patch(path, old, new)}}
 
 
-def diff_to_v1(item: Any) -> Any | None:
-    """The v1 form of an item of content; `None` for a diff that is not one file's full texts."""
-    diff = as_object(item)
-    if diff.get("type") != "diff":
-        return item
+def diff_to_v1(diff: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The v1 form of a diff of v2; `None` for one that is not one file's full texts."""
     changes, patch = diff.get("changes", []), as_object(diff.get("patch"))
     change = as_object(changes[0]) if len(changes) == 1 else {}
     if change.keys() != {"operation", "path", "fileType"} or patch.keys() != {"format", "text"}:

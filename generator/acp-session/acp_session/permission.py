@@ -1,4 +1,4 @@
-"""Permission requests: asking, showing, deciding, and carrying them between v1 and v2 without loss.
+"""Permission requests: asking, showing, deciding.
 
 An agent asks with `ask` (v2) and reads the answer with `decide`; a client shows what `read` returns and answers with `choose`, `cancel` or
 a policy. Requests are kept and forwarded as they came: nothing here changes one.
@@ -17,25 +17,13 @@ from typing import Any, Final, Literal, TypeAlias
 
 from acp_bindings import v1, v2
 
-from .permission_mapping import (
-    GENERIC_TITLE,
-    NotMappable,
-    first_repeated,
-    response_to_v1,
-    response_to_v2,
-    title_of,
-    to_v1,
-    to_v2,
-)
-
 __all__ = [
     "GENERIC_TITLE",
     "PLAIN_TITLE",
     "AnyRequest",
     "AnyResponse",
     "Decision",
-    "NotMappable",
-    "Prompt",
+    "PermissionRequest",
     "Verdict",
     "about_tool_call",
     "ask",
@@ -43,11 +31,7 @@ __all__ = [
     "choose",
     "decide",
     "read",
-    "response_to_v1",
-    "response_to_v2",
     "title_of",
-    "to_v1",
-    "to_v2",
     "tool_call_update",
 ]
 
@@ -56,6 +40,8 @@ AnyRequest: TypeAlias = "v1.RequestPermissionRequest | v2.RequestPermissionReque
 AnyResponse: TypeAlias = "v1.RequestPermissionResponse | v2.RequestPermissionResponse"
 """The answer to it, of v1 or v2."""
 
+GENERIC_TITLE: Final = "Allow this tool call?"
+"""The title of a prompt about a tool call that has none."""
 PLAIN_TITLE: Final = "Allow this?"
 """The title that is shown for a v2 request whose own is blank."""
 
@@ -83,15 +69,21 @@ def ask(
         raise ValueError("a permission request needs a title: the user must at least see that")
     if not options:
         raise ValueError("a permission request needs at least one option")
-    repeated = first_repeated(option.option_id for option in options)
-    if repeated is not None:
-        raise ValueError(f"two options have the id {repeated[1]!r}")
+    ids = [option.option_id for option in options]
+    repeated = [found for index, found in enumerate(ids) if found in ids[:index]]
+    if repeated:
+        raise ValueError(f"two options have the id {repeated[0]!r}")
     fields: dict[str, Any] = {"session_id": session_id, "title": title}
     if description is not None:
         fields["description"] = description
     if subject is not None:
         fields["subject"] = subject
     return v2.RequestPermissionRequest(**fields, options=list(options))
+
+
+def title_of(title: object) -> str:
+    """The title of a prompt about a tool call that has this one, or none."""
+    return title if isinstance(title, str) and title.strip() else GENERIC_TITLE
 
 
 def about_tool_call(tool_call: v2.ToolCallUpdate) -> v2.RequestPermissionSubject:
@@ -157,7 +149,7 @@ _VERDICTS: Final[dict[str, Verdict]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class PermissionRequest:
     """What to show the user: `title` always, `description` if there is one, `options` in order. All words are the agent's: show them as
     plain text.
 
@@ -178,14 +170,14 @@ class Prompt:
         """The id of the option with this number, counted from 1, as a person types it; `None` for anything else.
 
         >>> options = (v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once"),)
-        >>> Prompt("s1", "Send the log?", None, options).numbered(" 1 ")
+        >>> PermissionRequest("s1", "Send the log?", None, options).numbered(" 1 ")
         'yes'
         """
         numbers = {str(number): option.option_id for number, option in enumerate(self.options, 1)}
         return numbers.get(typed.strip())
 
 
-def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] = "prompt") -> Prompt | None:
+def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] = "prompt") -> PermissionRequest | None:
     """The prompt of a request; `None` where the policy declines subjects that this version does not know (RFD: "show a generic
     permission prompt or decline according to policy"). Answer that with `cancel(request)`.
 
@@ -199,7 +191,7 @@ def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] =
     """
     if isinstance(request, v1.RequestPermissionRequest):
         title = title_of(request.tool_call.title)
-        return Prompt(request.session_id, title, None, tuple(request.options), tool_call=request.tool_call)
+        return PermissionRequest(request.session_id, title, None, tuple(request.options), tool_call=request.tool_call)
     tool_call: v2.ToolCallUpdate | None = None
     command: v2.CommandPermissionSubject | None = None
     understood = True
@@ -217,7 +209,7 @@ def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] =
     description = request.description if isinstance(request.description, str) and request.description else None
     options = tuple(request.options)
     title = request.title if request.title.strip() else PLAIN_TITLE
-    return Prompt(request.session_id, title, description, options, tool_call, command, understood)
+    return PermissionRequest(request.session_id, title, description, options, tool_call, command, understood)
 
 
 def tool_call_update(request: AnyRequest) -> v1.ToolCallUpdate | v2.ToolCallUpdate | None:

@@ -1,153 +1,213 @@
-"""What keeps files: the disk of this machine, memory, or another machine. `FileSystem` serves sessions from one of them.
+"""Where an agent keeps its sessions: in memory, or in files that outlast the program.
 
-A store decides what a path means and whether it lies in the roots; `limits` says what it does not promise about that.
+    agent = Notes(store=FileStore("~/.local/share/notes"))
+
+A store of your own has the four coroutines of `Store`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+import json
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Protocol
 
-from .containment import Place, Root
-from .errors import failed, not_found, refused
-from .policy import FilePolicy
-from .scope import Scope
-from .text import NotText, decoded, lines
-from .workspace import RootSet
+from acp_bindings import UNSET, DecodeError, to_builtins, v2
 
-Scoped: TypeAlias = "RootSet | Scope"
-"""The roots of a session: bound to directories of this machine, or as text where the files lie elsewhere."""
+LOG: Final = logging.getLogger("acp_session")
 
-
-class ScopedOf(Protocol):
-    """Whoever knows the roots of sessions, bound or not."""
-
-    def roots(self, session_id: str) -> Scoped:
-        """The roots that are in force. Raises `RequestError` -32602 for a session that has none."""
-        ...
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_SUFFIX: Final = ".jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """What is asked of a file: `limit` lines from `line` on (the first is 1); all where both are `None`."""
-
-    line: int | None = None
-    limit: int | None = None
-
-    @property
-    def is_all(self) -> bool:
-        """Whether the whole file is asked for."""
-        return self.line is None and self.limit is None
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """One access of a session: its roots; `check`, called last before a file changes, which raises where the session has other roots by
-    now; `done`, called with the real path once it has changed. Both may be called from any thread.
+@dataclass(slots=True)
+class StoredSession:
+    """A session as a store keeps it. `data` is the author's; `history` is what was sent of the session, and what the user said; `calls`
+    counts the tool calls, so that their ids stay unique. `user` is whose it is.
     """
 
-    roots: Scoped
-    check: Callable[[], None] = lambda: None
-    done: Callable[[str], None] = lambda real: None
+    id: str
+    cwd: str
+    additional_directories: tuple[str, ...] = ()
+    title: str | None = None
+    updated_at: str | None = None
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    config_options: list[v2.SessionConfigOption] = field(default_factory=list[v2.SessionConfigOption])
+    commands: list[v2.AvailableCommand] = field(default_factory=list[v2.AvailableCommand])
+    calls: int = 0
+    user: str | None = None
+    history: list[v2.SessionUpdate] = field(default_factory=list[v2.SessionUpdate])
+
+    def info(self) -> v2.SessionInfo:
+        """The session as `session/list` shows it."""
+        fields: dict[str, Any] = {"title": self.title, "updated_at": self.updated_at}
+        return v2.SessionInfo(
+            session_id=self.id,
+            cwd=self.cwd,
+            additional_directories=list(self.additional_directories),
+            **{name: value for name, value in fields.items() if value is not None},
+        )
+
+    def copy(self) -> StoredSession:
+        """A copy that shares nothing that changes."""
+        return replace(
+            self,
+            data=deepcopy(self.data),
+            config_options=list(self.config_options),
+            commands=list(self.commands),
+            history=list(self.history),
+        )
 
 
 class Store(Protocol):
-    """Where files lie. Every method raises `RequestError` as `FileSystem` says, and opens nothing outside the roots of the access."""
+    """Keeps sessions. An error that it raises fails the request, or is logged where no request waits."""
 
-    @property
-    def is_usable(self) -> bool:
-        """Whether files can be kept inside the roots at all. If not, no capability is advertised."""
+    async def save(self, session: StoredSession) -> None:
+        """Keep a session in place of what was kept of it. The object belongs to the caller: keep a copy."""
         ...
 
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """What is not promised, as sentences for people."""
+    async def load(self, session_id: str) -> StoredSession | None:
+        """A session; `None` where there is none of this id, which comes from the client as it is."""
         ...
 
-    async def locate(self, access: Access, path: str, *, writing: bool) -> str:
-        """The one name of the file that a path leads to, which need not exist. Raises where it may not be read, or written."""
+    async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
+        """All sessions of a user, in any order; `None`: those of nobody."""
         ...
 
-    async def read(self, access: Access, path: str, lines: Lines) -> str:
-        """The text of a file, or lines of it."""
-        ...
-
-    async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
-        """Make a file hold a text, and return the name that `locate` has for it; only that one where `approved` is given."""
-        ...
-
-    async def clean(self, roots: Scoped) -> tuple[str, ...]:
-        """Remove what a killed program has left behind, and return the paths."""
-        ...
-
-    def close(self) -> None:
-        """Let go of what the store holds."""
+    async def delete(self, session_id: str) -> None:
+        """Forget a session. One that is not there is no error."""
         ...
 
 
-class Memory:
-    """Files in memory, by path: for tests, for documents without a file, and as an example of a store. There are no links."""
+class MemoryStore:
+    """Keeps sessions as long as the program runs."""
 
-    limits = ("Nothing is on a disk.",)
-    is_usable = True
+    def __init__(self) -> None:
+        self._sessions: dict[str, StoredSession] = {}
 
-    def __init__(self, files: dict[str, str] | None = None, policy: FilePolicy | None = None) -> None:
-        self.files = files if files is not None else {}
-        self._policy = policy or FilePolicy()
+    async def save(self, session: StoredSession) -> None:
+        """See `Store`."""
+        self._sessions[session.id] = session.copy()
 
-    async def locate(self, access: Access, path: str, *, writing: bool) -> str:
-        """The path, normalised. Refused where it is outside the roots, holds `..`, or is against the policy."""
-        scope = access.roots if isinstance(access.roots, Scope) else access.roots.scope
-        found = scope.locate(path)
-        if not found:
-            raise refused(path, "it is outside the workspace roots")
-        root, parts = found[0]
-        place = Place(Root(root, root, (0, 0)), parts, path.replace("\\", "/"))
-        objection = self._policy.objection(place, writing=writing)
-        if objection is not None:
-            raise refused(path, objection)
-        if not parts:
-            raise failed(path, "it is a directory")
-        separator = "/" if scope.flavour == "posix" else "\\"
-        return separator.join((root.rstrip(separator), *parts))
+    async def load(self, session_id: str) -> StoredSession | None:
+        """See `Store`."""
+        found = self._sessions.get(session_id)
+        return None if found is None else found.copy()
 
-    async def read(self, access: Access, path: str, lines: Lines) -> str:
-        """The text of a file, or lines of it; -32002 where there is none."""
-        real = await self.locate(access, path, writing=False)
-        access.check()
-        content = self.files.get(real)
-        if content is None:
-            raise not_found(path)
-        return cut(path, content, lines, self._policy)
+    async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
+        """See `Store`."""
+        return [session.info() for session in self._sessions.values() if session.user == user]
 
-    async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
-        """Keep a text."""
-        real = await self.locate(access, path, writing=True)
-        if approved is not None and real != approved:
-            raise refused(path, "the path now leads to a different file than the approved one")
-        access.check()
-        self.files[real] = content
-        access.done(real)
-        return real
-
-    async def clean(self, roots: Scoped) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing is left behind."""
-        return ()
-
-    def close(self) -> None:
-        """Nothing is held."""
+    async def delete(self, session_id: str) -> None:
+        """See `Store`."""
+        self._sessions.pop(session_id, None)
 
 
-def cut(path: str, content: str, wanted: Lines, policy: FilePolicy) -> str:
-    """The lines that are asked for of a text that is there as a whole. Raises `RequestError` where they are no text, or too large."""
+class FileStore:
+    """Keeps each session in a file of a folder, which is made where it is missing and belongs to the user alone.
+
+    The first line of a file has the session without its history, each further line an update. A file holds the session as it was before
+    or after a save, and never a part of it. `session.data` must be JSON. A file that cannot be read is logged and left alone.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder: Path = Path(folder).expanduser()
+
+    async def save(self, session: StoredSession) -> None:
+        """See `Store`. Raises `ValueError` where `data` is not JSON, and `OSError`."""
+        lines = _lines(session)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in lines)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, self._path(session.id))
+        except BaseException:
+            Path(name).unlink()
+            raise
+
+    async def load(self, session_id: str) -> StoredSession | None:
+        """See `Store`. Raises `ValueError` for a file that cannot be read."""
+        if _ID.fullmatch(session_id) is None:
+            return None
+        try:
+            first, *rest = self._path(session_id).read_text("utf-8").removesuffix("\n").split("\n")
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise self._unreadable(session_id, error) from error
+        try:
+            session = _session(first)
+            session.history = [v2.decode_as(v2.SessionUpdate, json.loads(line)) for line in rest]
+        except (ValueError, TypeError, KeyError, DecodeError) as error:
+            raise self._unreadable(session_id, error) from error
+        return session
+
+    async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
+        """See `Store`."""
+        found: list[v2.SessionInfo] = []
+        for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
+            try:
+                with path.open(encoding="utf-8") as file:
+                    session = _session(file.readline())
+            except FileNotFoundError:
+                continue  # deleted meanwhile
+            except (OSError, ValueError, TypeError, KeyError, DecodeError) as error:
+                LOG.error("%s: the stored session cannot be read, and is not listed: %s", path, error)
+            else:
+                found += [session.info()] if session.user == user else []
+        return found
+
+    async def delete(self, session_id: str) -> None:
+        """See `Store`."""
+        if _ID.fullmatch(session_id) is not None:
+            self._path(session_id).unlink(missing_ok=True)
+
+    def _path(self, session_id: str) -> Path:
+        if _ID.fullmatch(session_id) is None:
+            raise ValueError(f"a session with the id {session_id!r} cannot be a file: use letters, digits, '-' and '_'")
+        return self.folder / f"{session_id}{_SUFFIX}"
+
+    def _unreadable(self, session_id: str, error: Exception) -> ValueError:
+        return ValueError(f"{self._path(session_id)}: the stored session cannot be read: {error}")
+
+
+def _lines(session: StoredSession) -> list[str]:
+    first = {
+        "info": to_builtins(session.info()),
+        "data": session.data,
+        "configOptions": to_builtins(session.config_options),
+        "commands": to_builtins(session.commands),
+        "calls": session.calls,
+        "user": session.user,
+    }
     try:
-        decoded(content.encode())
-    except UnicodeEncodeError:
-        raise failed(path, "the file cannot be read as text: it is not Unicode") from None
-    except NotText as error:
-        raise failed(path, f"the file cannot be read as text: {error}") from None
-    found = lines(content, wanted.line, wanted.limit)
-    if len(found.encode()) > policy.max_read:
-        raise failed(path, f"the text is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'")
-    return found
+        return [json.dumps(first, allow_nan=False), *(json.dumps(to_builtins(one)) for one in session.history)]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the session {session.id} cannot be stored: its data must be JSON: {error}") from error
+
+
+def _session(line: str) -> StoredSession:
+    found: Any = json.loads(line)
+    info = v2.decode_as(v2.SessionInfo, found["info"])
+    roots = info.additional_directories
+    return StoredSession(
+        id=info.session_id,
+        cwd=info.cwd,
+        additional_directories=() if roots is UNSET else tuple(roots),
+        title=info.title,
+        updated_at=info.updated_at,
+        data=dict(found["data"]),
+        config_options=[v2.decode_as(v2.SessionConfigOption, one) for one in found["configOptions"]],
+        commands=[v2.decode_as(v2.AvailableCommand, one) for one in found["commands"]],
+        calls=int(found["calls"]),
+        user=found["user"],
+    )

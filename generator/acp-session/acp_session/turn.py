@@ -1,188 +1,474 @@
-"""A turn of an agent: what the user said, and what the agent says, asks and does until it ends.
+"""A turn of an agent: what the user said, and what the agent says, shows, asks and does until it ends.
 
-    async def turn(turn: Turn) -> v1.StopReason:
-        await turn.say("I write a note.")
-        async with turn.tool("Write note.txt", kind="edit") as tool:
-            if await tool.is_allowed():
-                await turn.write("note.txt", "tide")
+    async def on_prompt(self, turn: Turn) -> str:
+        async with turn.tool_call("Write note.txt", kind="edit", content=[Diff("note.txt", None, "tide")]) as call:
+            if await call.request_permission():
+                await turn.write_text_file("note.txt", "tide")
         return "end_turn"
 
-Paths may be relative: to the working directory of the session. All that fails raises what the connection raises, such as `Failed` where the
-client refuses, and `NotAdvertised` where it does not offer it.
+Relative paths count from the working directory of the session. What the client did not advertise raises `NotAdvertised` before anything is
+sent; what it refuses raises `PeerError`, and an answer that is not valid `InvalidMessage`.
 
-Sources: the pages of v1 on prompt turns, content, tool calls, file system, terminals.
+Sources: the pages of v1 and v2 on prompts, content, tool calls, plans, elicitation; the pages of v1 on the file system and on terminals.
 """
 
 from __future__ import annotations
 
-import ntpath
-import posixpath
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+import asyncio
+import os
+import secrets
+import shlex
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from acp_bindings import UNSET, ConnectionEnded, v1
+from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
-from .agent_session import Session
-from .permission import Decision, decide
+from acp_workspace.errors import METHOD_NOT_FOUND
 
-Call: TypeAlias = "Callable[[str, Any], Awaitable[Any]]"
-"""Sends a request, named by its method, and returns the typed result. What it raises is passed on."""
+from .arguments import content_block, refuse_text, refuse_unknown
+from .diffs import diff_to_v2
+from .errors import Error, InvalidMessage
+from .permission import Decision, ask, decide
+from .session import ENDED, Session
 
-ONCE: Final = (
-    v1.PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
-    v1.PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
+Path: TypeAlias = "str | os.PathLike[str]"
+"""A path, as text or as the standard library has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """A change of a text file, to be shown: its old text (`None`: the file is new), and its new one."""
+
+    path: Path
+    old_text: str | None
+    new_text: str
+
+
+Content: TypeAlias = "str | Diff | v2.ContentBlock | v2.ToolCallContent"
+"""What a tool call shows: text, a change of a file, a content block, or content as the protocol has it."""
+Location: TypeAlias = "Path | tuple[Path, int] | v2.ToolCallLocation"
+"""A file that a tool call is about; with a line, counted from 1."""
+
+ALLOW_OR_REJECT: Final = (
+    v2.PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
+    v2.PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
 )
 """What the user may choose between where nothing else is offered."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What came of a command: what it wrote, of which the beginning is missing where `is_truncated`, and how it ended."""
+class CommandResult:
+    """How a command ended: its output and errors as one text, of which the beginning is missing where `truncated`. `exit_code` is `None`
+    where a `signal` ended it; `timed_out` where it was ended because it took too long.
+    """
 
     output: str
     exit_code: int | None = None
     signal: str | None = None
-    is_truncated: bool = False
+    truncated: bool = False
+    timed_out: bool = False
 
 
 @dataclass(slots=True, eq=False)
-class Tool:
-    """A tool call that the client shows; `Turn.tool` begins and ends it."""
+class ToolCall:
+    """A tool call that the client shows. `Turn.tool_call` begins and ends it. `chosen` is the option that the user chose last."""
 
-    turn: Turn
+    turn: Turn = field(repr=False)
     id: str
     title: str
-    kind: v1.ToolKind
-    status: v1.ToolCallStatus = "pending"
+    kind: v2.ToolKind
+    status: v2.ToolCallStatus = "pending"
+    content: tuple[v2.ToolCallContent, ...] = ()
+    locations: tuple[v2.ToolCallLocation, ...] = ()
+    chosen: v2.PermissionOption | None = None
 
-    async def is_allowed(self, options: Sequence[v1.PermissionOption] = ONCE) -> bool:
-        """Ask the user whether it may be done: only an offered option that allows is consent. The call has failed where it is none."""
-        return (await self.ask(options)).allowed
+    async def update(
+        self,
+        *,
+        title: str | None = None,
+        kind: v2.ToolKind | None = None,
+        status: v2.ToolCallStatus | None = None,
+        content: Content | Iterable[Content] | None = None,
+        locations: Iterable[Location] | None = None,
+        raw_input: Any = UNSET,
+        raw_output: Any = UNSET,
+    ) -> None:
+        """Show what has changed. `content` and `locations` take the place of what was shown before."""
+        refuse_unknown(v2.ToolKind, kind=kind)
+        refuse_unknown(v2.ToolCallStatus, status=status)
+        fields: dict[str, Any] = {"raw_input": raw_input, "raw_output": raw_output}
+        if content is not None:
+            content = self.turn.contents(content)
+        if locations is not None:
+            locations = self.turn.locations(locations)
+        for name, value in (
+            ("title", title),
+            ("kind", kind),
+            ("status", status),
+            ("content", content),
+            ("locations", locations),
+        ):
+            if value is not None:
+                setattr(self, name, value)
+                fields[name] = list(value) if isinstance(value, tuple) else value
+        await self.turn.session.send_update(v2.SessionToolCallUpdate(tool_call_id=self.id, **fields))
 
-    async def ask(self, options: Sequence[v1.PermissionOption] = ONCE) -> Decision:
-        """Ask the user, and say what was decided and why. The tool call goes on where it is allowed, and has failed otherwise."""
-        about = v1.ToolCallUpdate(tool_call_id=self.id, title=self.title, kind=self.kind, status=self.status)
-        request = v1.RequestPermissionRequest(session_id=self.turn.session.id, tool_call=about, options=list(options))
-        decision = decide(request, await self.turn.call("session/request_permission", request))
+    async def add_content(self, *content: Content) -> None:
+        """Show more content after what is shown."""
+        await self.update(content=(*self.content, *content))
+
+    async def request_permission(
+        self,
+        *,
+        title: str | None = None,
+        description: str | None = None,
+        options: Sequence[v2.PermissionOption] = ALLOW_OR_REJECT,
+    ) -> bool:
+        """Ask the user whether it may be done: only an offered option that allows is consent. The prompt shows the title, kind, content and
+        locations of the tool call. The call goes on where it is allowed, and has failed otherwise.
+        """
+        fields: dict[str, Any] = {"content": list(self.content), "locations": list(self.locations)}
+        fields = {name: value for name, value in fields.items() if value}
+        shown = v2.ToolCallUpdate(tool_call_id=self.id, title=self.title, kind=self.kind, status=self.status, **fields)
+        subject = v2.ToolCallPermissionSubject(tool_call=shown)
+        decision = await self.turn.decide(title or self.title, description, options, subject)
+        self.chosen = next((one for one in options if one.option_id == decision.option_id), None)
         await self.update(status="in_progress" if decision.allowed else "failed")
-        return decision
-
-    async def update(self, *, status: v1.ToolCallStatus | None = None, **fields: Any) -> None:
-        """Tell the client what has changed: a status, or other fields of a tool call, such as `content`."""
-        if status is not None:
-            self.status = status
-            fields["status"] = status
-        await self.turn.session.update(v1.SessionToolCallUpdate(tool_call_id=self.id, **fields))
+        return decision.allowed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Turn:
-    """One turn: its session, and what the user said. `requests` is how it asks the client."""
+    """The work on one prompt: its session, what the user said, and the id of that message."""
 
     session: Session
-    prompt: tuple[v1.ContentBlock, ...]
-    requests: Call | None = None
+    prompt: tuple[v2.ContentBlock, ...]
+    message_id: str
+    questions: set[object] = field(default_factory=set[object], repr=False)
 
     @property
     def text(self) -> str:
         """What the user typed: the text blocks of the prompt, one after another."""
-        return "\n".join(block.text for block in self.prompt if isinstance(block, v1.TextContent))
+        return "\n".join(block.text for block in self.prompt if isinstance(block, v2.TextContent))
 
-    # --- what the agent says
+    # --- what the agent says and shows
 
-    async def say(self, text: str) -> None:
-        """Send a piece of the agent's message."""
-        await self.session.update(v1.AgentMessageChunk(content=v1.TextContent(text=text)))
+    async def send_message(self, content: str | v2.ContentBlock) -> None:
+        """Send a piece of the agent's message. Pieces that follow each other are one message."""
+        id_ = self.session.message_id("message")
+        await self.session.send_update(v2.AgentMessageChunk(message_id=id_, content=content_block(content)))
 
-    async def think(self, text: str) -> None:
+    async def send_thought(self, content: str | v2.ContentBlock) -> None:
         """Send a piece of what the agent thinks."""
-        await self.session.update(v1.AgentThoughtChunk(content=v1.TextContent(text=text)))
+        id_ = self.session.message_id("thought")
+        await self.session.send_update(v2.AgentThoughtChunk(message_id=id_, content=content_block(content)))
+
+    async def update_plan(self, entries: Iterable[v2.PlanEntry | str], *, plan_id: str = "plan") -> None:
+        """Show a plan in place of the one of this id. A text is a step that is pending."""
+        refuse_text(entries=entries)
+        steps = [
+            v2.PlanEntry(content=one, priority="medium", status="pending") if isinstance(one, str) else one
+            for one in entries
+        ]
+        await self.session.send_update(v2.PlanUpdate(plan=v2.PlanItems(plan_id=plan_id, entries=steps)))
+
+    def tool_call(
+        self,
+        title: str,
+        *,
+        kind: v2.ToolKind = "other",
+        content: Content | Iterable[Content] = (),
+        locations: Iterable[Location] = (),
+        raw_input: Any = UNSET,
+    ) -> AbstractAsyncContextManager[ToolCall]:
+        """Show a tool call for as long as the block runs. It has `completed` with the block, unless something was raised or refused: then
+        it has `failed`. A status that ends it and was sent in the block stays.
+        """
+        refuse_unknown(v2.ToolKind, kind=kind)
+        call = ToolCall(
+            self,
+            self.session.call_id(),
+            title,
+            kind,
+            content=self.contents(content),
+            locations=self.locations(locations),
+        )
+        return self._shown(call, raw_input)
 
     @asynccontextmanager
-    async def tool(self, title: str, *, kind: v1.ToolKind = "other", **fields: Any) -> AsyncGenerator[Tool, None]:
-        """Show a tool call for as long as the block runs. It has `completed` with the block, unless something was raised or refused: then
-        it has `failed`. `fields` are further ones of a tool call, such as `locations`.
-        """
-        self.session.calls += 1
-        tool = Tool(self, f"call_{self.session.calls}", title, kind)
-        await self.session.update(
-            v1.ToolCall(tool_call_id=tool.id, title=title, kind=kind, status=tool.status, **fields)
+    async def _shown(self, call: ToolCall, raw_input: Any) -> AsyncGenerator[ToolCall]:
+        fields: dict[str, Any] = {"raw_input": raw_input}
+        if call.content:
+            fields["content"] = list(call.content)
+        if call.locations:
+            fields["locations"] = list(call.locations)
+        await self.session.send_update(
+            v2.SessionToolCallUpdate(
+                tool_call_id=call.id, title=call.title, kind=call.kind, status=call.status, **fields
+            )
         )
         try:
-            yield tool
+            yield call
         except Exception:
-            with suppress(ConnectionEnded):
-                await tool.update(status="failed")
+            if call.status not in ENDED:
+                with suppress(ConnectionClosed):
+                    await call.update(status="failed")
             raise
-        if tool.status != "failed":
-            await tool.update(status="completed")
+        if call.status not in ENDED:
+            await call.update(status="completed")
 
-    # --- what the agent asks of the client
+    # --- what the agent asks the user
 
-    async def call(self, method: str, params: object) -> Any:
-        """Send a request to the client, and return the typed result. Raises `RuntimeError` where the host was given no `call`."""
-        if self.requests is None:
-            raise RuntimeError("this host cannot send requests: it was created without 'call'")
-        return await self.requests(method, params)
+    async def request_permission(
+        self,
+        title: str,
+        *,
+        description: str | None = None,
+        options: Sequence[v2.PermissionOption] = ALLOW_OR_REJECT,
+    ) -> bool:
+        """Ask the user for something that no tool call shows; `ToolCall.request_permission` is for those."""
+        return (await self.decide(title, description, options)).allowed
 
-    async def read(self, path: str, *, line: int | None = None, limit: int | None = None) -> str:
+    async def decide(
+        self,
+        title: str,
+        description: str | None = None,
+        options: Sequence[v2.PermissionOption] = ALLOW_OR_REJECT,
+        subject: v2.RequestPermissionSubject | None = None,
+    ) -> Decision:
+        """Ask the user for permission, and say what was decided and why. Raises `ValueError` for a request without title or options."""
+        request = ask(self.session.id, title, options, description=description, subject=subject)
+        async with self.blocked():
+            with _errors_of("session/request_permission"):
+                answer = await self.session.client.session_request_permission(request)
+        return decide(request, answer)
+
+    async def ask(
+        self,
+        message: str,
+        fields: Mapping[str, v2.ElicitationPropertySchema],
+        *,
+        required: Sequence[str] | None = None,
+        title: str | None = None,
+        tool_call: ToolCall | None = None,
+    ) -> dict[str, Any] | None:
+        """Ask the user to fill in a form, and return the values by the names of the fields; `None` where the user declines. All fields are
+        `required` where nothing else is said. Raises `InvalidMessage` for values that do not fit the fields.
+        """
+        if not self.session.client_capabilities.ask:
+            raise NotAdvertised("elicitation/create", "client:capabilities.elicitation.form")
+        named: dict[str, Any] = {} if title is None else {"title": title}
+        refuse_text(required=required)
+        needed = list(fields if required is None else required)
+        missing = [name for name in needed if name not in fields]
+        if missing:
+            raise ValueError(f"'required' names fields that the form does not have: {', '.join(missing)}")
+        schema = v2.ElicitationSchema(type="object", properties=dict(fields), required=needed, **named)
+        request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._scope(tool_call))
+        answer = await self._elicit(request)
+        if not isinstance(answer, v2.ElicitationAcceptAction):
+            return None
+        content = dict(answer.content or {})
+        _require_answers(fields, needed, content)
+        return content
+
+    async def ask_url(self, message: str, url: str, *, tool_call: ToolCall | None = None) -> bool:
+        """Ask the user to visit a web page; whether the user agrees. What happens there is not known yet."""
+        if not self.session.client_capabilities.ask_url:
+            raise NotAdvertised("elicitation/create", "client:capabilities.elicitation.url")
+        id_ = f"elicitation_{secrets.token_hex(8)}"
+        request = v2.SessionElicitationUrlMode(elicitation_id=id_, message=message, url=url, **self._scope(tool_call))
+        return isinstance(await self._elicit(request), v2.ElicitationAcceptAction)
+
+    async def _elicit(self, request: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
+        async with self.blocked():
+            with _errors_of("elicitation/create"):
+                return await self.session.client.elicitation_create(request)
+
+    def _scope(self, tool_call: ToolCall | None) -> dict[str, Any]:
+        return {"session_id": self.session.id} | ({} if tool_call is None else {"tool_call_id": tool_call.id})
+
+    @asynccontextmanager
+    async def blocked(self) -> AsyncGenerator[None]:
+        """Within this, all work in the foreground waits for the user. It goes on when the last one of these ends, whichever way."""
+        question = object()
+        self.questions.add(question)
+        try:
+            await self.session.set_state(self.message_id, "requires_action")
+            yield
+        finally:
+            self.questions.discard(question)
+            if not self.questions:
+                with suppress(ConnectionError):  # nobody listens any more
+                    await self.session.set_state(self.message_id, "running")
+
+    # --- files and commands
+
+    async def read_text_file(self, path: Path, *, line: int | None = None, limit: int | None = None) -> str:
         """The text of a file, or `limit` lines of it from `line` on, counted from 1."""
         given = {"line": line, "limit": limit}
-        window: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-        request = v1.ReadTextFileRequest(session_id=self.session.id, path=self.path(path), **window)
-        found: v1.ReadTextFileResponse = await self.call("fs/read_text_file", request)
-        return found.content
+        window: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        request = v1.ReadTextFileRequest(session_id=self.session.id, path=self.session.absolute(path), **window)
+        with _errors_of("fs/read_text_file"):
+            return (await self.session.services.read_text_file(request)).content
 
-    async def write(self, path: str, content: str) -> None:
+    async def write_text_file(self, path: Path, content: str) -> None:
         """Write a text file, whole."""
-        request = v1.WriteTextFileRequest(session_id=self.session.id, path=self.path(path), content=content)
-        await self.call("fs/write_text_file", request)
+        request = v1.WriteTextFileRequest(session_id=self.session.id, path=self.session.absolute(path), content=content)
+        with _errors_of("fs/write_text_file"):
+            await self.session.services.write_text_file(request)
 
-    async def run(
+    async def run_command(
         self,
-        command: str,
-        *arguments: str,
-        cwd: str | None = None,
+        program: Path,
+        *arguments: Path,
         env: Mapping[str, str] | None = None,
-        limit: int | None = None,
-        tool: Tool | None = None,
-    ) -> Ran:
-        """Run a command in a terminal of the client to its end, and release the terminal, also where this is cancelled. `limit` bounds the
-        output in bytes; the client shows the terminal in `tool`.
+        cwd: Path | None = None,
+        timeout: float | None = None,
+        output_limit: int | None = None,
+        tool_call: ToolCall | None = None,
+    ) -> CommandResult:
+        """Run a command to its end, and end it where this is cancelled, or after `timeout` seconds. The user sees it in `tool_call`, or
+        in a tool call of its own. `output_limit`: bytes of output that are kept, the last ones. Only `cwd` is held to the roots of the
+        session: the command itself may open what its user may. Its standard input is empty.
         """
-        named: dict[str, Any] = {} if limit is None else {"output_byte_limit": limit}
+        if not self.session.client_capabilities.run_command:
+            if self.session.connection.version == 1:
+                raise NotAdvertised("terminal/create", "client:clientCapabilities.terminal")
+            raise PeerError(
+                "terminal/create", METHOD_NOT_FOUND, "the agent's machine cannot keep commands in the roots"
+            )
+        named: dict[str, Any] = {} if output_limit is None else {"output_byte_limit": output_limit}
         if env:
             named["env"] = [v1.EnvVariable(name=name, value=value) for name, value in env.items()]
+        folder = self.session.absolute("." if cwd is None else cwd)
+        words = [os.fspath(word) for word in (program, *arguments)]
         request = v1.CreateTerminalRequest(
-            session_id=self.session.id,
-            command=command,
-            args=list(arguments),
-            cwd=self.path(cwd or "."),
-            **named,
+            session_id=self.session.id, command=words[0], args=words[1:], cwd=folder, **named
         )
-        created: v1.CreateTerminalResponse = await self.call("terminal/create", request)
-        at: dict[str, Any] = {"session_id": self.session.id, "terminal_id": created.terminal_id}
+        shown = self.tool_call(shlex.join(words), kind="execute")
+        async with nullcontext(tool_call) if tool_call is not None else shown as call:
+            result = await self._run(request, timeout, call)
+            if tool_call is None and (result.exit_code or result.signal is not None):
+                await call.update(status="failed")
+            return result
+
+    async def _run(self, request: v1.CreateTerminalRequest, timeout: float | None, call: ToolCall) -> CommandResult:
+        services, timed_out = self.session.services, False
+        with _errors_of("terminal/create"):
+            terminal_id = await self._create(request)
+        at: dict[str, Any] = {"session_id": self.session.id, "terminal_id": terminal_id}
         try:
-            if tool is not None:
-                await tool.update(content=[v1.Terminal(terminal_id=created.terminal_id)])
-            await self.call("terminal/wait_for_exit", v1.WaitForTerminalExitRequest(**at))
-            told: v1.TerminalOutputResponse = await self.call("terminal/output", v1.TerminalOutputRequest(**at))
+            content = (*call.content, v2.Terminal(terminal_id=terminal_id))
+            await call.update(status="in_progress" if call.status == "pending" else None, content=content)
+            with _errors_of("terminal/wait_for_exit"):
+                limit = asyncio.timeout(timeout)
+                try:
+                    async with limit:
+                        await services.wait_for_terminal_exit(v1.WaitForTerminalExitRequest(**at))
+                except TimeoutError:
+                    if not limit.expired():
+                        raise
+                    timed_out = True
+                    await services.kill_terminal(v1.KillTerminalRequest(**at))
+                    await services.wait_for_terminal_exit(v1.WaitForTerminalExitRequest(**at))
+                found = await services.terminal_output(v1.TerminalOutputRequest(**at))
         finally:
-            with suppress(ConnectionEnded):
-                await self.call("terminal/release", v1.ReleaseTerminalRequest(**at))
-        ended = told.exit_status
-        if not isinstance(ended, v1.TerminalExitStatus):
-            return Ran(told.output, is_truncated=told.truncated)
-        return Ran(told.output, _given(ended.exit_code), _given(ended.signal), told.truncated)
+            with suppress(ConnectionClosed, PeerError, RequestError):
+                await services.release_terminal(v1.ReleaseTerminalRequest(**at))
+        status = found.exit_status
+        ended = status if isinstance(status, v1.TerminalExitStatus) else v1.TerminalExitStatus()
+        return CommandResult(found.output, ended.exit_code, ended.signal, found.truncated, timed_out)
 
-    def path(self, path: str) -> str:
-        """A path as requests have it: absolute, by the rules of the session's platform."""
-        rules: Any = posixpath if self.session.scope.flavour == "posix" else ntpath
-        joined: str = self.session.scope.cwd if path == "." else rules.join(self.session.scope.cwd, path)
-        return joined
+    async def _create(self, request: v1.CreateTerminalRequest) -> str:
+        """Start a command. Where this is cancelled meanwhile, the command ends as soon as its terminal is known."""
+        creating = asyncio.ensure_future(self.session.services.create_terminal(request))
+        try:
+            return (await asyncio.shield(creating)).terminal_id
+        except asyncio.CancelledError:
+            self.session.finish_later(self._release_late(request.session_id, creating))
+            raise
+
+    async def _release_late(self, session_id: str, creating: asyncio.Future[v1.CreateTerminalResponse]) -> None:
+        with suppress(Error, DecodeError):
+            created = await creating
+            await self.session.services.release_terminal(
+                v1.ReleaseTerminalRequest(session_id=session_id, terminal_id=created.terminal_id)
+            )
+
+    # --- the forms of the protocol
+
+    def contents(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
+        """Content as the protocol has it."""
+        if isinstance(content, str | Diff) or hasattr(content, "type"):
+            return (self._content(content),)
+        items: Any = content
+        return tuple(self._content(one) for one in items)
+
+    def _content(self, item: Any) -> v2.ToolCallContent:
+        if isinstance(item, Diff):
+            fields: dict[str, Any] = {
+                "type": "diff",
+                "path": self.session.absolute(item.path),
+                "newText": item.new_text,
+            }
+            fields |= {} if item.old_text is None else {"oldText": item.old_text}
+            return v2.decode_as(v2.Diff, diff_to_v2(fields))
+        if isinstance(item, v2.Content | v2.Diff | v2.Terminal | v2.UnknownToolCallContent):
+            return item
+        return v2.Content(content=content_block(item))
+
+    def locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
+        """Locations as the protocol has them."""
+        refuse_text(locations=locations)
+        return tuple(self._location(one) for one in locations)
+
+    def _location(self, location: Location) -> v2.ToolCallLocation:
+        if isinstance(location, v2.ToolCallLocation):
+            return location
+        if isinstance(location, tuple):
+            return v2.ToolCallLocation(path=self.session.absolute(location[0]), line=location[1])
+        return v2.ToolCallLocation(path=self.session.absolute(location))
 
 
-def _given(value: Any) -> Any:
-    return None if value is UNSET else value
+@contextmanager
+def _errors_of(method: str) -> Generator[None]:
+    """Raise what a request to the client raises as errors of the package. What this machine refuses in version 2 is a `PeerError`, as
+    where a client of version 1 refuses.
+    """
+    try:
+        yield
+    except RequestError as error:
+        raise PeerError(method, error.code, error.message, error.data) from error
+    except DecodeError as error:
+        raise InvalidMessage.of(method, error) from error
+
+
+def _require_answers(fields: Mapping[str, object], required: Sequence[str], answers: Mapping[str, Any]) -> None:
+    """Raise `InvalidMessage` for a form that is not filled in as it was asked for."""
+    missing = [name for name in required if name not in answers]
+    wrong = [name for name, value in answers.items() if not _fits(fields.get(name), value)]
+    for name in (*missing, *wrong):
+        raise InvalidMessage("elicitation/create", f"/content/{name}", "the field is not filled in as asked")
+
+
+def _fits(field: object, value: Any) -> bool:
+    match field:
+        case v2.StringPropertySchema():
+            choices = field.enum or [one.const for one in field.one_of or ()]
+            return isinstance(value, str) and (not choices or value in choices)
+        case v2.BooleanPropertySchema():
+            return isinstance(value, bool)
+        case v2.IntegerPropertySchema() | v2.NumberPropertySchema():
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return False
+            is_whole = isinstance(field, v2.NumberPropertySchema) or float(value).is_integer()
+            low, high = field.minimum, field.maximum
+            return is_whole and (low is None or value >= low) and (high is None or value <= high)
+        case v2.MultiSelectPropertySchema():
+            items: Any = value
+            return isinstance(value, list) and all(isinstance(one, str) for one in items)
+        case _:
+            return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 from typing import Annotated
@@ -10,14 +11,16 @@ import typer
 
 from acpgen import __version__, terminal
 from acpgen.cli import on_docs, on_messages, on_outputs, on_programs, on_revisions, on_schemas
+from acpgen.cli.command_line import Command, Group
 from schema_inclusion.imports import without_formats
 
 app = typer.Typer(
     name="acpgen",
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": terminal.WIDEST},
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -29,6 +32,7 @@ def main() -> None:
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     without_formats()
     gc.set_threshold(200_000)  # nearly all that a command makes lives until it ends
+    atexit.register(gc.freeze)  # and goes with the process: a last collection takes a twentieth of a second
     try:
         with account():
             app(prog_name="acpgen")
@@ -55,19 +59,21 @@ def _root(
     """Generate bindings, bundled schemas and docs from JSON Schemas of a JSON-RPC protocol; check its changes and messages."""
 
 
-app.command()(on_outputs.targets)
-app.command()(on_outputs.generate)
-app.command()(on_outputs.init)
-app.command()(on_schemas.lint)
-app.command()(on_schemas.adopt)
-app.command()(on_messages.validate)
-app.command(context_settings={"allow_interspersed_args": False})(on_programs.tap)
-app.command(context_settings={"allow_interspersed_args": False})(on_programs.probe)
-app.command()(on_revisions.diff)
+app.command(cls=Command)(on_outputs.targets)
+app.command(cls=Command)(on_outputs.generate)
+app.command(cls=Command)(on_outputs.init)
+app.command(cls=Command)(on_schemas.lint)
+app.command(cls=Command)(on_schemas.adopt)
+app.command(cls=Command)(on_messages.validate)
+app.command(cls=Command, context_settings={"allow_interspersed_args": False})(on_programs.tap)
+app.command(cls=Command, context_settings={"allow_interspersed_args": False})(on_programs.probe)
+app.command(cls=Command)(on_revisions.diff)
 app.command(cls=on_revisions.WithPath)(on_revisions.history)
-app.command()(on_revisions.rules)
+app.command(cls=Command)(on_revisions.rules)
 
-docs_app = typer.Typer(name="docs", no_args_is_help=True, rich_markup_mode=None, help="The documentation as a site.")
-docs_app.command("build")(on_docs.build)
-docs_app.command("serve")(on_docs.serve)
+docs_app = typer.Typer(
+    name="docs", cls=Group, no_args_is_help=True, rich_markup_mode=None, help="The documentation as a site."
+)
+docs_app.command("build", cls=Command)(on_docs.build)
+docs_app.command("serve", cls=Command)(on_docs.serve)
 app.add_typer(docs_app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +35,9 @@ def build(
     with faults_end_with_2():
         found = config.find(current_folder())
         found = replace(found, site=config.published(found.site, url=url, source=source))
-        change = site.build(found, Path(os.path.abspath(out)), kept_results(no_cache), terminal.say)
+        with terminal.progress() as progress:
+            steps = partial(progress, 0, 0)
+            change = site.build(found, Path(os.path.abspath(out)), kept_results(no_cache), terminal.say, steps)
     terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 

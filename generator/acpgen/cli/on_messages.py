@@ -27,8 +27,9 @@ def validate(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="FILE|FOLDER|PATTERN|URL|-",
-            help="JSON Lines with a message on each line, or a recording; .gz and .zst are decompressed. Default: -, standard input.",
+            metavar="FILE",
+            help="JSON Lines with a message on each line, or a recording; .gz and .zst are decompressed. A file, a folder, a "
+            "pattern such as 'logs/*.jsonl', or a URL. Default: -, standard input.",
             show_default=False,
         ),
     ] = None,

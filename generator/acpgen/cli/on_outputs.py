@@ -70,7 +70,7 @@ def targets(
 
 
 def generate(
-    protocols: Annotated[
+    only: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="PROTOCOL",
@@ -100,7 +100,12 @@ def generate(
     ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Run again when a file changes, until Ctrl-C.")] = False,
     schema: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Generate from this schema instead of the project's.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Generate from this file or folder, or from a protocol that comes with acpgen, such as acp/v1, instead of the project's.",
+            autocompletion=protocol_names,
+        ),
     ] = None,
     package: Annotated[
         str, typer.Option(metavar="NAME", help="With --schema: the package of the bindings, such as acme.v1.")
@@ -155,7 +160,7 @@ def generate(
                 "--option": option,
             }
         )
-    elif protocols:
+    elif only:
         raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
 
     from acpgen import project
@@ -165,7 +170,7 @@ def generate(
     def work() -> Work:
         if schema is None:
             found = config.find(current_folder())
-            return project.configured(found, protocols or (), chosen, references_of(ref), kept=kept)
+            return project.configured(found, only or (), chosen, references_of(ref), kept=kept)
         return _for_schema(
             schema,
             package,
@@ -190,7 +195,7 @@ def generate(
                 files = [found.file, found.root / found.schema, *profiles]
         with contextlib.suppress(Faults):
             files += [Path(file) for file in references_of(ref).values() if os.fspath(file) not in DRAFTS]
-        return [*files, resources.templates(), resources.session()]
+        return [*files, resources.templates(), resources.monitor()]
 
     with faults_end_with_2():
         current_folder()
@@ -208,8 +213,8 @@ def init(
         list[str] | None,
         typer.Argument(
             metavar="PROTOCOL=PATH",
-            help="A version of the protocol and its schema, a file or a folder: acme/v1=schema.json. Default: a small "
-            "example protocol.",
+            help="A version of the protocol and its schema: a file, a folder, or the name of a protocol that comes with acpgen. "
+            "acme/v1=schema.json. Default: a small example protocol.",
             show_default=False,
         ),
     ] = None,
@@ -230,7 +235,7 @@ def init(
     Lint rules that the schema breaks become warnings in that project. The files of --methods and --ref are copied into the project. Exit
     codes: 0 success, 2 the input cannot be used, and nothing was written.
     """
-    from acpgen import config, project, starting
+    from acpgen import config, project, protocols, starting
     from acpgen.errors import Faults, visible
     from acpgen.files import created
     from acpgen.schema.load import place
@@ -244,7 +249,8 @@ def init(
             )
         given[protocol] = Path(path)
     with faults_end_with_2():
-        begun = starting.start(folder, given, config.references(ref or ()), methods)
+        named = {protocol: protocols.find(path.as_posix()) or path for protocol, path in given.items()}
+        begun = starting.start(folder, named, config.references(ref or ()), methods)
         try:
             with created(folder, begun.files):
                 _run(project.configured(config.find(folder.resolve()), (), ()))
@@ -317,7 +323,7 @@ def _for_schema(
     kept: Kept,
     option: Sequence[str],
 ) -> Work:
-    from acpgen import config, project
+    from acpgen import config, project, protocols
 
     if option and len(targets) > 1:
         raise typer.BadParameter("--option needs exactly one target: name it with --target.")
@@ -331,11 +337,13 @@ def _for_schema(
         raise typer.BadParameter("--package must be a name that can be imported, such as acme.v1.")
     if "python" in targets and not package:
         raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
-    if os.path.isdir(schema) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(schema)):
+    named = protocols.find(schema.as_posix())
+    place = schema if named is None else named
+    if os.path.isdir(place) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(place)):
         raise typer.BadParameter("--out must not be inside the schema folder.")
     profile = None if methods is None else config.find_profile(methods)
     return project.single(
-        schema,
+        place,
         package,
         targets,
         out,
@@ -345,6 +353,7 @@ def _for_schema(
         methods=profile,
         kept=kept,
         options=options,
+        protocol=None if named is None else schema.as_posix(),
     )
 
 

@@ -18,7 +18,7 @@ from acpgen.cli.output import deliver, faults_end_with_2, print_report, require_
 from acpgen.cli.shared_options import Format, Output, Ref, protocol_names, references_of
 
 if TYPE_CHECKING:
-    from acp_session.monitor import Breach, Folding, Monitor
+    from acp_monitor import Breach, Folding, Monitor
     from jsonrpc_bindings.strict import Strict
 
 
@@ -77,7 +77,7 @@ def tap(
         ),
     ] = None,
     format_: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="The format of the report: text or json.")
+        str, typer.Option("--format", metavar="FORMAT", help="text (default) or json.", show_default=False)
     ] = "text",
     grace: Annotated[
         float,
@@ -224,6 +224,14 @@ def probe(
             help="Run only this case, or the cases of a section, such as transports. May be repeated.",
         ),
     ] = None,
+    of_registries: Annotated[
+        bool,
+        typer.Option(
+            "--registry",
+            help="Check what registries of agents check: the handshake, the authentication methods, and that standard output has nothing "
+            "but messages; and that session/new gives a session or asks for a login.",
+        ),
+    ] = False,
     list_: Annotated[
         bool, typer.Option("--list", help="List the cases and the requirements that they test; run nothing.")
     ] = False,
@@ -274,9 +282,13 @@ def probe(
     from acpgen.probe.clients import ClientProbing
     from acpgen.probe.driver import Probing, Wanted, run
     from acpgen.probe.probe_report import probe_report
+    from acpgen.probe.registry import OF_REGISTRIES
 
+    if of_registries and (cases or client):
+        raise typer.BadParameter(f"--registry and {'--case' if cases else '--client'} exclude each other.")
     with faults_end_with_2():
-        chosen = work.cases(cases or (), "client" if client else "agent")
+        names = OF_REGISTRIES if of_registries else tuple(cases or ())
+        chosen = work.cases(names, "client" if client else "agent")
         if list_:
             print_report(work.listed(chosen))
             return
@@ -292,7 +304,7 @@ def probe(
                 seed=work.seed(seed),
                 seconds=timeout,
                 total=total,
-                cases=tuple(cases or ()),
+                cases=names,
                 versions=versions,
                 variables=tuple(env or ()),
                 keep_home=keep_home,

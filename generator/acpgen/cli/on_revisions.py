@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from acpgen import terminal
+from acpgen.cli.command_line import Command
 from acpgen.cli.output import deliver, faults_end_with_2, finish, print_report, require_places
 from acpgen.cli.shared_options import (
     Format,
@@ -29,7 +29,7 @@ def diff(
         str,
         typer.Argument(
             metavar="OLD",
-            help="A protocol of this project (acp/v1), a file or a folder, or either at a git revision (main:acp/v1).",
+            help="A protocol of this project or of acpgen (acp/v1), a file or a folder, or either at a git revision (main:acp/v1).",
             autocompletion=protocol_names,
         ),
     ],
@@ -136,10 +136,13 @@ def diff(
 
     Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
     """
+    from acpgen import protocols
     from acpgen.compat import command
 
     if dry_run and not fix:
         raise typer.BadParameter("--dry-run needs --fix.")
+    if fix and not dry_run and protocols.is_canonical(new):
+        raise typer.BadParameter("--fix edits files, and NEW is a protocol that comes with acpgen. Add --dry-run.")
     with faults_end_with_2():
         chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or (), report_url)
         require_places(each.file for each in chosen.outputs)
@@ -173,7 +176,7 @@ def diff(
             raise typer.Exit(1)
 
 
-class WithPath(TyperCommand):
+class WithPath(Command):
     """A command that knows the path after `--`. Options may stand behind it too."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -188,7 +191,7 @@ def history(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="WHAT",
+            metavar="REVISION",
             help="A branch, tag, commit or range A..B of git, then -- and a protocol, file or folder: compares the commits that changed "
             "it. "
             "A protocol: compares its releases in schema/releases, or its commits. Several files: compares these, oldest first.",
@@ -277,7 +280,9 @@ def rules(
             metavar="RULE", help="Only these rules, each with a bad and a good example.", show_default=False
         ),
     ] = None,
-    output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")] = "text",
+    output_format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text (default), json or markdown.", show_default=False)
+    ] = "text",
 ) -> None:
     """List every compatibility rule with its severities.
 
@@ -289,4 +294,5 @@ def rules(
     from acpgen.compat import command
 
     with faults_end_with_2():
-        print_report(command.listed(chosen or (), output_format, config.around(current_folder())))
+        told = command.listed(chosen or (), output_format, config.around(current_folder()))
+        print_report(terminal.markdown(told) if chosen and output_format == "text" else told)

@@ -18,7 +18,7 @@ def lint(
         list[Path] | None,
         typer.Argument(
             metavar="PATH",
-            help="Schema folders or files. Default: every protocol in the project's schema folder.",
+            help="Schema folders or files, or names of protocols, such as acp/v1. Default: every protocol in the project's schema folder.",
             show_default=False,
         ),
     ] = None,
@@ -33,7 +33,7 @@ def lint(
     [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning". Exit codes: 0 no
     error was found, 1 an error was found, 2 the input cannot be used.
     """
-    from acpgen import config
+    from acpgen import config, protocols
     from acpgen.diagnostics.outputs import outputs, require_apart
     from acpgen.lint import Finding, lint_paths, require_rules
     from acpgen.lint.lint_report import lint_report
@@ -42,7 +42,7 @@ def lint(
     with faults_end_with_2():
         destinations = outputs(output or (), output_format)
         require_places(each.file for each in destinations)
-        wanted = paths or [_schema_folder()]
+        wanted = [protocols.find(path.as_posix()) or path for path in paths or ()] or [_schema_folder()]
         require_apart(
             (each.file for each in destinations), [file for path in wanted for file in (path, *path.rglob("*"))]
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -75,13 +74,10 @@ NoCache: TypeAlias = Annotated[
 
 
 def protocol_names(incomplete: str) -> list[str]:
-    """What completes the name of a protocol of the project."""
-    from acpgen import config
-    from acpgen.errors import Faults
+    """What completes the name of a protocol."""
+    from acpgen import protocols
 
-    with contextlib.suppress(Faults, OSError):
-        return [name for name in config.find(current_folder()).protocols if name.startswith(incomplete)]
-    return []
+    return [name for name in protocols.names() if name.startswith(incomplete)]
 
 
 def profile_names(incomplete: str) -> list[str]:

@@ -106,7 +106,7 @@ class Change:
         return self.old if self.new is None else self.new
 
     @property
-    def is_paper(self) -> bool:
+    def is_documentation(self) -> bool:
         """Whether it is a change of files alone: told once, not once for each method."""
         return self.kind in ("text", "structure") or self.what == "definition-changed"
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Final
 
+from acpgen.compat.catalogue import address
 from acpgen.compat.findings import (
     NO_ACTION,
     Coverage,
@@ -31,7 +32,6 @@ from acpgen.compat.findings import (
     opposite,
     raised,
 )
-from acpgen.compat.rule_pages import address
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Replacement, RuleDescription, Snippet, SourceLocation
 from acpgen.diagnostics.outline import THE_ROOT, counted, tally
 from acpgen.ir import JSON
@@ -106,7 +106,7 @@ def _diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
         subject=name,
         reached=methods or tuple(each for each in places if each != (name or THE_ROOT)),
         reached_noun="place" if places else "method",
-        direction=_direction(finding) if finding.reaches and (finding.flow != "both" or methods) else "",
+        direction=_direction(finding) if (finding.flow != "both" or methods) else "",
         context=finding.location,
         statement=_nameless(finding),
         details=(f"Breaks: {finding.breaks}.",) if finding.breaks else (),
@@ -151,8 +151,7 @@ def _split(file: str) -> tuple[str, str]:
 
 def described(rules: Collection[str]) -> Sequence[RuleDescription]:
     """What the rules of the check say, of those named."""
-    from acpgen.compat.catalogue import catalogue
-    from acpgen.compat.rule_pages import page
+    from acpgen.compat.catalogue import catalogue, page
 
     return [
         RuleDescription(each.id, f"{each.doc.split('. ')[0].rstrip('.')}.", each.doc, page(each, linked=False))
@@ -179,8 +178,8 @@ def _nameless(finding: Finding) -> str:
 def _direction(finding: Finding) -> str:
     """Who sends to whom in the messages that hold it, and of which revision, where an exchange fails: `old client → new agent`."""
     weighty = [each for each in finding.reaches if each.severity == finding.severity]
-    ways: set[tuple[str, Revision | None]] = {(each.flow, each.sender) for each in weighty}
-    senders: set[Revision | None] = {each.sender for each in weighty}
+    ways: set[tuple[str, Revision | None]] = {(each.flow, each.failing_sender) for each in weighty}
+    senders: set[Revision | None] = {sender for _, sender in ways}
     if len(ways) > 1:
         sender = senders.pop() if len(senders) == 1 else None
         return "both ways" if sender is None else f"{sender} → {opposite(sender)}, both ways"
@@ -309,7 +308,7 @@ def _finding_data(finding: Finding) -> dict[str, JSON]:
         "old_position": _position(finding.old),
         "new_position": _position(finding.new),
         "methods": list(finding.methods),
-        "reaches": [{**_reach_data(reach), "sender": reach.sender} for reach in finding.reaches],
+        "reaches": [{**_reach_data(reach), "sender": reach.failing_sender} for reach in finding.reaches],
         **({"repair": _repair_data(finding.repair)} if finding.repair else {}),
         **({"no_repair": finding.no_repair} if finding.no_repair and not finding.repair else {}),
     }

@@ -198,8 +198,7 @@ def stops(report: Report, chosen: Options) -> bool:
 
 def listed(rules: Sequence[str], output_format: str, project: Config | None) -> str:
     """The catalogue of rules in a format, as the policy of a project has it; of single rules with their examples. Raises `Faults`."""
-    from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, told_here
-    from acpgen.compat.rule_pages import page
+    from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, page, told_here
 
     known = {entry.id: entry for entry in catalogue()}
     asked = [("rule", "RULE", rule, tuple(known)) for rule in rules]

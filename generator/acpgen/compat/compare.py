@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.causes import placed
 from acpgen.compat.findings import (
     BUDGET,
     NO_ACTION,
     Answer,
     Bindings,
+    Checked,
+    Effect,
     Finding,
     Inclusion,
     Mode,
     Nameable,
     Note,
+    Reach,
     Report,
     Revision,
     Severity,
     Spot,
     Witness,
+    opposite,
     order,
     readers,
     worst,
 )
-from acpgen.compat.fingerprints import asked, fingerprint
+from acpgen.compat.fingerprints import asked, fingerprint, grouped
 from acpgen.compat.keyword_notes import ignored_keywords
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
@@ -41,7 +44,6 @@ from acpgen.schema.unread import holds_schemas, unread, without_places
 from acpgen.schema.walk import ASSERTIONS, Schema, is_object, may_hold_schemas
 
 if TYPE_CHECKING:
-    from acpgen.compat.protocol.check.judged import Checked, Judged
     from acpgen.compat.protocol.revision import Revised, Roots
     from acpgen.ir import JSON
     from acpgen.schema.bundle import Bundle
@@ -134,28 +136,28 @@ def checked(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False
     return _checked(old, new, *_revisions(old, new), budget, formats)
 
 
-def reported(
-    old: Side, new: Side, found: Checked | None = None, *, budget: int = BUDGET, formats: bool = False
-) -> Report:
-    """The report of two sides, from what was `checked` if that is at hand. Raises `Faults` where they cannot be compared."""
+def reported(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> Report:
+    """The report of two sides. Raises `Faults` where they cannot be compared."""
     from acpgen.compat.protocol.bindings import bindings
-    from acpgen.compat.protocol.check.check import rewritten
+    from acpgen.compat.protocol.check.check import restructured
 
     before, after = _revisions(old, new)
-    if found is None:
-        found = _checked(old, new, before, after, budget, formats)
+    found = _checked(old, new, before, after, budget, formats)
     made = bindings(before, after)
-    judged = found.judged
-    if made == "breaking" and not _explained(judged, before, after):
-        judged = (*judged, rewritten(before, after, _start(old.input), _start(new.input)))
-    in_files = (replace(each, old_at=before.in_file(each.old_at), new_at=after.in_file(each.new_at)) for each in judged)
-    findings = placed(in_files, old.input, new.input)
+    reaches = found.reaches
+    if made == "breaking" and not _explained(reaches, before, after):
+        reaches = (*reaches, restructured(before, after, _start(old.input), _start(new.input), is_code=True))
+    findings = grouped(
+        (replace(each, old_at=before.in_file(each.old_at), new_at=after.in_file(each.new_at)) for each in reaches),
+        old.input,
+        new.input,
+    )
     return Report(
         mode="protocol",
         old=old.input.label,
         new=new.input.label,
         verdict=worst(tuple(finding.severity for finding in findings)),
-        wire=Inclusion(backward=_answer(found.judged, "new"), forward=_answer(found.judged, "old")),
+        wire=Inclusion(backward=_answer(found.reaches, "new"), forward=_answer(found.reaches, "old")),
         language=found.language,
         bindings=made,
         findings=findings,
@@ -179,16 +181,15 @@ def _named(*sides: tuple[Revised, Input]) -> Nameable:
     )
 
 
-def _explained(judged: Iterable[Judged], old: Revised, new: Revised) -> bool:
+def _explained(reaches: Sequence[Reach], old: Revised, new: Revised) -> bool:
     """Whether findings say why generated code differs: something in a message has changed, or each class that differs belongs to a
     definition that is renamed or written differently.
     """
     from acpgen.compat.protocol.bindings import broken
 
-    told = tuple(judged)
-    if any(each.severity != "editorial" for each in told):
+    if any(each.severity != "editorial" for each in reaches):
         return True
-    rewritten = {each.old_at for each in told if each.rule in ("definition-renamed", "schema-restructured")}
+    rewritten = {each.old_at for each in reaches if each.rule in ("definition-renamed", "schema-restructured")}
     places = (old.definitions[name].at for name in broken(old, new))
     return bool(rewritten) and all({at, old.outermost(at)} & rewritten for at in places)
 
@@ -199,9 +200,9 @@ def _checked(
     from acpgen.compat.protocol.check.check import check, restructured
 
     found = check(before, after, budget, formats)
-    if found.judged or old.input.documents.says_the_same(new.input.documents):
+    if found.reaches or old.input.documents.says_the_same(new.input.documents):
         return found
-    return replace(found, judged=(restructured(before, after, _start(old.input), _start(new.input)),))
+    return replace(found, reaches=(restructured(before, after, _start(old.input), _start(new.input)),))
 
 
 def _revisions(old: Side, new: Side) -> tuple[Revised, Revised]:
@@ -331,12 +332,11 @@ def _with_definition(root: JSON, name: str) -> JSON:
     return {**root, key: {**root.get(key, {}), name: {"$ref": "#"}}}
 
 
-def _answer(judged: Iterable[Judged], receiver: Revision) -> Answer:
+def _answer(reaches: Sequence[Reach], receiver: Revision) -> Answer:
     """Whether one revision accepts and understands what the other sends."""
-    found = tuple(judged)
-    if any(receiver in each.breaks_for for each in found):
+    if any(receiver in each.breaks_for for each in reaches):
         return "no"
-    return "undecided" if any(receiver in each.doubtful for each in found) else "yes"
+    return "undecided" if any(receiver in each.doubtful for each in reaches) else "yes"
 
 
 def _start(side: Input) -> str:
@@ -354,24 +354,23 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     schemas = wholes[0].schema, wholes[1].schema
     asserted = tuple(FORMATS) if formats else ()
     comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget), formats=asserted)
-    comparison = comparer.compare()
-    apart = {places: comparer.compare(*map(_question, places)) for places in definitions(*schemas)}
+    comparisons = {("", ""): comparer.compare()}
+    comparisons |= {places: comparer.compare(*map(_question, places)) for places in definitions(*schemas)}
     if formats:
-        comparison = judged(comparison, *schemas)
-        apart = {places: judged(each, *schemas, places) for places, each in apart.items()}
+        comparisons = {places: judged(each, *schemas, places) for places, each in comparisons.items()}
     left = gone(*schemas)
-    strange = [each.unread for each in wholes]
-    others = [key for key in dict.fromkeys((*strange[0], *strange[1])) if strange[0].get(key) != strange[1].get(key)]
-    inclusion = together([comparison, *apart.values()], is_gone=bool(left), is_unread=bool(others))
-    found = [*_language_findings(comparison, old, new, schemas, ("", ""))]
-    for places, each in apart.items():
-        found += _language_findings(each, old, new, schemas, places)
-    found += [_about(_language_gone(place), old, new, schemas, (place, place)) for place in left]
-    found += [_of_unread(key, old, new, (strange[0].get(key), strange[1].get(key))) for key in others]
-    equal = comparison.same and old.documents.says_the_same(new.documents)
+    before, after = (each.unread for each in wholes)
+    others = [key for key in dict.fromkeys((*before, *after)) if before.get(key) != after.get(key)]
+    inclusion = together([*comparisons.values()], is_gone=bool(left), is_unread=bool(others))
+    files = _Files((old, new), schemas)
+    found = [each for places, relations in comparisons.items() for each in files.of_relations(relations, places)]
+    found += [files.of_gone(place) for place in left]
+    found += [files.of_unread(key, (before.get(key), after.get(key))) for key in others]
+    equal = comparisons["", ""].same and old.documents.says_the_same(new.documents)
     made, notes = ("identical", ()) if equal else _bindings(old, new)
     if not found and made != "identical":
-        found.append(_about(_language_rewritten(), old, new, schemas, ("", "")))
+        message = "The schemas accept the same values and are written differently, so generated code differs."
+        found.append(files.finding("schema-restructured", "editorial", message, NO_ACTION, effect="reworded"))
     findings = tuple(sorted(found, key=order))
     return Report(
         mode="language",
@@ -449,112 +448,100 @@ def _unread(roots: Mapping[str, JSON], read: Iterable[str]) -> Mapping[str, JSON
     return {key if len(roots) == 1 else f"{path} {key}": value for (path, key), value in found.items()}
 
 
-def _language_findings(
-    comparison: Comparison, old: Input, new: Input, schemas: tuple[JSON, JSON], places: tuple[str, str]
-) -> Iterator[Finding]:
-    """The findings of a comparison of two schemas, each at a place in its input: `#/$defs/Thing`, empty for the root."""
-    for found in (
-        language_narrowed(comparison.backward),
-        language_widened(comparison.forward),
-        language_undecided(comparison.backward, "old", "new"),
-        language_undecided(comparison.forward, "new", "old"),
-    ):
-        if found is not None:
-            yield _about(found, old, new, schemas, places)
-
-
 def _question(place: str) -> Schema:
     return {"$ref": as_fragment(place.removeprefix("#"))}
 
 
-def _about(found: Finding, old: Input, new: Input, schemas: tuple[JSON, JSON], places: tuple[str, str]) -> Finding:
-    """A finding with its places. Where many files make up the schema, these are its first file."""
-    spots: list[Spot | None] = []
-    for each, place in zip((old, new), places, strict=True):
-        alone = len(each.documents.documents) == 1
-        spots.append(Spots(each).spot(_start(each) + place.removeprefix("#") if alone and place else _start(each)))
-    location = pointer_parts(places[0])[-1] if places[0] else ""
-    about = found.rule, found.fingerprint, *([places[0], *schemas] if places[0] else map(asked, schemas))
-    return replace(found, old=spots[0], new=spots[1], location=location, fingerprint=fingerprint(*about))
+@dataclass(frozen=True)
+class _Files:
+    """Makes the findings about two schemas, each at a place in its input: `#/$defs/Thing`, empty for the root."""
+
+    sides: tuple[Input, Input]
+    schemas: tuple[JSON, JSON]
+
+    def of_relations(self, comparison: Comparison, places: tuple[str, str]) -> Iterator[Finding]:
+        """What one schema alone accepts, and what was neither proven nor refuted."""
+        directions: tuple[tuple[Relation, Revision], ...] = (
+            (comparison.backward, "old"),
+            (comparison.forward, "new"),
+        )
+        for relation, sender in directions:
+            receiver = opposite(sender)
+            if relation.witness is not None:
+                value, verified = relation.witness.value, relation.witness.verified
+                witness = Witness(value, verified=verified, accepted_by=sender, refused_by=receiver)
+                yield self.finding(*_LANGUAGE[sender], places=places, witness=witness)
+            elif relation.verdict.value == "undecided":
+                message = f"Whether the {receiver} schema accepts everything that the {sender} one accepts could not be decided"
+                advice = "Simplify the part that differs, or review both schemas."
+                said = f"{message}: {relation.reason}"
+                yield self.finding(_UNDECIDED, "undecided", said, advice, places=places, mark=f"{_UNDECIDED}-{sender}")
+
+    def of_gone(self, place: str) -> Finding:
+        """A definition was removed that the root does not refer to: what it said is compared with nothing."""
+        name = pointer_parts(place)[-1]
+        message = f"The definition {name!r} was removed. The root does not refer to it, so who needs it is not known."
+        advice = "Keep it, or accept the finding with a waiver if nobody needs it."
+        return self.finding(_UNDECIDED, "undecided", message, advice, places=(place, place))
+
+    def of_unread(self, key: str, contents: tuple[JSON, JSON]) -> Finding:
+        """What a root holds beside keywords differs, and looks as if schemas stood in it."""
+        message = f"Changed, and not compared: {key!r} is not a keyword of JSON Schema, so its content is not read."
+        advice = "Name the schema itself, or review both places and waive the finding if it is harmless."
+        return self.finding(_UNDECIDED, "undecided", message, advice, location=key, about=(_UNDECIDED, key, *contents))
+
+    def finding(
+        self,
+        rule: str,
+        severity: Severity,
+        message: str,
+        advice: str,
+        *,
+        places: tuple[str, str] = ("", ""),
+        witness: Witness | None = None,
+        effect: Effect = "refused",
+        location: str = "",
+        mark: str = "",
+        about: tuple[JSON, ...] = (),
+    ) -> Finding:
+        """A finding with its places. Where many files make up the schema, these are its first file."""
+        spots: list[Spot | None] = []
+        for each, place in zip(self.sides, places, strict=True):
+            alone = len(each.documents.documents) == 1
+            spots.append(Spots(each).spot(_start(each) + place.removeprefix("#") if alone and place else _start(each)))
+        known = fingerprint(
+            *(about or (rule, mark or rule, *([places[0], *self.schemas] if places[0] else map(asked, self.schemas))))
+        )
+        reach = Reach(
+            rule=rule,
+            severity=severity,
+            effect=effect,
+            method=None,
+            flow="both",
+            location=location or (pointer_parts(places[0])[-1] if places[0] else ""),
+            message=message,
+            advice=advice,
+            breaks=readers(witness) if severity == "breaking" and witness is not None else "",
+            sender=None if witness is None else witness.accepted_by,
+            witness=witness,
+            fingerprint=known,
+        )
+        return Finding((reach,), known, old=spots[0], new=spots[1])
 
 
-def _language_gone(place: str) -> Finding:
-    """A definition was removed that the root does not refer to: what it said is compared with nothing."""
-    message = f"The definition {pointer_parts(place)[-1]!r} was removed. The root does not refer to it, so who needs it is not known."
-    advice = "Keep it, or accept the finding with a waiver if nobody needs it."
-    return _language_finding("language-undecided", "undecided", message, advice, None)
-
-
-def _of_unread(key: str, old: Input, new: Input, contents: tuple[JSON, JSON]) -> Finding:
-    """What a root holds beside keywords differs, and looks as if schemas stood in it."""
-    message = f"Changed, and not compared: {key!r} is not a keyword of JSON Schema, so its content is not read."
-    advice = "Name the schema itself, or review both places and waive the finding if it is harmless."
-    found = _about(
-        _language_finding("language-undecided", "undecided", message, advice, None), old, new, contents, ("", "")
-    )
-    return replace(found, location=key, fingerprint=fingerprint(found.rule, key, *contents))
-
-
-def _language_rewritten() -> Finding:
-    """Both schemas accept the same, and generated code differs."""
-    message = "The schemas accept the same values and are written differently, so generated code differs."
-    found = _language_finding("schema-restructured", "editorial", message, NO_ACTION, None)
-    return replace(found, effect="reworded")
-
-
-def language_narrowed(backward: Relation) -> Finding | None:
-    """The finding of a value that the old schema alone accepts."""
-    if backward.witness is None:
-        return None
-    return _language_finding(
+_UNDECIDED: Final = "language-undecided"
+_LANGUAGE: Final[Mapping[Revision, tuple[str, Severity, str, str]]] = {
+    "old": (
         "language-narrowed",
         "breaking",
         "The new schema rejects values that the old one accepts.",
         "Keep accepting what the old schema accepts.",
-        Witness(backward.witness.value, verified=backward.witness.verified, accepted_by="old", refused_by="new"),
-    )
-
-
-def language_widened(forward: Relation) -> Finding | None:
-    """The finding of a value that the new schema alone accepts."""
-    if forward.witness is None:
-        return None
-    return _language_finding(
+    ),
+    "new": (
         "language-widened",
         "additive",
         "The new schema accepts values that the old one rejects.",
         "Keep writing values that the old schema accepts while readers use it.",
-        Witness(forward.witness.value, verified=forward.witness.verified, accepted_by="new", refused_by="old"),
-    )
-
-
-def language_undecided(relation: Relation, accepted_by: Revision, refused_by: Revision) -> Finding | None:
-    """The finding of what was neither proven nor refuted."""
-    if relation.verdict.value != "undecided":
-        return None
-    finding = _language_finding(
-        "language-undecided",
-        "undecided",
-        f"Whether the {refused_by} schema accepts everything that the {accepted_by} one accepts could not be decided: {relation.reason}",
-        "Simplify the part that differs, or review both schemas.",
-        None,
-    )
-    return replace(finding, fingerprint=f"{finding.fingerprint}-{accepted_by}")
-
-
-def _language_finding(rule: str, severity: Severity, message: str, advice: str, witness: Witness | None) -> Finding:
-    return Finding(
-        rule=rule,
-        severity=severity,
-        effect="refused",
-        method=None,
-        flow="both",
-        location="",
-        old=None,
-        new=None,
-        message=message,
-        advice=advice,
-        fingerprint=rule,
-        breaks=readers(witness) if severity == "breaking" and witness is not None else "",
-        witness=witness,
-    )
+    ),
+}
+"""What is said of a value that one schema alone accepts."""

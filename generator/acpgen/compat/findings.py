@@ -125,37 +125,16 @@ class Ruled:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """One kind of message that holds what changed, and what happens to it.
+    """What changed in one kind of message, and what happens to that.
 
-    `method` is `None` for what belongs to no method; `location` is the place in the message. `breaks` says in words which exchange
-    fails, `sender` the revision whose messages suffer, `senders` those whose messages may. `fingerprint` is for waivers of this message
-    alone.
-    """
-
-    method: str | None
-    flow: str
-    location: str
-    severity: Severity
-    effect: Effect
-    message: str
-    fingerprint: str
-    breaks: str = ""
-    sender: Revision | None = None
-    witness: Witness | None = None
-    waived: Waived | None = None
-    senders: tuple[Revision, ...] = ()
-    ruled: Ruled | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One declaration that changed, and what the change does to peers.
-
-    `reaches` are the messages that hold it, worst first; `severity`, `effect`, `method`, `flow`, `location`, `message` and `witness` are
-    those of the first, and `breaks` names every exchange that fails. `declaration` is the name of what changed, wherever it is used:
-    `ToolCall.content[]`. `fingerprint` stays the same when further messages come to hold it, unless these suffer other harm.
+    `method` is `None` for what belongs to no method; `location` is the place in the message, `old_at` and `new_at` are `file#/pointer` of
+    the sources. `breaks` says in words which exchange fails; `sender` is the revision whose messages suffer, as far as the rule says.
+    `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told, `is_cut_off` where the
+    budget was spent before. `declaration` is what people call the thing that changed, `cause` tells it from all others, `said` is what its
+    rule says of it and `subject` which of its kind it is, `None` where only the two texts do: messages of which these are the same hold one
+    thing. `fingerprint` is for waivers of this message alone.
     """
 
     rule: str
@@ -164,19 +143,123 @@ class Finding:
     method: str | None
     flow: str
     location: str
-    old: Spot | None
-    new: Spot | None
     message: str
     advice: str
-    fingerprint: str
+    old_at: str = ""
+    new_at: str = ""
     breaks: str = ""
+    sender: Revision | None = None
     witness: Witness | None = None
-    waived: Waived | None = None
+    refuses: tuple[Revision, ...] = ()
+    doubtful: tuple[Revision, ...] = ()
+    is_cut_off: bool = False
     declaration: str = ""
-    reaches: tuple[Reach, ...] = ()
+    cause: tuple[str | None, ...] = ()
+    said: str = ""
+    subject: str | None = ""
+    fingerprint: str = ""
+    waived: Waived | None = None
     ruled: Ruled | None = None
+
+    @property
+    def breaks_for(self) -> tuple[Revision, ...]:
+        """The revisions that refuse what the other sends, or that it breaks because a name has lost its meaning."""
+        if self.severity != "breaking" or self.effect != "lost":
+            return self.refuses
+        lost: tuple[Revision, ...] = ("old", "new") if self.sender is None else (opposite(self.sender),)
+        return tuple(dict.fromkeys((*self.refuses, *lost)))
+
+    @property
+    def senders(self) -> tuple[Revision, ...]:
+        """The revisions whose messages suffer: that which the rule names, and those whose messages the other may refuse."""
+        named = () if self.sender is None else (self.sender,)
+        return tuple(dict.fromkeys((*named, *(opposite(each) for each in (*self.breaks_for, *self.doubtful)))))
+
+    @property
+    def failing_sender(self) -> Revision | None:
+        """The sender, where an exchange fails."""
+        return self.sender if self.breaks else None
+
+    @property
+    def judged(self) -> Severity:
+        """What the check says, whatever the project's policy does."""
+        return self.severity if self.ruled is None else self.ruled.judged
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One declaration that changed, and what the change does to peers.
+
+    `reaches` are the messages that hold it, worst first, and there is one at least: what is said of the finding is said of the first, and
+    `breaks` names every exchange that fails. `fingerprint` stays the same when further messages come to hold it, unless these suffer other
+    harm.
+    """
+
+    reaches: tuple[Reach, ...]
+    fingerprint: str
+    old: Spot | None = None
+    new: Spot | None = None
+    waived: Waived | None = None
     repair: Repair | None = None
     no_repair: str = ""
+
+    @property
+    def first(self) -> Reach:
+        return self.reaches[0]
+
+    @property
+    def rule(self) -> str:
+        return self.first.rule
+
+    @property
+    def severity(self) -> Severity:
+        return self.first.severity
+
+    @property
+    def effect(self) -> Effect:
+        return self.first.effect
+
+    @property
+    def method(self) -> str | None:
+        return self.first.method
+
+    @property
+    def flow(self) -> str:
+        return self.first.flow
+
+    @property
+    def location(self) -> str:
+        return self.first.location
+
+    @property
+    def message(self) -> str:
+        return self.first.message
+
+    @property
+    def advice(self) -> str:
+        return self.first.advice
+
+    @property
+    def declaration(self) -> str:
+        """The name of what changed, wherever it is used: `ToolCall.content[]`."""
+        return self.first.declaration
+
+    @property
+    def witness(self) -> Witness | None:
+        return self.first.witness
+
+    @property
+    def breaks(self) -> str:
+        return "; ".join(dict.fromkeys(each.breaks for each in self.reaches if each.breaks))
+
+    @property
+    def ruled(self) -> Ruled | None:
+        """What the check says of the worst message, and why the project's policy judges any of them otherwise."""
+        reasons = dict.fromkeys(each.ruled.reason for each in self.reaches if each.ruled is not None)
+        if not reasons:
+            return None
+        rank = min(SEVERITIES.index(each.judged) for each in self.reaches)
+        return Ruled(SEVERITIES[rank], " ".join(reasons))
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -186,7 +269,7 @@ class Finding:
     @property
     def fingerprints(self) -> tuple[str, ...]:
         """Its own, and those of the messages that hold what changed."""
-        return (self.fingerprint, *(each.fingerprint for each in self.reaches))
+        return tuple(dict.fromkeys((self.fingerprint, *(each.fingerprint for each in self.reaches))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +308,15 @@ class Coverage:
     definitions: int
     compared: int
     not_compared: tuple[Uncompared, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Everything that the rules have to say, in no order that matters, and the plain relation of all messages, method by method."""
+
+    reaches: tuple[Reach, ...]
+    language: Inclusion
+    coverage: Coverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,15 +394,15 @@ _FAILING: Final[dict[str, tuple[Severity, ...]]] = {
 
 
 def failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
-    """The findings that count under `--fail-on`: bad enough, and not waived. What is undecided always counts, but for `never`."""
-    return tuple(each for each in report.findings if each.waived is None and _counts(each, _FAILING[fail_on]))
-
-
-def _counts(finding: Finding, severities: tuple[Severity, ...]) -> bool:
-    """Whether any message that holds what changed comes to such harm, and is not waived by itself."""
-    if not finding.reaches:
-        return finding.severity in severities
-    return any(each.severity in severities and each.waived is None for each in finding.reaches)
+    """The findings that count under `--fail-on`: not waived, and of any message not waived by itself that is bad enough. What is undecided
+    always counts, but for `never`.
+    """
+    bad = _FAILING[fail_on]
+    return tuple(
+        each
+        for each in report.findings
+        if each.waived is None and any(one.severity in bad and one.waived is None for one in each.reaches)
+    )
 
 
 def fails(report: Report, fail_on: str, fail_on_bindings: str = "never") -> bool:
@@ -321,24 +413,17 @@ def fails(report: Report, fail_on: str, fail_on_bindings: str = "never") -> bool
 
 def lowered(report: Report) -> tuple[Finding, ...]:
     """The findings that the project's policy takes for less than the check does, in any message."""
-    return tuple(each for each in report.findings if any(map(_is_less, _parts(each))))
+    return tuple(each for each in report.findings if any(_lowered_by(one) > 0 for one in each.reaches))
 
 
 def raised(report: Report) -> tuple[Finding, ...]:
     """The findings that the project's policy takes for worse than the check does, in any message."""
-    return tuple(each for each in report.findings if any(map(_is_worse, _parts(each))))
+    return tuple(each for each in report.findings if any(_lowered_by(one) < 0 for one in each.reaches))
 
 
-def _parts(finding: Finding) -> tuple[Finding | Reach, ...]:
-    return (finding, *finding.reaches)
-
-
-def _is_less(one: Finding | Reach) -> bool:
-    return one.ruled is not None and SEVERITIES.index(one.severity) > SEVERITIES.index(one.ruled.judged)
-
-
-def _is_worse(one: Finding | Reach) -> bool:
-    return one.ruled is not None and SEVERITIES.index(one.severity) < SEVERITIES.index(one.ruled.judged)
+def _lowered_by(reach: Reach) -> int:
+    """How many ranks a policy has lowered the severity."""
+    return SEVERITIES.index(reach.severity) - SEVERITIES.index(reach.judged)
 
 
 def counts(report: Report) -> dict[Severity, int]:

@@ -1,4 +1,5 @@
-"""What tells one finding from another, so that a waiver covers what it was written for and nothing else.
+"""One finding for each thing that changed, with all messages that hold it, and what tells it from others, so that a waiver covers what it
+was written for and nothing else.
 
 A fingerprint depends on what a finding is about and on how bad it is: what is accepted must not become worse. Where a finding has no
 subject of its own, it also depends on what stands at its places, without the words that only people read and without what nothing
@@ -8,20 +9,69 @@ there refers to.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin
 
+from acpgen.compat.findings import SEVERITIES, Finding, Reach, order
+from acpgen.compat.spots import Spots
 from acpgen.pointers import pointer_parts, resolve
 from acpgen.schema.keywords import PROSE
 from acpgen.schema.numbers import dumps
 from acpgen.schema.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object, refs_anywhere
 
 if TYPE_CHECKING:
+    from acpgen.compat.sources import Input
     from acpgen.ir import JSON
 
 _ADDRESSED: Final = frozenset({"$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef"})
 """Keywords by which a reference may lead elsewhere than a pointer does."""
+
+
+def grouped(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Finding, ...]:
+    """The findings, one for each thing that changed, with their places in files: worst first, then by method and location."""
+    causes: dict[tuple[object, ...], list[Reach]] = {}
+    for each in reaches:
+        causes.setdefault((each.rule, each.subject, each.said, each.cause), []).append(each)
+    sides = Spots(old), Spots(new)
+    return tuple(sorted((_finding(group, *sides) for group in causes.values()), key=order))
+
+
+def _finding(group: list[Reach], old: Spots, new: Spots) -> Finding:
+    """The finding of one cause. What has no subject is told by what stands at both places: another text there may be another matter."""
+    group = sorted(_once(group), key=_weight)
+    first = group[0]
+    sides = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
+    there = [text for side, at in sides for text in texts(side.value, at)]
+    harms = sorted({(each.severity, each.effect, each.flow, each.breaks) for each in group})
+    return Finding(
+        tuple(replace(each, fingerprint=fingerprint(*_about(each), *there)) for each in group),
+        fingerprint(first.rule, first.cause, first.subject, harms, *there),
+        old.spot(first.old_at),
+        new.spot(first.new_at),
+    )
+
+
+def _about(each: Reach) -> list[str | None]:
+    """What tells this from others, so that edits elsewhere change nothing of it, and what becomes worse is another one."""
+    return [each.severity, each.rule, each.method, each.flow, each.location, each.subject]
+
+
+def _once(group: list[Reach]) -> list[Reach]:
+    """The same without what is told of a branch by its place, `#/oneOf/0.n`, where it is told of the whole document too, `(text).n`."""
+
+    def harm(each: Reach) -> tuple[object, ...]:
+        return each.severity, each.effect, each.method, each.flow, each.breaks, each.old_at, each.new_at
+
+    named = {harm(each) for each in group if "#/" not in each.location}
+    return [each for each in group if "#/" not in each.location or harm(each) not in named]
+
+
+def _weight(each: Reach) -> tuple[int, int, bool, str, str, str]:
+    """Worst first, then the smallest witness."""
+    size = 0 if each.witness is None else len(dumps(each.witness.value))
+    return SEVERITIES.index(each.severity), size, each.method is None, each.method or "", each.flow, each.location
 
 
 def fingerprint(*about: object) -> str:

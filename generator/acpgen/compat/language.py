@@ -37,25 +37,25 @@ def definitions(old: JSON, new: JSON) -> tuple[tuple[str, str], ...]:
     differs. Equal text differs where another draft reads it.
     """
     before, after = _places(old), _places(new)
-    heirs = _heirs(before, after)
+    renames = _renames(before, after)
     reached = _judged(before, old), _judged(after, new)
     is_read_alike = draft_of(old, {}) is draft_of(new, {})
     differing = {
         one
-        for one, other in heirs.items()
+        for one, other in renames.items()
         if not is_read_alike or one != other or _text(before[one]) != _text(after[other])
     }
-    gone, added = before.keys() - heirs.keys(), after.keys() - set(heirs.values())
+    gone, added = before.keys() - renames.keys(), after.keys() - set(renames.values())
     touched = _leading_to(before, differing | gone, old)
-    touched_now = _leading_to(after, {heirs[one] for one in differing} | added, new)
+    touched_now = _leading_to(after, {renames[one] for one in differing} | added, new)
     return tuple(
         (one, other)
-        for one, other in heirs.items()
+        for one, other in renames.items()
         if not (one in reached[0] and other in reached[1]) and (one in touched or other in touched_now)
     )
 
 
-def _heirs(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> dict[str, str]:
+def _renames(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> dict[str, str]:
     """The definitions of the old schema that the new one has too, with their places there: `definitions` and `$defs` are one."""
     moved = {_modern(place): place for place in after if place not in before}
     found = ((place, place if place in after else moved.get(_modern(place), "")) for place in before)
@@ -100,9 +100,9 @@ def _reached(schema: JSON, place: str) -> list[JSON]:
 def gone(old: JSON, new: JSON) -> tuple[str, ...]:
     """The places of the definitions that only the old schema has, and to which neither its root refers nor a definition of both."""
     before, after = _places(old), _places(new)
-    heirs = _heirs(before, after)
-    reached = _judged(before, old) | _closure(before, heirs, old)
-    return tuple(place for place in before if place not in heirs and place not in reached)
+    renames = _renames(before, after)
+    reached = _judged(before, old) | _closure(before, renames, old)
+    return tuple(place for place in before if place not in renames and place not in reached)
 
 
 def led_to(schema: JSON) -> frozenset[str]:

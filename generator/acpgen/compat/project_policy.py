@@ -121,9 +121,9 @@ class Level:
     rule: str = ""
     area: Area | None = None
 
-    def judges(self, rule: str, reach: Reach, spots: Iterable[Spot | None]) -> bool:
+    def judges(self, reach: Reach, spots: Iterable[Spot | None]) -> bool:
         """Whether this is about such a finding."""
-        return self.rule in ("", rule) and (self.area is None or self.area.holds(reach, spots))
+        return self.rule in ("", reach.rule) and (self.area is None or self.area.holds(reach, spots))
 
     @property
     def weight(self) -> tuple[bool, bool]:
@@ -196,14 +196,14 @@ def _unused(report: Report, policy: Policy) -> tuple[str, ...]:
     entries |= {f"experimental {area.written!r}": area for area in policy.experimental}
     named = (area for area in policy.deprecated if area.written != MARKED)
     entries |= {f"deprecated {area.written!r}": area for area in named}
-    reached = [(each, reach) for each in report.findings for reach in each.reaches or (_alone(each),)]
+    reached = [(each, reach) for each in report.findings for reach in each.reaches]
     unused = [
         (told, entry if isinstance(entry, Area) else entry.area)
         for told, entry in entries.items()
         if not any(
             entry.holds(reach, (each.old, each.new))
             if isinstance(entry, Area)
-            else entry.judges(each.rule, reach, (each.old, each.new))
+            else entry.judges(reach, (each.old, each.new))
             for each, reach in reached
         )
     ]
@@ -231,9 +231,7 @@ def _notes(ruled: Iterable[Finding], at: Spot) -> Iterator[Note]:
     found: dict[tuple[str, Severity, Severity], list[str]] = {}
     for finding in ruled:
         parts: set[tuple[str, Severity, Severity]] = {
-            (each.ruled.reason, each.ruled.judged, each.severity)
-            for each in finding.reaches or (finding,)
-            if each.ruled
+            (each.ruled.reason, each.ruled.judged, each.severity) for each in finding.reaches if each.ruled
         }
         for part in parts:
             found.setdefault(part, []).append(finding.declaration or finding.location or "the root")
@@ -257,71 +255,29 @@ def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[st
 def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
     """A finding with each kind of message that holds it judged anew; the worst of them stands for it."""
     spots = finding.old, finding.new
-    if not finding.reaches:
-        ruled = _ruled(finding.rule, _alone(finding), spots, policy, today)
-        return (
-            finding
-            if ruled is None
-            else replace(finding, severity=ruled[0], ruled=ruled[1], breaks=_breaks(finding, ruled[0]))
-        )
-    reaches: list[Reach] = []
-    for reach in finding.reaches:
-        ruled = _ruled(finding.rule, reach, spots, policy, today)
-        reaches.append(reach if ruled is None else replace(reach, severity=ruled[0], ruled=ruled[1]))
-    changed = [each.ruled for each in reaches if each.ruled is not None]
-    if not changed:
-        return finding
+    reaches = [_judged(each, _ruled(each, spots, policy, today)) for each in finding.reaches]
     reaches.sort(key=lambda each: SEVERITIES.index(each.severity))
-    first = reaches[0]
-    reasons = " ".join(dict.fromkeys(each.reason for each in changed))
-    return replace(
-        finding,
-        severity=first.severity,
-        effect=first.effect,
-        method=first.method,
-        flow=first.flow,
-        location=first.location,
-        message=first.message,
-        witness=first.witness,
-        reaches=tuple(reaches),
-        ruled=Ruled(finding.severity, reasons),
-    )
+    return replace(finding, reaches=tuple(reaches))
 
 
-def _breaks(finding: Finding, severity: Severity) -> str:
-    """Who breaks, also where the check did not take it for a breach."""
-    witness = finding.witness
-    if finding.breaks or severity != "breaking" or witness is None:
-        return finding.breaks
-    return readers(witness)
+def _judged(reach: Reach, ruled: tuple[Severity, Ruled] | None) -> Reach:
+    """What a policy makes of one kind of message, with who breaks also where the check did not take it for a breach."""
+    if ruled is None:
+        return reach
+    is_breach = reach.rule == WIDENED and ruled[0] == "breaking" and reach.witness is not None
+    breaks = readers(reach.witness) if is_breach and reach.witness is not None else reach.breaks
+    return replace(reach, severity=ruled[0], ruled=ruled[1], breaks=breaks)
 
 
-def _alone(finding: Finding) -> Reach:
-    """A finding that belongs to no kind of message, as if it were one."""
-    return Reach(
-        method=finding.method,
-        flow=finding.flow,
-        location=finding.location,
-        severity=finding.severity,
-        effect=finding.effect,
-        message=finding.message,
-        fingerprint=finding.fingerprint,
-        senders=("new",) if finding.rule == WIDENED else ("old",) if finding.rule == "language-narrowed" else (),
-    )
-
-
-def _ruled(
-    rule: str, reach: Reach, spots: tuple[Spot | None, ...], policy: Policy, today: date
-) -> tuple[Severity, Ruled] | None:
+def _ruled(reach: Reach, spots: tuple[Spot | None, ...], policy: Policy, today: date) -> tuple[Severity, Ruled] | None:
     """The severity that a policy gives to a finding, and why; `None` where the check's stands."""
-    said = _said(rule, reach, spots, policy, today)
+    said = _said(reach, spots, policy, today)
     return None if said is None or said[0] == reach.severity else (said[0], Ruled(reach.severity, said[1]))
 
 
-def _said(
-    rule: str, reach: Reach, spots: tuple[Spot | None, ...], policy: Policy, today: date
-) -> tuple[Severity, str] | None:
-    levels = [each for each in policy.levels if each.judges(rule, reach, spots)]
+def _said(reach: Reach, spots: tuple[Spot | None, ...], policy: Policy, today: date) -> tuple[Severity, str] | None:
+    rule = reach.rule
+    levels = [each for each in policy.levels if each.judges(reach, spots)]
     if levels:
         chosen = max(reversed(levels), key=lambda each: each.weight)
         return chosen.severity, chosen.reason

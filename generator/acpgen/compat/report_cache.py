@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from acpgen import provenance
 from acpgen.compat import findings
 from acpgen.compat.compare import compared, reported, side
 from acpgen.compat.findings import BUDGET, Mode, Report
@@ -38,6 +37,8 @@ class Comparer:
         """The report of two sides, from the cache unless the prover left an answer to time. Raises `Faults`."""
         if self.kept.folder is None:
             return self.compare(old, new)
+        from acpgen import provenance  # which asks what is installed: without a cache nobody needs that
+
         code = provenance.everything()
         how = self.mode, repr((self.unstable, self.budget, self.formats))
         known = key(code, "report", (*how, *_texts(old), *_texts(new)))

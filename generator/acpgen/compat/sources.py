@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen import config
+from acpgen import config, protocols
 from acpgen.errors import Fault, Faults, NotAtARevision, NotFound, UnknownName, did_you_mean
 from acpgen.schema.load import (
     NO_REFERENCES,
@@ -115,6 +115,9 @@ def found(given: str | Path) -> Source:
         return read(protocol, name=text)
     if isinstance(given, Path) or _exists(Path(given)):
         return read(Path(given))
+    canonical = protocols.find(text)
+    if canonical is not None:
+        return read(canonical, name=text)
     at_revision = _revision(text)
     if at_revision is None:
         raise Faults([_unknown(text)])
@@ -158,7 +161,7 @@ def is_new(old: str, new: str) -> bool:
 def _at_revision(given: str) -> tuple[str, str] | None:
     """The revision and what is meant at it; `None` for files that are here."""
     protocol = protocol_folder(given)
-    is_here = (protocol is not None and protocol.exists()) or _exists(Path(given))
+    is_here = (protocol is not None and protocol.exists()) or _exists(Path(given)) or protocols.find(given) is not None
     return None if is_here else _revision(given)
 
 
@@ -176,14 +179,10 @@ def _edition(source: Source, *, unstable: bool) -> Source:
 
 
 def _unknown(text: str) -> Fault:
-    """The fault of a text that names no file, no folder and no protocol: with the names of the project's protocols, if it is like one."""
-    try:
-        known = config.find(Path.cwd()).protocols if config.is_protocol(text) and not Path(text).suffix else ()
-    except Faults:
-        known = ()
-    if not known:
+    """The fault of a text that names no file, no folder and no protocol: with the names of the protocols, if it is like one."""
+    if not config.is_protocol(text) or Path(text).suffix:
         return NotFound(at=text)
-    return UnknownName(at=text, kind="file, folder or protocol", name=text, hint=did_you_mean(text, known))
+    return UnknownName(at=text, kind="file, folder or protocol", name=text, hint=did_you_mean(text, protocols.names()))
 
 
 def protocol_folder(name: str) -> Path | None:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 from acpgen.probe.connection import Declined, Held
 from acpgen.schema.walk import is_object
 
+EARLY_UPDATE: Final = "early update"
+"""Asks `Trial.greet` for a run of the client in which an update of its session comes before the answer to `session/new`."""
+
 
 class Agent:
-    """Answers what a client may ask. `offers` is the version that it answers with, where that is not the one that was asked for."""
+    """Answers what a client may ask. `offers` is the version that it answers with, where that is not the one that was asked for;
+    `notify` sends an update of a session before the answer to `session/new`, where that is set.
+    """
 
     def __init__(self, *, offers: int | None = None) -> None:
         self.offers = offers
+        self.notify: Callable[[str, Any], object] | None = None
         self.version: int | None = None
         self.hello: dict[str, Any] = {}
         """The params of `initialize`."""
@@ -35,6 +42,10 @@ class Agent:
         if method == "session/new":
             name = f"probe-session-{next(self._numbers)}"
             self.sessions[name] = str(body.get("cwd"))
+            if self.notify is not None:
+                commands = [{"name": "probe", "description": "Probe"}]
+                update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+                self.notify("session/update", {"sessionId": name, "update": update})
             return {"sessionId": name}
         if method == "session/prompt" and body.get("sessionId") in self.sessions:
             if self.holds or self.version == 2:

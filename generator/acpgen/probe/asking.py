@@ -73,7 +73,8 @@ def listed(found: Sequence[ProbeCase]) -> str:
             where = "" if one.start == "program" else f"  v{', v'.join(map(str, one.versions))}"
             lines.append(f"  {one.id}{where}")
             lines += wrapped(" ".join(one.doc.split()), "      ")
-            lines += wrapped(f"{one.clause.document}, {one.clause.section}", "      ")
+            clause = one.clause(one.versions[0])
+            lines += wrapped(f"{clause.document}, {clause.section}", "      ")
             rows = dict.fromkeys(row for version in one.versions for row in one.requirements(version))
             if rows:
                 lines += wrapped(f"Requirements: {', '.join(map(str, rows))}", "      ")

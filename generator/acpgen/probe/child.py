@@ -7,7 +7,6 @@ import os
 import subprocess
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -29,9 +28,6 @@ KEPT: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "SYSTEMROOT",
 _CHUNK: Final = 65536
 _LINE: Final = 512
 """Bytes that a line costs beside those it has, however short it is."""
-
-_ERRORS: Final = 16 << 10
-"""Bytes of standard error that are kept, from its end."""
 
 
 def environment(scratch: Path, names: Iterable[str] = (), *, keep_home: bool = False) -> dict[str, str]:
@@ -68,19 +64,17 @@ class Child:
         try:
             # The command is the user's own, given for exactly this.
             self._program = embedded.supervisor.start(
-                command, stdin=own, stdout=own, stderr=subprocess.PIPE, env=variables
+                command, stdin=own, stdout=own, stderr=subprocess.PIPE, keep_errors=True, env=variables
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
         self._lines: SimpleQueue[tuple[float, bytes | None]] = SimpleQueue()
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
-        self._errors: deque[bytes] = deque()
         self.has_ended = False
         """Whether its last line was taken from the queue."""
         self.is_flooding = False
-        assert self._program.stderr is not None
-        self._threads = [self._started(self._listen, self._program.stderr.fileno())]
+        self._threads: list[threading.Thread] = []
         if join is None:
             assert self._program.stdin is not None
             assert self._program.stdout is not None
@@ -103,7 +97,7 @@ class Child:
     @property
     def said_last(self) -> str:
         """The end of its standard error."""
-        return b"".join(self._errors)[-_ERRORS:].decode("utf-8", "replace")
+        return self._program.errors
 
     def say(self, data: bytes) -> None:
         """Have bytes written to it."""
@@ -137,7 +131,7 @@ class Child:
         self._program.end(patience)
         for thread in self._threads:
             thread.join(0.5)
-        for stream in (self._socket, self._program.stdin, self._program.stdout, self._program.stderr):
+        for stream in (self._socket, self._program.stdin, self._program.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
@@ -166,15 +160,6 @@ class Child:
         if held:
             self._lines.put((time.time(), bytes(held)))
         self._lines.put((time.time(), None))
-
-    def _listen(self, end: int) -> None:
-        kept = 0
-        with contextlib.suppress(OSError):
-            while data := os.read(end, _CHUNK):
-                self._errors.append(data)
-                kept += len(data)
-                while kept - len(self._errors[0]) > _ERRORS:
-                    kept -= len(self._errors.popleft())
 
     def _write(self, end: int) -> None:
         with contextlib.suppress(OSError):

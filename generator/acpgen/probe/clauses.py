@@ -26,11 +26,9 @@ class Clause:
 
 RPC: Final = "JSON-RPC 2.0"
 ACP: Final = "Agent Client Protocol"
+REGISTRY: Final = "ACP Registry"
 
 ANSWERED: Final = Clause(RPC, "5 Response object", "must", "Every request gets a response; notifications get none.")
-SAME_ID: Final = Clause(
-    RPC, "5 Response object", "must", "A response carries the same id as its request, of the same type."
-)
 NOT_FOUND: Final = Clause(
     RPC, "5.1 Error object", "must", "A request for a method that does not exist fails with the code -32601."
 )
@@ -62,27 +60,14 @@ VERSION: Final = Clause(
     "must",
     "An agent answers with the requested version if it supports it, otherwise with the latest version that it supports.",
 )
-HANDSHAKE: Final = Clause(
-    ACP, "Initialization", "must", "An agent answers `initialize` with the version that it chose and its capabilities."
-)
-DELIMITED: Final = Clause(ACP, "Transports: stdio", "must", "Messages end with a line feed; nothing else ends one.")
 EXTENSION_ANSWERED: Final = Clause(
     ACP, "Extensibility: custom requests", "must", "A request of an unknown extension is answered under its id."
-)
-EXTENSION_IGNORED: Final = Clause(
-    ACP, "Extensibility: custom notifications", "should", "Notifications of unknown extensions are ignored."
 )
 META: Final = Clause(
     ACP,
     "Extensibility: the `_meta` field",
     "must",
     "Every type has a `_meta` object for information of implementations.",
-)
-FUTURE: Final = Clause(
-    ACP,
-    "Initialization: capabilities",
-    "should",
-    "New capabilities are not a breaking change, so an unknown capability is ignored.",
 )
 UNKNOWN_SESSION: Final = Clause(
     ACP,
@@ -93,22 +78,9 @@ UNKNOWN_SESSION: Final = Clause(
 UNIQUE: Final = Clause(
     ACP, "Session setup: creating a session", "must", "The answer to `session/new` names the session by a unique id."
 )
-BASELINE: Final = Clause(
-    ACP, "Initialization: agent capabilities", "must", "Every agent has session/new, session/prompt and session/cancel."
-)
 ADVERTISED: Final = Clause(
     ACP, "Initialization: agent capabilities", "must", "An agent implements each method whose capability it advertises."
 )
-NOT_ADVERTISED: Final = Clause(
-    ACP,
-    "Initialization: client capabilities",
-    "must",
-    "An agent calls no method whose capability the client did not advertise.",
-)
-LISTED: Final = Clause(
-    ACP, "Session list", "must", "An agent answers with a list of sessions, an empty one where none matches."
-)
-CURSOR: Final = Clause(ACP, "Session list: pagination", "should", "An invalid cursor is answered with an error.")
 DELETED: Final = Clause(
     ACP, "Session delete", "should", "Deleting a session that was already deleted, or never existed, succeeds silently."
 )
@@ -124,9 +96,6 @@ STORED: Final = Clause(
     "must",
     "`session/load` replays the conversation and is answered when all of it was sent.",
 )
-SILENT_RESUME: Final = Clause(
-    ACP, "Session setup: resuming sessions", "must", "`session/resume` sends no history before its answer."
-)
 ENDED: Final = Clause(
     ACP,
     "Prompt turn: check for completion",
@@ -139,9 +108,6 @@ CANCELLED: Final = Clause(
     "must",
     "A cancelled turn ends with the stop reason `cancelled`, after all updates and never with an error.",
 )
-BASIC_CONTENT: Final = Clause(
-    ACP, "Initialization: prompt capabilities", "must", "Prompts of text and of resource links are always accepted."
-)
 OFFERED_CONTENT: Final = Clause(
     ACP, "Initialization: prompt capabilities", "must", "Prompts with content that an agent advertises are accepted."
 )
@@ -150,18 +116,6 @@ STOPPED_REQUEST: Final = Clause(
     "Cancellation",
     "must",
     "A request that `$/cancel_request` names is still answered: with a result, or with the error -32800.",
-)
-BATCH_EMPTY: Final = Clause(
-    ACP, "Transports: JSON-RPC batch messages", "must", "A batch is an array with at least one value."
-)
-BATCH_ANSWERED: Final = Clause(
-    ACP, "Transports: JSON-RPC batch messages", "should", "A batch gets an array with a response for each request."
-)
-BATCH_SILENT: Final = Clause(
-    ACP,
-    "Transports: JSON-RPC batch messages",
-    "must",
-    "A batch of notifications gets no answer, not even an empty array.",
 )
 ACCEPTED: Final = Clause(
     ACP,
@@ -183,12 +137,6 @@ FORESTALLED: Final = Clause(
     "A prompt whose message is not inserted because the session is closed fails with -32800.",
     "acp/v2/schema/closesessionrequest/4",
 )
-UNKNOWN_MODE: Final = Clause(
-    ACP, "Elicitation: modes", "must", "A client treats no unknown elicitation mode as supported."
-)
-UNKNOWN_VISIT: Final = Clause(
-    ACP, "Elicitation: completion", "must", "A client ignores a completion with an unknown id."
-)
 REPLAYED: Final = Clause(
     ACP,
     "Session setup: loading sessions",
@@ -196,38 +144,17 @@ REPLAYED: Final = Clause(
     "On `session/load` the agent MUST replay the whole conversation as `session/update` notifications.",
     "acp/v1/session-setup/loading-a-session/2",
 )
-REFUSED_CONTENT: Final = Clause(
-    ACP, "Content", "must", "The agent MUST reject a prompt with an unsupported content block with -32602."
-)
-REFUSED_TRANSPORT: Final = Clause(
+EARLY_UPDATES: Final = Clause(
     ACP,
-    "Session setup: MCP servers",
-    "must",
-    "The agent MUST reject a request with an unsupported MCP transport with -32602.",
-)
-REFUSED_OPTION: Final = Clause(
-    ACP,
-    "Session config options",
-    "must",
-    "An unknown option, and an invalid value, is refused with -32602.",
-)
-ANSWERED_OR_NOT: Final = Clause(
-    ACP,
-    "Prompt lifecycle: cancellation",
-    "must",
-    "A cancelled agent MUST stop waiting for permission: it treats unanswered requests as rejected.",
-)
-GREETS: Final = Clause(
-    ACP,
-    "Initialization",
-    "must",
-    "A client calls `initialize` first, with the latest version that it supports.",
-)
-CLOSES: Final = Clause(
-    ACP,
-    "Initialization: protocol version",
+    "Session setup: creating a session",
     "should",
-    "A client that does not support the version in the answer closes the connection.",
+    "An agent may send an update of a new session before it answers `session/new`; the client continues.",
+)
+STALE_UPDATES: Final = Clause(
+    ACP,
+    "Prompt turn: agent reports output",
+    "should",
+    "A client continues after an update that refers to a tool call or message that it does not know.",
 )
 OUTCOME: Final = Clause(
     ACP, "Tool calls: requesting permission", "must", "A client answers a permission request with an outcome."
@@ -237,6 +164,19 @@ ADVERTISED_BY_CLIENT: Final = Clause(
     "Initialization: client capabilities",
     "must",
     "A client implements each method whose capability it advertises.",
+)
+LISTED_LOGIN: Final = Clause(
+    REGISTRY,
+    "Authentication",
+    "must",
+    "A listed agent offers an authentication method of the type `agent` or `terminal`.",
+)
+LISTED_NAME: Final = Clause(REGISTRY, "Listing", "should", "An agent answers `initialize` with its name and version.")
+LOGIN_OR_SESSION: Final = Clause(
+    ACP,
+    "Authentication",
+    "should",
+    "An agent that needs a login refuses `session/new` with the error -32000, and offers authentication methods.",
 )
 ENDS: Final = Clause(
     ACP,

@@ -13,7 +13,7 @@ from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import Any, Final
 
 from acpgen import judge
-from acpgen.probe.agents import Agent
+from acpgen.probe.agents import EARLY_UPDATE, Agent
 from acpgen.probe.child import Child, environment
 from acpgen.probe.connection import Connection, Over
 from acpgen.probe.driver import Probing
@@ -32,11 +32,18 @@ class ClientProbing(Probing):
     side = "client"
 
     def greet(self, wanted: Any) -> Greeting:
-        """A run of the client with an agent that offers a version that does not exist; asked once."""
+        """A run of the client with an agent that offers a version that does not exist, or sends an early update; asked once."""
         key = repr(wanted)
         if key not in self.greetings:
-            greeting = self.greetings[key] = self._started(Agent(offers=NEWEST))
-            greeting.connection.wait(lambda: False, min(1.5, self.clock.answer))
+            is_early = wanted == EARLY_UPDATE
+            agent = Agent() if is_early else Agent(offers=NEWEST)
+            greeting = self.greetings[key] = self._started(agent)
+            connection = greeting.connection
+            if is_early:
+                agent.notify = connection.notify
+                connection.wait(lambda: bool(connection.held), self.clock.start)
+            else:
+                connection.wait(lambda: False, min(1.5, self.clock.answer))
             self._end(greeting.connection)
         return self.greetings[key]
 

@@ -16,7 +16,7 @@ from acpgen.probe.conformance import TranscriptLine
 from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
-    from acp_session.monitor import Breach, Monitor
+    from acp_monitor import Breach, Monitor
 
 SHOWN: Final = 12
 """Lines of a transcript that a finding shows at most."""

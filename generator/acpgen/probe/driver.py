@@ -99,7 +99,8 @@ class Probing:
             for case in table.values()
             if self.side in case.sides and (version in case.versions or case.start == "program")
         }
-        chosen = registry.chosen(self.wanted.cases, names) if self.wanted.cases else set(names)
+        usual = {name for name, (case, _) in names.items() if not case.is_extra}
+        chosen = registry.chosen(self.wanted.cases, names) if self.wanted.cases else usual
         is_over = False
         for name, (case, version) in names.items():
             if name not in chosen:
@@ -295,6 +296,8 @@ def hello(wanted: Any) -> dict[str, Any]:
     params: dict[str, Any] = {"protocolVersion": version, "clientCapabilities": capabilities, "clientInfo": info}
     if wanted in ("capability", "all at once"):
         capabilities["acpgenProbe"] = {"tide": True}
+    if wanted == "registry":
+        capabilities |= {"auth": {"terminal": True}, "_meta": {"terminal-auth": True}}
     if wanted in ("meta", "all at once"):
         params["_meta"] = {"acpgen.dev/probe": {"tide": [1, None]}}
         capabilities["_meta"] = {"acpgen.dev/probe": True}

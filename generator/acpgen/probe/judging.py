@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from typing import Any, Final
 
-from acpgen import embedded, judge, resources
+from acpgen import embedded, judge
+from acpgen.probe.citations import requirements as requirements_table
 from acpgen.probe.clauses import ACP, RPC, Clause, Strength
 from acpgen.probe.conformance import Proven, Unreached
 from acpgen.probe.connection import Connection, Spotted, id_text
@@ -130,11 +129,12 @@ def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, sid
 
     A requirement that binds the other side alone is passed over.
     """
-    known = [(each, _requirements()[each]) for each in requirements if each in _requirements()]
-    binding = [(each, row) for each, row in known if row[-1] in (side, "both", "schema")]
+    table = requirements_table()
+    binding = [each for each in requirements if each in table and table[each].who in (side, "both", "schema")]
     if binding:
-        each, (document, section, says, _, _) = min(binding, key=lambda one: one[1][-2] not in _WORDS[level])
-        return Clause(document, section, level, says, each)
+        nearest = min(binding, key=lambda each: table[each].level not in _WORDS[level])
+        row = table[nearest]
+        return Clause(row.document, row.section, level, row.says, nearest)
     found = embedded.monitor.RULES.get(rule)
     says = " ".join(found.doc.split()) if found is not None else embedded.monitor.REMARKS[rule]
     says = re.split(r"(?<=[.]) ", says)[0]
@@ -143,24 +143,3 @@ def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, sid
     if rule == "not-json":
         return Clause(ACP, "Transports: stdio", level, says)
     return Clause(ACP, "Schema" if rule in _SCHEMA_RULES else f"rule {rule} of the monitor", level, says)
-
-
-@cache
-def _requirements() -> dict[int | str, tuple[str, str, str, str, str]]:
-    """Document, section, words, level and bound side of each row of the table of requirements, by number or id."""
-    file = resources.schema() / "requirements.json"
-    try:
-        table = json.loads(file.read_text("utf-8"))
-    except OSError:
-        return {}
-    titles = {one["id"]: one["title"] for one in table["documents"]}
-    return {
-        one.get("number", one.get("id")): (
-            titles.get(one["document"], one["document"]),
-            str(one.get("section", "")),
-            one["says"],
-            one["level"],
-            one["who"],
-        )
-        for one in table["rules"]
-    }

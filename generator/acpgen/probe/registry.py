@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.probe.cases import MODULES
-from acpgen.probe.clauses import Clause
-from acpgen.probe.tried import TRIED
+from acpgen.probe.citations import requirements, tested
+from acpgen.probe.clauses import Clause, Strength
 
 if TYPE_CHECKING:
     from acpgen.probe.trial import Trial
@@ -27,7 +27,8 @@ class ProbeCase:
     """
 
     id: str
-    clause: Clause
+    strength: Strength
+    own: Clause | None
     doc: str
     start: Start
     versions: tuple[int, ...]
@@ -35,15 +36,35 @@ class ProbeCase:
     run: Callable[[Trial], None] = field(repr=False, compare=False)
 
     def requirements(self, version: int) -> tuple[int | str, ...]:
-        """The rows of the table of requirements that it tries in a version; none where only JSON-RPC says so."""
+        """The rows of the table of requirements that it tests in a version; none where only JSON-RPC says so."""
         other = f"acp/v{2 if version == 1 else 1}/"
-        return tuple(one for one in TRIED.get(self.id, ()) if not str(one).startswith(other))
+        return tuple(one for one in tested().get(self.id, ()) if not str(one).startswith(other))
+
+    @property
+    def is_extra(self) -> bool:
+        """Whether it runs only when it is asked for: no document of the protocol demands it."""
+        return self.id.startswith("registry/")
+
+    def clause(self, version: int) -> Clause:
+        """What it holds against the program in a version: the first row of the table that it tests, or a clause of its own."""
+        rows = self.requirements(version)
+        if self.own is not None:
+            return replace(self.own, number=rows[0]) if rows else self.own
+        number = rows[0] if rows else tested()[self.id][0]
+        row = requirements()[number]
+        return Clause(row.document, row.section, self.strength, row.says, number)
 
     @property
     def is_strict(self) -> bool:
         """Whether breaking it is no breach of a MUST."""
-        return self.clause.strength != "must"
+        return self.strength != "must"
 
+
+OF_REGISTRIES: Final = (
+    *("registry", "initialization/answer", "initialization/supported-version"),
+    "json-rpc/unknown-method",
+)
+"""What `--registry` asks for: what registries of agents check before they list one, and a little more."""
 
 BOTH: Final = ("agent", "client")
 
@@ -53,17 +74,19 @@ CASES: Final[dict[str, ProbeCase]] = {}
 
 def case(
     name: str,
-    clause: Clause,
+    demand: Clause | Strength,
     start: Start = "connection",
     versions: tuple[int, ...] = (1, 2),
     sides: tuple[str, ...] = ("agent",),
 ) -> Callable[[Callable[[Trial], None]], Callable[[Trial], None]]:
-    """Enter a function into the table."""
+    """Enter a function into the table. `demand` is how strong what it tests is, where the table of requirements says it, or a clause."""
 
     def enter(run: Callable[[Trial], None]) -> Callable[[Trial], None]:
         assert name not in CASES, name
         assert run.__doc__, name
-        CASES[name] = ProbeCase(name, clause, cleandoc(run.__doc__), start, versions, sides, run)
+        own = None if isinstance(demand, str) else demand
+        strength = demand if isinstance(demand, str) else demand.strength
+        CASES[name] = ProbeCase(name, strength, own, cleandoc(run.__doc__), start, versions, sides, run)
         return run
 
     return enter

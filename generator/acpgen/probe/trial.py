@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -101,7 +101,7 @@ class Trial:
         sent: bytes | None = None,
     ) -> None:
         """Report a breach, with the lines at these places as its proof."""
-        broken, where = clause or self._clause(), connection or self.connection
+        broken, where = clause or self.case.clause(self.spoken), connection or self.connection
         self.report(
             Proven(
                 rule=self.case.id,
@@ -114,11 +114,6 @@ class Trial:
                 place=place or broken.section,
             )
         )
-
-    def _clause(self) -> Clause:
-        """What the case is about, with the first row of the table of requirements that it tries."""
-        rows = self.case.requirements(self.spoken)
-        return replace(self.case.clause, number=rows[0]) if rows else self.case.clause
 
     @property
     def spoken(self) -> int:

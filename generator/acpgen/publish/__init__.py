@@ -273,9 +273,9 @@ def _read(material: Material, memory: Memory) -> Table | None:
 
 def _rules(*, for_site: bool) -> Mapping[str, str]:
     """The pages about rules that are the same for every project; that of each rule is for a site."""
-    from acpgen.compat import catalogue, rule_pages
+    from acpgen.compat import catalogue
 
-    each: Mapping[str, str] = rule_pages.pages() if for_site else {}
+    each: Mapping[str, str] = catalogue.pages() if for_site else {}
     return {RULES: catalogue.as_markdown(linked=for_site), **each, lint_rules.PAGE: lint_rules.page()}
 
 

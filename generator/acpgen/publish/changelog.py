@@ -68,7 +68,7 @@ def _own(history: History, version: Version) -> ChangelogStep:
     """
     last = side(opened(history.releases[-1].documents), unstable=False).meaning
     present = Revised(version.protocol, version.bundle)
-    found = check(last, present).judged
+    found = check(last, present).reaches
     if not found and last.bundle.schema != present.bundle.schema:
         found = (restructured(last, present, "", ""),)
     return summarize(found, is_joined=False)

@@ -15,8 +15,8 @@ import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.check.check import check
-from acpgen.compat.protocol.check.judged import Judged
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, identifier, plain
 from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
@@ -38,12 +38,12 @@ def guide(old: Revised, new: Revised) -> Mapping[str, str]:
     version refuses.
     """
     migration_notes.require_valid(old, new)
-    judged = check(old, new).judged
+    judged = check(old, new).reaches
     return {path: "\n".join(lines).rstrip() + "\n" for path, lines in _Guide(old, new, judged).pages()}
 
 
 class _Guide:
-    def __init__(self, old: Revised, new: Revised, judged: tuple[Judged, ...]) -> None:
+    def __init__(self, old: Revised, new: Revised, judged: tuple[Reach, ...]) -> None:
         self.old, self.new, self.judged = old, new, judged
         self.mine = [each for each in judged if each.severity != "editorial"]
         self.first = first_page(old.protocol.name, new.protocol.name)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from acpgen import ir
-from acpgen.compat.protocol.check.judged import Judged
+from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain, prose, quoting
 from acpgen.pointers import place_parts
@@ -94,15 +94,15 @@ REPLACED: Final = frozenset({"default-changed", "null-forbidden", "type-changed"
 _UNSAID: Final = "The schema does not say whether there is a replacement."
 
 
-def demands(each: Judged, old: Revised, new: Revised) -> bool:
+def demands(each: Reach, old: Revised, new: Revised) -> bool:
     """Whether a reader must act; not on a default of which the new version says in words what its absence means."""
     is_said = each.rule == "default-changed" and _key(each, old) in new.bundle.migration
     return each.severity in ("breaking", "undecided", "risky") and not is_said
 
 
-def grouped(found: list[Judged], old: Revised, new: Revised) -> Iterator[str]:
+def grouped(found: list[Reach], old: Revised, new: Revised) -> Iterator[str]:
     """One entry a finding; findings about leniency that say the same of several fields share one."""
-    by_rule: dict[tuple[str, str, str], list[Judged]] = {}
+    by_rule: dict[tuple[str, str, str], list[Reach]] = {}
     for each in found:
         said = _nameless(each) if each.rule.startswith("leniency") else ""
         by_rule.setdefault((each.rule, each.flow, said), []).append(each)
@@ -115,14 +115,14 @@ def grouped(found: list[Judged], old: Revised, new: Revised) -> Iterator[str]:
             yield _entry(each, old, new)
 
 
-def _nameless(each: Judged) -> str:
+def _nameless(each: Reach) -> str:
     """What a finding about a field says, without the name of the field."""
     name = repr(each.location.rpartition(".")[2])
     said = each.message.removeprefix(f"{name} ")
     return said[:1].upper() + said[1:]
 
 
-def _entry(each: Judged, old: Revised, new: Revised) -> str:
+def _entry(each: Reach, old: Revised, new: Revised) -> str:
     note = new.bundle.migration.get(_key(each, old))
     instead = INSTEAD.get(each.rule, "")
     if each.rule in REMOVED:
@@ -137,18 +137,18 @@ def _entry(each: Judged, old: Revised, new: Revised) -> str:
     return f"- {code(each.location)} ({_who(each)}): {does}".rstrip()
 
 
-def _gone(each: Judged) -> str:
+def _gone(each: Reach) -> str:
     """That something is gone, where another sentence says what takes its place: a field may have gone to another place."""
     name = each.location.rpartition(".")[2]
     return quoting(f"The field {name!r} was removed from here." if "field" in each.rule else each.message)
 
 
-def _advertiser(each: Judged) -> str:
+def _advertiser(each: Reach) -> str:
     """The side that advertises the capability which a finding about a gate names."""
     return str(each.subject).rpartition(" ")[2].partition(":")[0]
 
 
-def _key(each: Judged, old: Revised) -> str:
+def _key(each: Reach, old: Revised) -> str:
     """What `x-migration` calls the old thing that a finding is about."""
     if each.rule == "method-removed":
         return each.method or ""
@@ -178,6 +178,6 @@ def _field_key(at: str) -> str:
     return ".".join((parts[1], *names)) if len(parts) == 2 or (len(parts) > 1 and names) else ""
 
 
-def _who(each: Judged) -> str:
+def _who(each: Reach) -> str:
     sender, arrow, receiver = each.flow.partition("-to-")
     return f"{sender} → {receiver}" if arrow else "either side"

@@ -8,7 +8,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_methods
-from acpgen.compat.protocol.check.judged import Judged
+from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.messages import Part, Route, example, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import block, code, plain, prose
@@ -18,7 +18,7 @@ from acpgen.schema.walk import is_object
 _VERSION: Final = "protocolVersion"
 
 
-def overview(old: Revised, new: Revised, judged: Iterable[Judged]) -> Iterator[str]:
+def overview(old: Revised, new: Revised, judged: Iterable[Reach]) -> Iterator[str]:
     """Which methods are new, gone, changed or renamed, as a table."""
     before, after = ({method.name for method in side.methods} for side in (old, new))
     names_now = renamed_methods(old, new)
@@ -57,7 +57,7 @@ def area(at: str, side: Revised) -> str:
     return side.bundle.title(file) or words[:1].upper() + words[1:]
 
 
-def section(name: str, judged: list[Judged], old: Revised, new: Revised, href: Callable[[str], str]) -> Iterator[str]:
+def section(name: str, judged: list[Reach], old: Revised, new: Revised, href: Callable[[str], str]) -> Iterator[str]:
     """What changes about one method; `href` is where a move is described, by its title."""
     before, after = (next((each for each in side.methods if each.name == name), None) for side in (old, new))
     yield f"\n### {code(name)}\n"
@@ -88,7 +88,7 @@ def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _changes(
-    judged: list[Judged], before: ir.Method | None, after: ir.Method | None, old: Revised, new: Revised
+    judged: list[Reach], before: ir.Method | None, after: ir.Method | None, old: Revised, new: Revised
 ) -> Iterator[str]:
     """What was found about a method, and its messages."""
     must = [each for each in judged if migration_entries.demands(each, old, new)]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.compat.protocol.check.routes import envelope_parts
+from acpgen.compat.protocol.check.message_pairs import envelope_parts
 from acpgen.compat.protocol.covered import closure
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised

@@ -1,4 +1,4 @@
-"""The rules of the monitor as pages: what `acpgen validate --session`, `acpgen tap` and `acp_session.monitor` report."""
+"""The rules of the monitor as pages: what `acpgen validate --session`, `acpgen tap` and `acp_monitor` report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, code, joined
 
 if TYPE_CHECKING:
-    from acp_session.monitor import Rule
+    from acp_monitor import Rule
 
 PAGE: Final = "monitor.md"
 FAMILIES: Final = ("acp", "mcp")
@@ -95,7 +95,7 @@ def _told(rule: Rule, known: Sequence[Version], requirements: str | None) -> Map
         "id": rule.id,
         "doc": rule.doc,
         "level": rule.level,
-        "requirements": joined(_requirement(found, requirements) for found in _behind(rule)),
+        "requirements": joined(_requirement(found, requirements) for found in rule.requirements),
         "protocols": joined(code(name) for name in protocols(rule, known)),
         "methods": joined(code(method) for method in rule.methods),
         "example": examples()[rule.id],
@@ -110,13 +110,6 @@ def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:
         if has and (not rule.protocols or version.protocol.name in rule.protocols):
             found.append(version.protocol.name)
     return tuple(found)
-
-
-def _behind(rule: Rule) -> tuple[int | str, ...]:
-    """The requirements that a rule enforces, each once."""
-    listed = embedded.monitor.BEHIND.get(rule.id, {})
-    ids = (each for words in listed.values() for found in words.values() for each in found)
-    return tuple(dict.fromkeys((*rule.requirements, *ids)))
 
 
 def _requirement(found: int | str, page: str | None) -> Markdown:

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.among import is_behind_link
-from acpgen.compat.findings import SEVERITIES, Severity
-from acpgen.compat.protocol.check.judged import Judged
+from acpgen.compat.findings import SEVERITIES, Reach, Severity
 from acpgen.compat.rules import VERSION
 from acpgen.errors import BadMaterial, Faults, LinkRefused
 from acpgen.files import Change, Tree
@@ -127,9 +126,9 @@ class ReleaseVerdict:
     step: ChangelogStep
 
 
-def summarize(findings: Iterable[Judged], *, is_joined: bool = True) -> ChangelogStep:
+def summarize(findings: Iterable[Reach], *, is_joined: bool = True) -> ChangelogStep:
     """Summarize findings as a step: those with the same words together, or only those that are also of one place."""
-    groups: dict[tuple[Severity, str, str, str], list[Judged]] = {}
+    groups: dict[tuple[Severity, str, str, str], list[Reach]] = {}
     severities: set[Severity] = set()
     for each in findings:
         severities.add(each.severity)
@@ -143,7 +142,7 @@ def summarize(findings: Iterable[Judged], *, is_joined: bool = True) -> Changelo
     )
 
 
-def _places(findings: Sequence[Judged]) -> Iterator[tuple[str, ...]]:
+def _places(findings: Sequence[Reach]) -> Iterator[tuple[str, ...]]:
     """The methods, the places in messages and the types of findings, each once, and one more than are named."""
     methods = (each.method or "" for each in findings)
     places = (each.location for each in findings)
@@ -236,7 +235,7 @@ def _compare(sides: _Sides, number: int) -> ChangelogStep:
         return ChangelogStep()
     old, new = sides[number - 1], sides[number]
     try:
-        return summarize(checked(old, new).judged)
+        return summarize(checked(old, new).reaches)
     except Faults as caught:
         return ChangelogStep(failure=" ".join(dict.fromkeys(map(str, caught.faults))))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from acpgen.errors import (
@@ -45,6 +46,7 @@ from acpgen.schema.walk import (
     TYPES,
     Schema,
     children,
+    inside,
     is_array,
     is_object,
     refs_anywhere,
@@ -464,6 +466,12 @@ class _Collector:
             for place, name, schema in found
         }
 
+    @cached_property
+    def _counts_evaluated(self) -> bool:
+        """Whether any schema asks which members or items others have evaluated."""
+        schemas = (schema for value in self.files.values() for _, schema in inside(value))
+        return any("unevaluatedProperties" in each or "unevaluatedItems" in each for each in schemas)
+
     def _modern(self, place: SchemaPlace, schema: Any) -> Any:
         """The same schema with 2020-12's keywords; its definitions have been taken out, and branches are objects."""
         if not is_object(schema):
@@ -477,7 +485,8 @@ class _Collector:
             around = changed if len(below) == 1 else changed[below[0]]
             inside = self._modern(place.below(*below), _as_object(child) if is_array(around) else child)
             around[_key(around, below[-1])] = inside
-        return modern(changed, self.addresses.around(place).draft)
+        counts_evaluated = "else" in changed and self._counts_evaluated
+        return modern(changed, self.addresses.around(place).draft, counts_evaluated=counts_evaluated)
 
 
 def _unshared(value: Any) -> Any:

@@ -199,9 +199,11 @@ _ELSEWHERE: Final = frozenset({"$schema", "$id", *(row.name for row in TABLE if 
 """What says how a schema is put together: once all references are local, nothing is left of it."""
 
 
-def modern(schema: Schema, draft: Draft) -> Schema:
+def modern(schema: Schema, draft: Draft, *, counts_evaluated: bool = True) -> Schema:
     """One schema with 2020-12's keywords; those inside it stay as they are. Its references are local already.
 
+    `if` with `else` alone, each a reference, is the union of both, unless anything `counts_evaluated` members or items: those of both
+    would count then.
     What `contains` matches counts as evaluated, as in 2020-12: 2019-09 does not say so, and its validators do so all the same.
     """
     changed = {key: _counted(key, value) for key, value in schema.items()}
@@ -220,6 +222,12 @@ def modern(schema: Schema, draft: Draft) -> Schema:
             changed["prefixItems"] = prefix
         if "additionalItems" in changed:
             changed["items"] = changed.pop("additionalItems")
+    branches = [
+        changed[key] for key in ("if", "else") if is_object(changed.get(key)) and changed[key].keys() == {"$ref"}
+    ]
+    is_union = len(branches) == 2 and changed.keys().isdisjoint(("then", "anyOf")) and draft.knows("if")
+    if is_union and not (counts_evaluated and draft.knows("unevaluatedProperties")):
+        changed["anyOf"] = [changed.pop("if"), changed.pop("else")]
     dependencies = changed.pop("dependencies", None)
     if is_object(dependencies):
         required = {key: value for key, value in dependencies.items() if is_array(value)}

@@ -65,10 +65,15 @@ class Docs:
 
 
 def build(
-    config: Config, out: Path, kept: Kept = NOTHING, say: Callable[[str], None] = lambda sentence: None
+    config: Config,
+    out: Path,
+    kept: Kept = NOTHING,
+    say: Callable[[str], None] = lambda sentence: None,
+    step: Callable[[str], None] = lambda name: None,
 ) -> Change:
     """Build the site of a project into a folder, with results that are `kept`; a folder that is as it was built of the same inputs
-    stays. `say` is told where the site generator is not the one that was tested. Raises `Faults`; then nothing was changed.
+    stays. `say` is told where the site generator is not the one that was tested, and `step` what is made next. Raises `Faults`; then
+    nothing was changed.
     """
     warned = generator.untested(generator.require())
     if warned:
@@ -79,7 +84,9 @@ def build(
     if kept is not NOTHING and stamps.is_fresh(out, known):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
     require_folder(Tree(out, {}))
-    tree = Tree(out, made(docs(config, found), config.site))
+    documents = docs(config, found, Memory(forgets=True, before=step))
+    step("pages of the site")
+    tree = Tree(out, made(documents, config.site))
     (change,) = write([tree])
     stamps.record(tree, known, code, {})
     return change
@@ -205,7 +212,7 @@ def serve(
     def watched() -> list[Path]:
         found = config()
         python = [found.root / each for each in found.site.python]
-        return [found.file, found.root / found.schema, resources.templates(), resources.session(), *python]
+        return [found.file, found.root / found.schema, resources.templates(), resources.monitor(), *python]
 
     warned = generator.untested(generator.require())
     if warned:

@@ -44,9 +44,6 @@ VERSION: Final = 1
 MOST: Final = 256 * 1024 * 1024
 """Bytes of an answer."""
 
-_KEPT: Final = 4000
-"""Bytes of standard error that are kept, from its end."""
-
 
 def programs() -> Mapping[str, str]:
     """The programs on the search path, by the name of the target. A folder that is given by a relative path is no place for programs."""
@@ -143,7 +140,7 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
     try:
         # The person has put this program among theirs.
         pipe = subprocess.PIPE
-        program = embedded.supervisor.start([path], stdin=pipe, stdout=pipe, stderr=pipe)
+        program = embedded.supervisor.start([path], stdin=pipe, stdout=pipe, stderr=pipe, keep_errors=True)
     except OSError as error:
         raise failed(path, name, f"it could not be started: {error.strerror}") from None
     talk = _Talk(program, dumps(question).encode())
@@ -151,7 +148,7 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
         is_over = talk.is_over(seconds())
     finally:
         program.close()
-    for line in talk.errors.decode(errors="replace").splitlines():
+    for line in program.errors.splitlines():
         sys.stderr.write(f"{printable(line)}\n")
     if not is_over:
         raise failed(path, name, out_of_time())
@@ -180,12 +177,11 @@ class _Talk:
 
     def __init__(self, program: Program, question: bytes) -> None:
         self.answer: bytearray = bytearray()
-        self.errors: bytearray = bytearray()
         self.is_too_long = False
         self.program = program
-        stdin, stdout, stderr = program.stdin, program.stdout, program.stderr
-        assert stdin is not None and stdout is not None and stderr is not None
-        jobs = ((self._tell, stdin, question), (self._hear, stdout), (self._hear_errors, stderr))
+        stdin, stdout = program.stdin, program.stdout
+        assert stdin is not None and stdout is not None
+        jobs = ((self._tell, stdin, question), (self._hear, stdout))
         self.threads = [threading.Thread(target=job, args=given, daemon=True) for job, *given in jobs]
         for thread in self.threads:
             thread.start()
@@ -194,9 +190,8 @@ class _Talk:
         """Wait until it has answered and ended, at most so long."""
         if not self.program.wait(seconds):
             return self.is_too_long
-        for thread in self.threads[1:]:
-            thread.join(seconds)
-        return not any(thread.is_alive() for thread in self.threads[1:])
+        self.threads[1].join(seconds)
+        return not self.threads[1].is_alive()
 
     def _tell(self, stream: IO[bytes], question: bytes) -> None:
         with contextlib.suppress(OSError), stream:  # a program need not read what it does not need
@@ -210,9 +205,3 @@ class _Talk:
                     self.is_too_long = True
                     self.program.signal(getattr(signal, "SIGKILL", signal.SIGTERM))
                     return
-
-    def _hear_errors(self, stream: IO[bytes]) -> None:
-        with contextlib.suppress(OSError, ValueError), stream:
-            while part := os.read(stream.fileno(), 1 << 16):
-                self.errors += part
-                del self.errors[:-_KEPT]

@@ -7,7 +7,7 @@ from typing import Any
 
 from acp_bindings import v1
 
-from conversations.peers.wire import Handler, Peer, Refused, on_stdio
+from conversations.peers.wire import Handler, Peer, RequestError, on_stdio
 
 
 class Agent:
@@ -49,7 +49,7 @@ class Agent:
                 self.stops[params.session_id].set()
                 return None
             case _:
-                raise Refused(-32601, f"{method} is not supported")
+                raise RequestError(-32601, f"{method} is not supported")
 
     def initialized(self) -> v1.InitializeResponse:
         return v1.InitializeResponse(

@@ -9,7 +9,7 @@ from typing import Any
 
 from acp_bindings import v1
 
-from conversations.peers.wire import Peer, Refused, with_agent
+from conversations.peers.wire import Peer, RequestError, with_agent
 
 
 class Client:
@@ -46,7 +46,7 @@ class Client:
                     v1.CreateElicitationResponse, {"action": "accept", "content": {"harbour": "Vlissingen"}}
                 )
             case _:
-                raise Refused(-32601, f"{method} is not supported")
+                raise RequestError(-32601, f"{method} is not supported")
 
 
 async def tour(peer: Peer, client: Client, folder: str) -> None:

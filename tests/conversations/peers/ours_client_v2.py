@@ -9,7 +9,7 @@ from typing import Any
 
 from acp_bindings import v2
 
-from conversations.peers.wire import Peer, Refused, with_agent
+from conversations.peers.wire import Peer, RequestError, with_agent
 
 
 class Client:
@@ -34,7 +34,7 @@ class Client:
                     v2.CreateElicitationResponse, {"action": "accept", "content": {"harbour": "Vlissingen"}}
                 )
             case _:
-                raise Refused(-32601, f"{method} is not supported")
+                raise RequestError(-32601, f"{method} is not supported")
         return None
 
 
@@ -66,7 +66,7 @@ async def tour(peer: Peer, client: Client, folder: str) -> None:
     if roots:
         await peer.request("session/list", v2.ListSessionsRequest(cwd=folder, **roots))
         await peer.request("session/list", v2.ListSessionsRequest(additional_directories=[]))
-    with contextlib.suppress(Refused):
+    with contextlib.suppress(RequestError):
         await peer.request("session/load", v2.LoadSessionRequest(session_id=name, cwd=folder, **roots))
     await peer.request("session/resume", v2.ResumeSessionRequest(session_id=name, cwd=folder, **roots))
     await peer.request("session/close", v2.CloseSessionRequest(session_id=name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
-from acp_bindings import Failed, Refused
+from acp_bindings import PeerError, RequestError
 from acp_bindings.v1 import peers as v1_peers
 from acp_bindings.v2 import peers as v2_peers
 
@@ -14,7 +14,7 @@ from jsonrpc_bindings.connection import Connection
 from jsonrpc_bindings.framing import Lines
 from jsonrpc_bindings.stdio import Own
 
-__all__ = ["Handler", "Peer", "Refused", "on_stdio", "with_agent"]
+__all__ = ["Handler", "Peer", "RequestError", "on_stdio", "with_agent"]
 
 Side = Literal["agent", "client"]
 Handler = Callable[[str, Any], Awaitable[Any]]
@@ -40,11 +40,11 @@ class Peer:
         """Nothing is held."""
 
     async def request(self, method: str, params: Any) -> Any:
-        """The result of a request. Raises `Refused`."""
+        """The result of a request. Raises `RequestError`."""
         try:
             return await self.connection.request(method, params)
-        except Failed as failed:
-            raise Refused(failed.code, failed.message, failed.data) from None
+        except PeerError as failed:
+            raise RequestError(failed.code, failed.message, failed.data) from None
 
     async def notify(self, method: str, params: Any) -> None:
         """Send a notification."""

@@ -54,19 +54,20 @@ class Agent(acp.Agent):
         note = f"{self.folders[session]}/note.txt"
         await self.client.write_text_file(session_id=session, path=note, content="tide\n")
         await update(acp.update_tool_call("call_1", status="completed"))
-        await update(acp.start_tool_call("call_2", "Count its bytes", kind="execute", status="pending"))
+        await update(acp.start_tool_call("call_2", "wc -c note.txt", kind="execute", status="pending"))
         terminal = await self.client.create_terminal(
             session_id=session, command="wc", args=["-c", "note.txt"], cwd=self.folders[session]
         )
         at = {"session_id": session, "terminal_id": terminal.terminal_id}
         try:
-            await update(acp.update_tool_call("call_2", content=[acp.tool_terminal_ref(terminal.terminal_id)]))
+            content = [acp.tool_terminal_ref(terminal.terminal_id)]
+            await update(acp.update_tool_call("call_2", status="in_progress", content=content))
             await self.client.wait_for_terminal_exit(**at)
             told = await self.client.terminal_output(**at)
         finally:
             await self.client.release_terminal(**at)
         await update(acp.update_tool_call("call_2", status="completed"))
-        await update(acp.update_agent_message_text(f"It has so many bytes: {told.output.strip()}"))
+        await update(acp.update_agent_message_text(f"Byte count: {told.output.strip()}"))
         return "end_turn"
 
 

@@ -31,6 +31,7 @@ class Terminal(acp.Client):
         self.directory = Path(directory).resolve()
         self.processes = {}
         self.outputs = {}
+        self.titles = {}
 
     def on_connect(self, conn):
         pass
@@ -47,10 +48,11 @@ class Terminal(acp.Client):
                 print(text)
             case AgentThoughtChunk(content=TextContentBlock(text=text)):
                 print(f"  ({text})")
-            case ToolCallStart(title=title):
+            case ToolCallStart(tool_call_id=call, title=title):
+                self.titles[call] = title
                 print(f"  [{title}]")
             case ToolCallProgress(tool_call_id=call, status=str(status)):
-                print(f"  [{call}: {status}]")
+                print(f"  [{self.titles.get(call)}: {status}]")
             case AgentPlanUpdate(entries=entries):
                 print(*(f"  - {entry.content}" for entry in entries), sep="\n")
 

@@ -26,20 +26,20 @@ async function turn(sessionId, client, signal) {
   await call("call_1", { status: "in_progress" });
   await request("fs/write_text_file", { path: `${folders.get(sessionId)}/note.txt`, content: "tide\n" });
   await call("call_1", { status: "completed" });
-  const count = { toolCallId: "call_2", title: "Count its bytes", kind: "execute", status: "pending" };
+  const count = { toolCallId: "call_2", title: "wc -c note.txt", kind: "execute", status: "pending" };
   await update({ sessionUpdate: "tool_call", ...count });
   const command = { command: "wc", args: ["-c", "note.txt"], cwd: folders.get(sessionId) };
   const { terminalId } = await request("terminal/create", command);
   let told;
   try {
-    await call("call_2", { content: [{ type: "terminal", terminalId }] });
+    await call("call_2", { status: "in_progress", content: [{ type: "terminal", terminalId }] });
     await request("terminal/wait_for_exit", { terminalId });
     told = await request("terminal/output", { terminalId });
   } finally {
     await client.request("terminal/release", { sessionId, terminalId });
   }
   await call("call_2", { status: "completed" });
-  await say(`It has so many bytes: ${told.output.trim()}`);
+  await say(`Byte count: ${told.output.trim()}`);
   return "end_turn";
 }
 

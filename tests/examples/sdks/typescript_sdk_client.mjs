@@ -23,6 +23,8 @@ async function line(question) {
   return done ? "" : value.trim();
 }
 
+const titles = new Map();
+
 function show({ params: { update } }) {
   switch (update.sessionUpdate) {
     case "agent_message_chunk":
@@ -32,10 +34,11 @@ function show({ params: { update } }) {
       if (update.content.type === "text") console.log(`  (${update.content.text})`);
       break;
     case "tool_call":
+      titles.set(update.toolCallId, update.title);
       console.log(`  [${update.title}]`);
       break;
     case "tool_call_update":
-      if (update.status) console.log(`  [${update.toolCallId}: ${update.status}]`);
+      if (update.status) console.log(`  [${titles.get(update.toolCallId)}: ${update.status}]`);
       break;
     case "plan":
       for (const entry of update.entries) console.log(`  - ${entry.content}`);

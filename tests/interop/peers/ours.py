@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from acp_bindings import UNSET, DecodeError, Failed
+from acp_bindings import UNSET, DecodeError, PeerError
 
 from jsonrpc_bindings.peers import Options, Side, unserved
 
@@ -152,7 +152,7 @@ class Client(Side):
                 answer = await self.prompt(name)
         except DecodeError as error:
             trouble = {"error": f"{NOT_SENT}{error}"}
-        except Failed as failed:
+        except PeerError as failed:
             trouble = {"error": f"{failed.code} {failed.message}", "code": failed.code}
         except Exception as error:
             trouble = {"error": f"{type(error).__name__}: {error}", "code": None}

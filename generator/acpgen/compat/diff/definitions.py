@@ -11,7 +11,7 @@ from typing import Literal
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff import scalars, unions
-from acpgen.compat.diff.pairs import UNTOLD, Both, Compared, Comparison, Home, Pair, PlacedChange, Step
+from acpgen.compat.diff.pairs import UNTOLD, Both, Compared, Comparison, Declaration, Pair, PlacedChange, Step
 from acpgen.compat.diff.shapes import KINDS, Alternative, Objects, Shape, kind_of
 from acpgen.compat.protocol.revision import Revised
 
@@ -48,24 +48,24 @@ class Walk:
         """
         changed = self._changed_pairs()
         seen = {root}
-        level: list[tuple[Pair, tuple[Step, ...], Home, Home, frozenset[Pair]]] = []
+        level: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = []
         if root in changed:
-            level.append((root, (), Home(root), Home(root), frozenset()))
+            level.append((root, (), Declaration(root), Declaration(root), frozenset()))
         while level:
-            following: list[tuple[Pair, tuple[Step, ...], Home, Home, frozenset[Pair]]] = []
+            following: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = []
             for pair, steps, home, named, around in level:
                 node = self.nodes[pair]
                 yield from (
                     PlacedChange(change, steps, pair, node.free, home, named)
                     for change in node.changes
-                    if not change.is_paper
+                    if not change.is_documentation
                 )
                 for step, child in node.children:
                     if child in changed and child not in seen and child not in told and child not in around:
                         homes = home, named
                         if child.is_named:
                             seen.add(child)
-                            here = Home(child, len(steps) + 1)
+                            here = Declaration(child, len(steps) + 1)
                             homes = here, here if self._declared.intersection(here.names) else named
                         within = around if child.is_named else around | {child}
                         following.append((child, (*steps, step), *homes, within))
@@ -83,14 +83,14 @@ class Walk:
             pair = next((child for each, child in children if each == step), None)
         return pair
 
-    def paper_changes(self) -> Iterator[Change]:
+    def documentation_changes(self) -> Iterator[Change]:
         """The changes of files alone, each once."""
-        changes = (change for node in self.nodes.values() for change in node.changes if change.is_paper)
+        changes = (change for node in self.nodes.values() for change in node.changes if change.is_documentation)
         yield from {(change, change.old_at, change.new_at): change for change in changes}.values()
 
     def renamed(self) -> dict[str, str]:
         """The definitions that have another name in the new revision, with that name."""
-        return {each.old: each.new for each in self.paper_changes() if each.kind == "definition"}
+        return {each.old: each.new for each in self.documentation_changes() if each.kind == "definition"}
 
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
         """The shape of a type of one side."""
@@ -107,7 +107,9 @@ class Walk:
             for pair, node in self.nodes.items():
                 for _, child in node.children:
                     parents.setdefault(child, []).append(pair)
-            pending = [pair for pair, node in self.nodes.items() if any(not change.is_paper for change in node.changes)]
+            pending = [
+                pair for pair, node in self.nodes.items() if any(not change.is_documentation for change in node.changes)
+            ]
             self._changed = set(pending)
             while pending:
                 for parent in parents.get(pending.pop(), ()):

@@ -78,7 +78,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class Declaration:
     """The innermost pair of definitions around a change, and how many steps lead to it from the params or result."""
 
     pair: Pair
@@ -103,8 +103,8 @@ class PlacedChange:
     steps: tuple[Step, ...]
     pair: Pair
     free: bool = False
-    home: Home | None = None
-    named: Home | None = None
+    home: Declaration | None = None
+    named: Declaration | None = None
 
     @property
     def old_at(self) -> str:

@@ -58,7 +58,8 @@ def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record
     if shut[0] != shut[1]:
         open_, side = (old, work.both.old) if shut[1] else (new, work.both.new)
         patterns = permitted(open_.name, side.written)
-        work.note(Change("openness", *((patterns, None) if shut[1] else (None, patterns)), **at))
+        one, other = (patterns, None) if shut[1] else (None, patterns)
+        work.note(Change("openness", one, other, (old, new), **at))
     elif not any(shut) and (old.extra, new.extra) != (ir.Anything(), ir.Anything()):
         work.child(Step("value", **at), old.extra, new.extra)
 

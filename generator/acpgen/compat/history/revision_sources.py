@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from acpgen import config, material
+from acpgen import material, protocols
 from acpgen.compat import sources
 from acpgen.compat.compare import side
 from acpgen.compat.history.steps import Read
@@ -73,12 +73,11 @@ def from_paths(given: Sequence[str], reader: RevisionReader, most: int = MOST) -
 
 
 def from_releases(protocol: str, reader: RevisionReader, most: int = MOST) -> Revisions | None:
-    """The releases of a protocol that the project keeps; `None` where it keeps none. Raises `Faults`."""
-    try:
-        project = config.find(Path.cwd())
-    except Faults:
+    """The releases of a protocol that the project or acpgen keeps; `None` where there are none. Raises `Faults`."""
+    folder = protocols.with_releases(protocol)
+    if folder is None:
         return None
-    kept = material.parsed(material.read(project.root / project.schema, [protocol])).releases.get(protocol)
+    kept = material.parsed(material.read(folder, [protocol])).releases.get(protocol)
     if kept is None or not kept.releases:
         return None
     profile = reader.methods or sources.configured(protocol)
@@ -87,8 +86,7 @@ def from_releases(protocol: str, reader: RevisionReader, most: int = MOST) -> Re
     read = (
         reader.read(milestone, _input(each.documents, profile)) for milestone, each in zip(named, releases, strict=True)
     )
-    folder = project.root / project.schema / material.RELEASES / protocol
-    files = (*sources.files_here(protocol), *map(str, folder.iterdir()))
+    files = (*sources.files_here(protocol), *map(str, (folder / material.RELEASES / protocol).iterdir()))
     return Revisions(protocol, tuple(read), _left_out(len(kept.releases) - most, "older"), files)
 
 

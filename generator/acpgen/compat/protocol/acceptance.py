@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Revision, opposite
-from acpgen.compat.protocol.declared import DECLARED, SENT, as_sent, schema_of
+from acpgen.compat.protocol.declared import DECLARED, SENT, schema_of
 from acpgen.compat.protocol.formats import unjudged, unknown
 from acpgen.compat.protocol.revision import Revised
-from acpgen.schema.walk import references
+from acpgen.schema.walk import is_object, references
 
 if TYPE_CHECKING:
     from acpgen.schema.walk import Schema
@@ -31,7 +31,7 @@ class Acceptance:
         self._formats = formats
         self._allowance = allowance
         self._steps = max(STEPS, allowance.left // 100)
-        self._comparer: Comparer | None = None
+        self._comparers: dict[bool, Comparer] = {}
         self._questions: dict[tuple[ir.Type, str], Schema] = {}
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
 
@@ -100,8 +100,37 @@ class Acceptance:
     def between(
         self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None = None
     ) -> Relation:
-        """The relation of two schemas whose references are those of the bundles."""
-        comparer = self._opened()
+        """The relation of two schemas whose references are those of the bundles. The old revision keeps what was decided: another new
+        one that says the same has the same answer.
+        """
+        question = self._named(old, new, sender, culprit)
+        known: dict[str, tuple[Relation, int]] = self._sides[0].answers
+        if question in known:
+            relation, steps = known[question]
+            self._allowance.spend(steps)
+            return relation
+        left = self._allowance.left
+        relation = self._related(old, new, sender, culprit)
+        if relation.verdict.value != "undecided":
+            known[question] = relation, left - self._allowance.left
+        return relation
+
+    def _named(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> str:
+        """A question as a text: the same one has the same answer."""
+        asked: list[tuple[object, int]] = [(old, 0), (new, 1)]
+        if culprit is not None:
+            own = 0 if sender == "old" else 1
+            asked += [(each, own) for each in (*culprit.at, culprit.accepted) if is_object(each)]
+            asked.append((culprit.refused, 1 - own))
+        said = [
+            self._sides[number].digest(name.removesuffix(SENT).removesuffix(DECLARED))
+            for schema, number in asked
+            for name in references(schema)
+        ]
+        return repr((old, new, sender, self._formats, self._steps, culprit, said))
+
+    def _related(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> Relation:
+        comparer = self._opened(old, new)
         relation = (
             comparer.include(old, new, culprit=culprit)
             if sender == "old"
@@ -125,21 +154,17 @@ class Acceptance:
                 pending.extend(references(side.written[name]))
         return [schema, *(side.written[name] for name in names)]
 
-    def _opened(self) -> Comparer:
+    def _opened(self, *schemas: Schema | bool) -> Comparer:
+        """What compares schemas. Few of them refer to what is `DECLARED`, which is as much to read as all else."""
         from schema_inclusion import FORMATS, Comparer
 
-        if self._comparer is None:
+        meant = any(name.endswith(DECLARED) for schema in schemas for name in references(schema))
+        if meant not in self._comparers:
             documents: list[Any] = [
-                {
-                    **side.bundle.schema,
-                    "$defs": {
-                        **side.demands,
-                        **as_sent(side.meant, side.written),
-                        **as_sent(side.meant, side.written, DECLARED),
-                    },
-                }
-                for side in self._sides
+                {**side.bundle.schema, "$defs": {**side.asked, **(side.known if meant else {})}} for side in self._sides
             ]
             asserted = tuple(FORMATS) if self._formats else ()
-            self._comparer = Comparer(*documents, steps=self._steps, allowance=self._allowance, formats=asserted)
-        return self._comparer
+            self._comparers[meant] = Comparer(
+                *documents, steps=self._steps, allowance=self._allowance, formats=asserted
+            )
+        return self._comparers[meant]

@@ -40,16 +40,16 @@ def cover(old: Revised, new: Revised, paired: Iterable[tuple[str, str]]) -> Cove
     pairs = list(paired)
     mine, ours = _reached(old, [name for name, _ in pairs])
     theirs, others = _reached(new, [name for _, name in pairs])
-    heirs = _heirs(old, new)
+    renames = _renames(old, new)
     copied: list[tuple[Revision, str]] = [
-        *(("old", name) for name in sorted(ours - heirs.keys())),
-        *(("new", name) for name in sorted(others - set(heirs.values()))),
+        *(("old", name) for name in sorted(ours - renames.keys())),
+        *(("new", name) for name in sorted(others - set(renames.values()))),
     ]
     mine, theirs = mine | ours, theirs | others
-    gone, added = _own(old) - mine - heirs.keys(), _own(new) - theirs - set(heirs.values())
+    gone, added = _own(old) - mine - renames.keys(), _own(new) - theirs - set(renames.values())
     known = {one: other for one, other in pairs if one not in new.definitions}
-    heirs |= _renamed(old, new, sorted(gone), sorted(added), known)
-    alone = [(one, other) for one, other in heirs.items() if one not in mine or other not in theirs]
+    renames |= _renamed(old, new, sorted(gone), sorted(added), known)
+    alone = [(one, other) for one, other in renames.items() if one not in mine or other not in theirs]
     mine |= closure(old, [one for one, _ in alone])
     theirs |= closure(new, [other for _, other in alone])
     return Cover(
@@ -154,7 +154,7 @@ def _own(revised: Revised) -> set[str]:
     }
 
 
-def _heirs(old: Revised, new: Revised) -> dict[str, str]:
+def _renames(old: Revised, new: Revised) -> dict[str, str]:
     """The definitions of both revisions: of one name, declared by `x-was`, or the roots of their files.
 
     A name that no file declares counts where both stand at one place: it is made of that of what holds it, and of a number.
@@ -162,15 +162,15 @@ def _heirs(old: Revised, new: Revised) -> dict[str, str]:
     ours, theirs = _own(old), _own(new)
     both, left = ours & theirs, ours - theirs
     declared = {*old.declared, *new.declared}
-    heirs = {
+    renames = {
         name: name
         for name in old.definitions
         if name in both and (name in declared or _pointer(old, name) == _pointer(new, name))
     }
     for name in sorted(theirs - ours):
-        heirs.update({was: name for was in new.former_names(name) if was in left})
-    heirs.update({name: heir for name, heir in of_both_files(roots(old), roots(new)) if name not in heirs})
-    return heirs
+        renames.update({was: name for was in new.former_names(name) if was in left})
+    renames.update({name: heir for name, heir in of_both_files(roots(old), roots(new)) if name not in renames})
+    return renames
 
 
 def _pointer(revised: Revised, name: str) -> str:
@@ -210,7 +210,7 @@ def _renamed(
 
     What says little must be the only one that says it. `known` are other definitions with their new names.
     """
-    heirs: dict[str, str] = {}
+    renames: dict[str, str] = {}
     texts: dict[str, list[str]] = {}
     for name in added:
         texts.setdefault(_renaming(new, name, {name: ""}), []).append(name)
@@ -220,17 +220,17 @@ def _renamed(
             referring.setdefault(below, []).append(place)
     alike: dict[str, list[int]] = {}
     """What waits until one definition alone is left that says the same, by what it says."""
-    names = ChainMap[str, str]({}, heirs, dict(known))
+    names = ChainMap[str, str]({}, renames, dict(known))
     now = list(range(len(gone)))
     later: set[int] = set()
     while now:
         place = heappop(now)
         name = gone[place]
-        if name not in heirs:
+        if name not in renames:
             text = _renaming(old, name, names.new_child({name: ""}))
             found = texts.get(text, [])
             if found and (len(found) == 1 or not isinstance(old.definitions[name], ir.Alias)):
-                heirs[name] = found.pop(0)
+                renames[name] = found.pop(0)
                 for other in (*referring.get(name, ()), *alike.pop(text, ())):
                     if other > place:
                         heappush(now, other)
@@ -241,7 +241,7 @@ def _renamed(
         if not now:
             now, later = sorted(later), set[int]()
     declared = {*old.declared, *new.declared}
-    return {one: other for one, other in heirs.items() if {one, other} <= declared}
+    return {one: other for one, other in renames.items() if {one, other} <= declared}
 
 
 def _referred(revised: Revised, name: str) -> set[str]:

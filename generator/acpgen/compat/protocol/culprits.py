@@ -96,6 +96,24 @@ def lost(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
             return None if found is None else replace(found, refused=_NOTHING)
 
 
+def without(change: Change, pair: Pair, sender: Revision) -> Schema | None:
+    """What a sender has of a pair apart from what the other side refuses for a change; `None` where no schema says that."""
+    found = refused(change, pair, sender)
+    if found is None:
+        return None
+    if change.kind == "openness":
+        unnamed: Schema = {"anyOf": [{"pattern": each} for each in change.one]}
+        names: Schema = {"enum": [each.name for each in _others(change, sender).fields]}
+        return {"propertyNames": {"not": unnamed} if change.one else names}
+    if change.kind == "unknown":
+        union = change.within[1 if sender == "old" else 0]
+        if isinstance(union, Constants):
+            return {"enum": [each.value for each in union.values]}
+        return having(union.tag, {"enum": [each.tag for each in union.variants]})
+    inside: Schema = {"not": found.accepted}
+    return {"properties": {str(found.at[0]): inside}} if found.at else inside
+
+
 def _others(change: Change, sender: Revision) -> Objects:
     """The object of the other side."""
     objects: Objects = change.within[1 if sender == "old" else 0]

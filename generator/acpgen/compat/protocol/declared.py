@@ -119,8 +119,7 @@ def _sent(definition: ir.Definition, written: Mapping[str, Schema], suffix: str)
         case ir.TaggedUnion(tag=tag, variants=variants):
             known: list[Written] = [
                 {
-                    "properties": {tag: {"const": each.tag}},
-                    "required": [tag],
+                    **_tagged(tag, {"const": each.tag}),
                     "$ref": reference_to(each.type + suffix),
                 }
                 for each in variants
@@ -130,7 +129,8 @@ def _sent(definition: ir.Definition, written: Mapping[str, Schema], suffix: str)
             if definition.openness == "open":
                 names = {} if definition.fallback is None else _named(definition.fallback, written)[0]
                 held = {} if META in names else {META: _META_BEFORE}
-                known.append({"properties": {tag: _EXTENSION, **held}, "required": [tag]})
+                tagged = _tagged(tag, _EXTENSION)
+                known.append({**tagged, "properties": {**tagged["properties"], **held}})
             return {"anyOf": known}
         case ir.Enum(values=values, openness=openness):
             constants: Schema = {"enum": [each.value for each in values]}
@@ -139,6 +139,11 @@ def _sent(definition: ir.Definition, written: Mapping[str, Schema], suffix: str)
             return True if unenforced else schema_of(type_, suffix)
         case _:
             assert_never(definition)
+
+
+def _tagged(tag: str, schema: Schema) -> Schema:
+    """An object that a tag marks. Its type lets the prover tell many branches by their tags."""
+    return {"type": "object", "properties": {tag: schema}, "required": [tag]}
 
 
 def _where_it_holds(name: str, names: Mapping[str, None], written: Mapping[str, Schema]) -> Schema:

@@ -27,9 +27,8 @@ MOST_ERRORS = 1_000
 """Errors that are told of what one reference leads to."""
 
 if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
-
     from schema_inclusion import Culprit
+    from schema_inclusion.once import Compiled
 
 Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
 Path: TypeAlias = "tuple[str | int, ...]"
@@ -85,7 +84,7 @@ Shows: TypeAlias = "Callable[[ir.JSON], bool]"
 """Whether a value shows what is to be shown."""
 
 
-class Court:
+class WitnessValidator:
     """Has messages judged by `jsonschema` on both revisions, and makes them plain to read."""
 
     def __init__(self, old: Revised, new: Revised, allowance: Allowance, *, formats: bool = False) -> None:
@@ -94,7 +93,8 @@ class Court:
         self._asserts = formats
         self.sides: dict[Revision, Revised] = {"old": old, "new": new}
         self._shown: dict[Revision, Mapping[str, str]] = {}
-        self._validators: dict[tuple[Revision, Route, str | None, bool], Validator] = {}
+        self._schemas: dict[tuple[Revision, Route, str | None], Schema] = {}
+        self._validators: dict[tuple[Revision, bool], tuple[Any, Compiled]] = {}
 
     def refusal(
         self, routes: Routes, accepted_by: Revision, value: ir.JSON, shows: Shows | None = None
@@ -137,18 +137,14 @@ class Court:
         """Whether params, a result or a document have a culprit wherever its way leads in them."""
 
         def judge(side: Revision, schema: Any) -> Shows:
-            whole: Any = self._validator(side, Route("document", None), None)
-            return whole.evolve(schema=schema).is_valid  # type: ignore[no-any-return]
+            return lambda value: self._holds(side, schema, value) is True
 
         there, known = judge(sender, culprit.accepted), judge(opposite(sender), culprit.refused)
         steps = [judge(sender, step) if is_object(step) else step for step in culprit.at]
 
         def is_standing(value: ir.JSON) -> bool:
-            try:
-                found = [*_at(value, steps)]
-                return bool(found) and all(there(each) and not known(each) for each in found)
-            except (Unresolvable, RecursionError, re.error):
-                return False
+            found = [*_at(value, steps)]
+            return bool(found) and all(there(each) and not known(each) for each in found)
 
         return is_standing
 
@@ -168,12 +164,17 @@ class Court:
 
     def _says(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether one revision accepts a message; `None` where that is left open."""
+        return self._holds(side, self._schema(side, *routes[side]), value, formats=formats)
+
+    def _holds(self, side: Revision, schema: Any, value: ir.JSON, *, formats: bool = False) -> bool | None:
+        """Whether a schema of one revision, which stays as it is, accepts a value; `None` where that is left open."""
         from schema_inclusion.once import TooManySteps, remembering
 
+        validator, compiled = self._validator(side, formats=formats)
         try:
-            with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance):
-                return bool(self._validator(side, *routes[side], formats=formats).is_valid(value))
-        except (Unresolvable, TooManySteps, re.error):
+            with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance, compiled=compiled):
+                return bool(validator.evolve(schema=schema).is_valid(value))
+        except (Unresolvable, TooManySteps, RecursionError, re.error):
             return None
 
     def _plain(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
@@ -213,7 +214,8 @@ class Court:
 
         try:
             with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
-                errors: list[Any] = list(self._validator(side, *routes[side], formats=True).iter_errors(value))
+                validator = self._validator(side, formats=True)[0]
+                errors = [*validator.evolve(schema=self._schema(side, *routes[side])).iter_errors(value)]
         except (Unresolvable, TooManySteps, re.error):
             return
         seen: set[tuple[int, Path]] = set()
@@ -226,11 +228,23 @@ class Court:
                 seen.add((id(error), around))
                 pending.extend((path, each) for each in error.context or ())
 
-    def _validator(self, side: Revision, route: Route, name: str | None, *, formats: bool = False) -> Validator:
-        key = (side, route, name, formats or self._asserts)
+    def _schema(self, side: Revision, route: Route, name: str | None) -> Schema:
+        key = (side, route, name)
+        if key not in self._schemas:
+            whole = message_schema(self.sides[side], route, name)
+            self._schemas[key] = {
+                keyword: each for keyword, each in whole.items() if keyword not in ("$schema", "$defs")
+            }
+        return self._schemas[key]
+
+    def _validator(self, side: Revision, *, formats: bool) -> tuple[Any, Compiled]:
+        """What judges by the definitions of one revision, and what it has read of them."""
+        from schema_inclusion.once import Compiled
+
+        key = (side, formats or self._asserts)
         if key not in self._validators:
-            checker = _formats() if formats or self._asserts else None
-            self._validators[key] = _judge()(message_schema(self.sides[side], route, name), format_checker=checker)
+            whole = {"$defs": self.sides[side].bundle.definitions}
+            self._validators[key] = _judge()(whole, format_checker=_formats() if key[1] else None), Compiled()
         return self._validators[key]
 
 
@@ -240,7 +254,7 @@ def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
         value = Values(side.definitions).small(name)
     except Unmakeable:
         return None
-    judge = Court(side, side, Allowance(BUDGET))
+    judge = WitnessValidator(side, side, Allowance(BUDGET))
     routes: Routes = dict.fromkeys(("old", "new"), (Route("document", None, name), name))
 
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -12,7 +13,8 @@ from typing import Any, Final, TypeAlias, cast
 
 from acpgen import ir
 from acpgen.compat.diff.shapes import Objects, shape_of, without_values
-from acpgen.pointers import plain_pointer, pointer_parts, target
+from acpgen.compat.protocol.declared import DECLARED, SENT, as_sent
+from acpgen.pointers import plain_pointer, pointer_parts, reference_to, target
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.equality import key_of
 from acpgen.schema.keywords import PROSE
@@ -176,6 +178,16 @@ class Revised:
         """The definitions as they are written, without what does not take part."""
         written = self.bundle.definitions
         return written if self.unstable else {name: _stable(node) for name, node in written.items()}
+
+    @cached_property
+    def asked(self) -> Mapping[str, Schema]:
+        """The definitions as the prover is asked about them: what each accepts, and what is sent of it."""
+        return {**self.demands, **as_sent(self.meant, self.written, SENT)}
+
+    @cached_property
+    def known(self) -> Mapping[str, Schema]:
+        """What of each definition has a declared meaning."""
+        return as_sent(self.meant, self.written, DECLARED)
 
     @cached_property
     def meant(self) -> Mapping[str, ir.Definition]:
@@ -354,6 +366,28 @@ class Revised:
             - (_behind_what_judges_nothing(schema) if _MAY_JUDGE_NOTHING.search(self.texts.get(name, "")) else set())
             for name, schema in written.items()
         }
+
+    @cached_property
+    def answers(self) -> dict[str, Any]:
+        """What the prover has decided about this revision as the old one, by the question, with the steps that it took."""
+        return {}
+
+    @cached_property
+    def _digests(self) -> dict[str, bytes]:
+        return {}
+
+    def digest(self, name: str) -> bytes:
+        """What a definition says with all that it refers to, as a hash."""
+        if name not in self._digests:
+            names = sorted({name, *self._referred({"$ref": reference_to(name)})})
+            self._digests[name] = hashlib.sha256(
+                "".join(self._own_digests.get(each, each) for each in names).encode()
+            ).digest()
+        return self._digests[name]
+
+    @cached_property
+    def _own_digests(self) -> Mapping[str, str]:
+        return {name: hashlib.sha256(f"{name} {text}".encode()).hexdigest() for name, text in self.texts.items()}
 
     def _referred(self, node: Any) -> set[str]:
         """The definitions that a part of the bundle leads to."""

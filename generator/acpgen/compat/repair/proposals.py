@@ -64,8 +64,11 @@ class Proposals:
         """Best first, each once."""
         seen: set[frozenset[tuple[str, str]]] = set()
         for proposal in chain(self._optional(), self._beside(), self._reverted()):
-            is_all = proposal.parts is self.sides.reversals
-            whole = proposal if is_all else replace(proposal, parts=self.sides.complete(proposal.parts))
+            whole = (
+                proposal
+                if proposal.effort == "revert all"
+                else replace(proposal, parts=self.sides.complete(proposal.parts))
+            )
             if whole.parts and whole.identity not in seen:
                 seen.add(whole.identity)
                 yield whole
@@ -192,11 +195,13 @@ class Proposals:
         return repr(next((each for each in tags if each is not None), self.finding.location))
 
     def _reverted(self) -> Iterator[Proposal]:
-        """What the old side says: at the place of the finding, in the definition around it, in those beside this, then everywhere."""
+        """What the old side says: at the place of the finding, then in the definition around it, in those beside it, everywhere."""
         sides, places = self.sides, ((self._new, self.sides.new), (self._old, self.sides.old))
         names = frozenset(sides.around(place, side) for place, side in places if place is not None)
         yield Proposal("", "revert", tuple(filter(self._is_near, sides.reversals)))
         yield Proposal("", "revert", self._edits(names))
+        if self._new is not None:
+            yield Proposal("", "revert", sides.taken_away(sides.around(self._new, sides.new)))
         yield Proposal("", "revert more", self._edits(sides.near(names)))
         yield Proposal("", "revert all", sides.reversals)
 

@@ -69,7 +69,8 @@ def repair(
     sides = Sides(old, new)
     limit = max(20, min(BUDGET, SCALE // max(len(sides.before) + len(sides.after), 1))) if budget is None else budget
     wanted = [each for each in report.findings if _needs_repair(each)]
-    search = _Search(_Outcome(report), sides, wanted, lambda each: Proposals(each, sides, meaning), compare, limit)
+    offered = {id(each): [*Proposals(each, sides, meaning)] for each in wanted}
+    search = _Search(_Outcome(report), sides, wanted, offered, compare, limit)
     search.run()
     findings = tuple(search.with_repair(each) if _needs_repair(each) else each for each in report.findings)
     edits = search.edits(search.accepted) or {}
@@ -87,7 +88,7 @@ class _Search:
     before: _Outcome
     sides: Sides
     wanted: Sequence[Finding]
-    proposals: Callable[[Finding], Iterable[Proposal]]
+    offered: Mapping[int, Sequence[Proposal]]
     compare: Callable[[Input], Report]
     limit: int
     spent: int = 0
@@ -106,7 +107,7 @@ class _Search:
             self._together(list(fresh.values()))
 
     def _alone(self, finding: Finding, effort: Effort) -> None:
-        for proposal in self.proposals(finding) if id(finding) not in self.chosen else ():
+        for proposal in self.offered[id(finding)] if id(finding) not in self.chosen else ():
             if proposal.effort != effort:
                 continue
             outcome = self._judge([proposal], self.limit - _SPARED)
@@ -198,7 +199,6 @@ class _Search:
 def _why(finding: Finding) -> str:
     """Why old and new peers cannot both be served while the change stands."""
     senders = {sender for each in finding.reaches for sender in each.senders}
-    senders |= {finding.witness.accepted_by} if finding.witness is not None and finding.witness.accepted_by else set()
     if senders == {"old"}:
         return "Old peers may send it, so the new schema must accept it."
     if senders == {"new"}:
@@ -212,7 +212,7 @@ def _why(finding: Finding) -> str:
 def _needs_repair(finding: Finding) -> bool:
     """Whether a finding is one that repairs are made for."""
     counted = any(each.severity in _BAD and each.waived is None for each in finding.reaches)
-    return finding.severity in ("breaking", "risky") and finding.waived is None and (counted or not finding.reaches)
+    return finding.severity in ("breaking", "risky") and finding.waived is None and counted
 
 
 def _keys(finding: Finding) -> tuple[tuple[str, ...], tuple[str, ...]]:

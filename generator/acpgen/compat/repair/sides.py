@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
-from acpgen.compat.repair.reversals import At, Reversal, addition, between
+from acpgen.compat.repair.reversals import At, Reversal, addition, between, removal
 from acpgen.pointers import as_fragment, follow, plain_pointer, pointer_parts
 from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, refs_anywhere
 
@@ -61,26 +61,24 @@ class Sides:
 
     def around(self, at: At, side: Input) -> str:
         """The name of the innermost definition around a place; without any, the path of the file."""
-        holding = [(len(each.keys), name) for name, each in self._known(side).items() if each.holds(at)]
-        return max(holding, default=(0, at.path))[1]
+        keys, known = tuple(map(str, at.keys)), self._names[side is self.old]
+        around = (known.get((at.path, keys[:size])) for size in range(len(keys), 0, -1))
+        return next((name for name in around if name is not None), at.path)
 
     def edited(self, part: Reversal) -> str:
         """The definition that an edit is about, or the file."""
         return self.around(part.at, self.new) if part.old is None else self.around(part.old, self.old)
 
-    def _known(self, side: Input) -> Mapping[str, At]:
-        return self.before if side is self.old else self.after
-
     @cached_property
     def _links(self) -> frozenset[tuple[str, str]]:
         """The definitions and files of either side, each with those that it refers to."""
         found: set[tuple[str, str]] = set()
-        for side in (self.old, self.new):
+        for side, known in ((self.old, self.before), (self.new, self.after)):
             for document in side.documents.documents:
                 root = document.value if is_object(document.value) else {}
                 beside = {key: value for key, value in root.items() if key not in DEFINITIONS}
                 found |= {(document.path, name) for name in self._references(beside, document.path, side)}
-            for holder, at in self._known(side).items():
+            for holder, at in known.items():
                 found |= {(holder, name) for name in self._references(self.value(at, side), at.path, side)}
         return frozenset(found)
 
@@ -101,6 +99,26 @@ class Sides:
                 before, after = ({k: v for k, v in each.items() if k not in DEFINITIONS} for each in (before, after))
             found |= {each.identity: each for each in between(before, after, old, new)}
         return (*found.values(), *(self.restore(name) for name in self.before if name not in self.after))
+
+    def taken_away(self, name: str) -> tuple[Reversal, ...]:
+        """What takes away a definition that only the new side has, with those that refer to it, and brings back what stood in their place:
+        some definitions count by their name, whatever refers to them.
+        """
+        fresh = {name: at for name, at in self.after.items() if name not in self.before}
+        referring = {
+            each: {*self._references(self.value(at, self.new), at.path, self.new)} for each, at in fresh.items()
+        }
+        gone = {name} & fresh.keys()
+        while more := {each for each, names in referring.items() if each not in gone and names & gone}:
+            gone |= more
+        parts = [removal(fresh[each], self.value(fresh[each], self.new)) for each in sorted(gone)]
+        for each in self.reversals if gone else ():
+            key, value = each.at.keys[-1], self.value(each.at, self.new)
+            if gone.intersection(self._references({key: value}, each.path, self.new)):
+                parts.append(each)
+                around = each.at.keys[:-1] if key == "$ref" else None
+                parts += [one for one in self.reversals if one.path == each.path and one.at.keys[:-1] == around]
+        return tuple(parts)
 
     def restore(self, name: str) -> Reversal:
         """The definition that the old side alone has, behind the one that it follows there."""

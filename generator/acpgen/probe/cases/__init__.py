@@ -15,5 +15,6 @@ MODULES: Final = (
     "helping",
     "delimiting",
     "openings",
+    "listing",
 )
 """Every module of cases, in the order in which they run: what may upset a program comes last."""

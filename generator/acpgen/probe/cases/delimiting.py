@@ -8,10 +8,6 @@ from typing import Any
 from acpgen.probe.cases.messaging import gone
 from acpgen.probe.clauses import (
     ANSWERED,
-    BATCH_ANSWERED,
-    BATCH_EMPTY,
-    BATCH_SILENT,
-    DELIMITED,
     LONG,
     ROBUST,
 )
@@ -23,7 +19,7 @@ from acpgen.schema.walk import is_object
 _METHOD = "_acpgen.dev/frame"
 
 
-@case("transports/split-line", DELIMITED, sides=BOTH)
+@case("transports/split-line", "must", sides=BOTH)
 def split_line(trial: Trial) -> None:
     """A request that is written in pieces, with pauses. Expected: it is answered."""
     connection = trial.connection
@@ -33,7 +29,7 @@ def split_line(trial: Trial) -> None:
     _answered(trial, id_, "a request written in pieces")
 
 
-@case("transports/joined-lines", DELIMITED, sides=BOTH)
+@case("transports/joined-lines", "must", sides=BOTH)
 def joined_lines(trial: Trial) -> None:
     """Two requests in one write. Expected: both are answered."""
     first, one = _request(trial)
@@ -43,7 +39,7 @@ def joined_lines(trial: Trial) -> None:
     _answered(trial, second, "the second of two requests in one write")
 
 
-@case("transports/white-space", DELIMITED, sides=BOTH)
+@case("transports/white-space", "must", sides=BOTH)
 def white_space(trial: Trial) -> None:
     """Requests with the white space around tokens that JSON allows, a carriage return at the end among it. Expected: answers."""
     for pattern in (b"  %s", b"%s \t", b"%s\r"):
@@ -52,7 +48,7 @@ def white_space(trial: Trial) -> None:
         _answered(trial, id_, f"a request within white space ({pattern!r})")
 
 
-@case("transports/separators-in-text", DELIMITED, sides=BOTH)
+@case("transports/separators-in-text", "must", sides=BOTH)
 def separators(trial: Trial) -> None:
     """A request whose text holds U+2028, U+2029, U+0085, vertical tab and form feed as escapes or as they are. Expected: an answer:
     only a line feed ends a message.
@@ -163,7 +159,7 @@ def batch_of_v1(trial: Trial) -> None:
     _survives(trial, b"[]", "an empty batch")
 
 
-@case("transports/batch-of-requests", BATCH_ANSWERED, versions=(2,))
+@case("transports/batch-of-requests", "should", versions=(2,))
 def batch_of_requests(trial: Trial) -> None:
     """A batch of two requests and a notification. Expected: an array with two responses."""
     connection = trial.connection
@@ -183,7 +179,7 @@ def batch_of_requests(trial: Trial) -> None:
         trial.fail("the responses to a batch did not come in one array", index, len(connection.rows) - 1, sent=sent)
 
 
-@case("transports/empty-batch", BATCH_EMPTY, versions=(2,))
+@case("transports/empty-batch", "must", versions=(2,))
 def empty_batch(trial: Trial) -> None:
     """An empty batch. Expected: one error -32600 with the id null, not in an array."""
     connection = trial.connection
@@ -201,7 +197,7 @@ def empty_batch(trial: Trial) -> None:
         trial.fail("an empty batch is ignored silently", index, index + 2, sent=sent, level="note")
 
 
-@case("transports/batch-of-notifications", BATCH_SILENT, versions=(2,))
+@case("transports/batch-of-notifications", "must", versions=(2,))
 def batch_of_notifications(trial: Trial) -> None:
     """A batch of two notifications. Expected: nothing."""
     connection = trial.connection
@@ -229,7 +225,7 @@ def _answered(trial: Trial, id_: int, what: str, seconds: float | None = None) -
         return
     refused = connection.bare[-1:] if connection.bare and connection.bare[-1].index > index else []
     if not trial.alive():
-        gone(trial, index, what, sent, trial.case.clause)
+        gone(trial, index, what, sent, trial.case.clause(trial.spoken))
         raise trial.skip("the connection was lost")
     if id_text(id_) in connection.answers:
         return

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from acpgen.probe.clauses import HANDSHAKE, VERSION, Strength
+from acpgen.probe.clauses import VERSION, Strength
 from acpgen.probe.registry import case
 from acpgen.probe.trial import KNOWN, Greeting, Trial
 
 
-@case("initialization/answer", HANDSHAKE, "program", (1,))
+@case("initialization/answer", "must", "program", (1,))
 def answer(trial: Trial) -> None:
     """`initialize` with a version that exists. Expected: an answer with a version and capabilities, for one of the versions at least."""
     greetings = [trial.greet(version) for version in KNOWN]

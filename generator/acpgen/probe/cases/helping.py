@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from acpgen.probe.agents import EARLY_UPDATE
 from acpgen.probe.clauses import (
     ADVERTISED_BY_CLIENT,
-    CLOSES,
-    GREETS,
+    EARLY_UPDATES,
     NOT_FOUND,
     OUTCOME,
     ROBUST,
-    UNKNOWN_MODE,
-    UNKNOWN_VISIT,
+    STALE_UPDATES,
 )
 from acpgen.probe.registry import case
 from acpgen.probe.trial import Trial
@@ -22,13 +21,13 @@ CLIENT: Final = ("client",)
 _MISSING: Final = "acpgen-probe-no-such-file"
 
 
-@case("client/handshake", GREETS, sides=CLIENT)
+@case("client/handshake", "must", sides=CLIENT)
 def handshake(trial: Trial) -> None:
     """The client is let do what it does. Expected: `initialize` first, then a session and a prompt, all of it as the schema has it."""
     trial.scripted()
 
 
-@case("client/version-unknown", CLOSES, "program", (1,), sides=CLIENT)
+@case("client/version-unknown", "should", "program", (1,), sides=CLIENT)
 def version_unknown(trial: Trial) -> None:
     """`initialize` is answered with a version that does not exist. Expected: the client ends the connection."""
     greeting = trial.greet("unknown")
@@ -57,6 +56,35 @@ def unknown_update(trial: Trial) -> None:
         trial.fail(f"the client {how} after an update of an unknown kind", index, sent=sent)
 
 
+@case("client/early-update", EARLY_UPDATES, sides=CLIENT)
+def early_update(trial: Trial) -> None:
+    """Another run, in which an update of the session comes before the answer to `session/new`. Expected: the client sends its prompt."""
+    connection = trial.greet(EARLY_UPDATE).connection
+    asked = [call.index for call in connection.calls if call.value["method"] == "session/new"]
+    if not asked:
+        raise trial.skip("the client opened no session when it was run again")
+    if not connection.held:
+        how = "ends" if connection.is_over else "sends no prompt"
+        sentence = f"the client {how} after an update that came before the answer to `session/new`"
+        trial.fail(sentence, asked[0], len(connection.rows) - 1, connection=connection, sent=connection.sent)
+
+
+@case("client/stale-update", STALE_UPDATES, sides=CLIENT)
+def stale_update(trial: Trial) -> None:
+    """Updates of a tool call that never was, and more of a message that is long over. Expected: the client goes on."""
+    connection, session = trial.connection, trial.theirs()
+    text = {"type": "text", "text": "tide"}
+    for update in (
+        {"sessionUpdate": "tool_call_update", "toolCallId": "acpgen-no-such-call", "status": "completed"},
+        {"sessionUpdate": "agent_message_chunk", "messageId": "acpgen-no-such-message", "content": text},
+    ):
+        index = connection.notify("session/update", {"sessionId": session, "update": update})
+    sent = connection.sent
+    if not trial.alive():
+        how = trial.ended if connection.is_over else "stops answering"
+        trial.fail(f"the client {how} after an update that refers to something unknown", index, sent=sent)
+
+
 @case("client/permission", OUTCOME, sides=CLIENT)
 def permission(trial: Trial) -> None:
     """A request for permission with two options. Expected: an outcome: one of the options, or that it was cancelled."""
@@ -77,7 +105,7 @@ def permission(trial: Trial) -> None:
         trial.fail("a request for permission is answered with 'method not found'", index, found.index)
 
 
-@case("elicitation/unknown-mode", UNKNOWN_MODE, sides=CLIENT)
+@case("elicitation/unknown-mode", "must", sides=CLIENT)
 def unknown_mode(trial: Trial) -> None:
     """A question in a mode that nobody has, where questions are advertised. Expected: it is refused or declined, not accepted."""
     if not trial.offered("elicitation"):
@@ -94,7 +122,7 @@ def unknown_mode(trial: Trial) -> None:
         trial.fail("an elicitation in an unknown mode is answered with 'accept'", index, found.index)
 
 
-@case("elicitation/unknown-completion", UNKNOWN_VISIT, sides=CLIENT)
+@case("elicitation/unknown-completion", "must", sides=CLIENT)
 def unknown_completion(trial: Trial) -> None:
     """`elicitation/complete`, twice, for a question that never was. Expected: no answer, and the client goes on."""
     connection = trial.connection

@@ -6,14 +6,13 @@ from typing import Any
 
 from acpgen.probe.cases.sessions import offered
 from acpgen.probe.cases.turns import ended_turns, ready, wish
-from acpgen.probe.clauses import ANSWERED_OR_NOT, REFUSED_CONTENT, REFUSED_OPTION, REFUSED_TRANSPORT
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
 from acpgen.probe.trial import AUTH_REQUIRED, Trial, listed
 from acpgen.schema.walk import is_object
 
 
-@case("content/unknown-block", REFUSED_CONTENT, "session", versions=(2,))
+@case("content/unknown-block", "must", "session", versions=(2,))
 def unknown_block(trial: Trial) -> None:
     """A prompt with a block of a kind that nobody has. Expected: the error -32602."""
     session = trial.session()
@@ -25,14 +24,14 @@ def unknown_block(trial: Trial) -> None:
     trial.connection.notify("session/cancel", {"sessionId": session})
 
 
-@case("session-setup/unknown-transport", REFUSED_TRANSPORT, "session", versions=(2,))
+@case("session-setup/unknown-transport", "must", "session", versions=(2,))
 def unknown_transport(trial: Trial) -> None:
     """`session/new` with an MCP server over a transport that nobody has. Expected: the error -32602."""
     params = {**trial.new_params(), "mcpServers": [{"type": "_acpgen_wire", "name": "probe"}]}
     _refused(trial, "session/new", params, "an MCP server over '_acpgen_wire'")
 
 
-@case("session-config-options/unknown", REFUSED_OPTION, "session", versions=(2,))
+@case("session-config-options/unknown", "must", "session", versions=(2,))
 def unknown_option(trial: Trial) -> None:
     """`session/set_config_option` of an unknown option, and of an offered choice to a value and a shape of value that nobody
     has. Expected: the error -32602 each time.
@@ -50,7 +49,7 @@ def unknown_option(trial: Trial) -> None:
         _refused(trial, "session/set_config_option", {"sessionId": session, **params}, what)
 
 
-@case("prompt-turn/cancel-unanswered-permission", ANSWERED_OR_NOT, "session", versions=(2,))
+@case("prompt-turn/cancel-unanswered-permission", "must", "session", versions=(2,))
 def cancel_unanswered(trial: Trial) -> None:
     """A prompt that is cancelled while the agent waits for a permission, which is answered only afterwards. Expected: the turn is
     over as `cancelled` before that.

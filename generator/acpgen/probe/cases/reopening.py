@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acpgen.probe.cases.sessions import PATHS, ask, needs
-from acpgen.probe.clauses import ADVERTISED, REPLAYED, SILENT_RESUME, STORED, UNIQUE
+from acpgen.probe.clauses import ADVERTISED, REPLAYED, STORED, UNIQUE
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
 from acpgen.probe.trial import Trial
@@ -19,7 +19,7 @@ def load(trial: Trial) -> None:
     _again(trial, "session/load")
 
 
-@case("session-setup/resume", SILENT_RESUME)
+@case("session-setup/resume", "must")
 def resume(trial: Trial) -> None:
     """`session/resume` of a session of this probe. Expected: no history before the answer."""
     needs(trial, "session/resume")
@@ -45,7 +45,7 @@ def load_after_restart(trial: Trial) -> None:
     _elsewhere(trial, "session/load")
 
 
-@case("session-setup/resume-after-restart", SILENT_RESUME)
+@case("session-setup/resume-after-restart", "must")
 def resume_after_restart(trial: Trial) -> None:
     """`session/resume` of a prompted session by a new run of the agent. Expected: no history before the answer."""
     needs(trial, "session/resume")

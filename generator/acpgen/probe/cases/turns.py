@@ -8,14 +8,12 @@ from typing import Any, Final
 
 from acpgen.probe.clauses import (
     ACCEPTED,
-    BASIC_CONTENT,
     CANCELLED,
     CLOSED,
     ENDED,
     FORESTALLED,
     INSERTED,
     NO_REPLY,
-    NOT_ADVERTISED,
     OFFERED_CONTENT,
     STOPPED_REQUEST,
 )
@@ -44,7 +42,7 @@ def text(trial: Trial) -> None:
     _turn(trial, [_BRIEF])
 
 
-@case("prompt-turn/resource-link", BASIC_CONTENT, "session")
+@case("prompt-turn/resource-link", "must", "session")
 def resource_link(trial: Trial) -> None:
     """A prompt with a link to a file. Expected: it is accepted like text."""
     _kind(trial, {"type": "resource_link", "name": "notes.txt", "uri": (trial.folder / "notes.txt").as_uri()})
@@ -165,7 +163,7 @@ def served(trial: Trial) -> None:
     _helped(trial, "serves", 0.0)
 
 
-@case("client-methods/not-advertised", NOT_ADVERTISED, "session")
+@case("client-methods/not-advertised", "must", "session")
 def not_advertised(trial: Trial) -> None:
     """The same on a connection whose client advertises nothing. Expected: the agent calls nothing of a client."""
     ready(trial)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from ruff import find_ruff_bin  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
-
-from acpgen.errors import Faults, TargetFailed, printable
+from acpgen.errors import Faults, TargetFailed, Unsupported, printable
 from acpgen.targets.python.dials import LINE, PYTHONS
 from acpgen.targets.python.imported import imports_from
 
@@ -81,9 +82,21 @@ def _run(
         return tuple((path, (folder / path).read_bytes().decode()) for path, _ in modules)
 
 
+def find_ruff() -> str:
+    """The program ruff: that of this environment, else the one on the search path. Raises `Faults` where there is none."""
+    for module in ("ruff", "ruff.__main__"):  # before 0.14 the second alone says where it is
+        with contextlib.suppress(ImportError, AttributeError, FileNotFoundError):
+            return str(importlib.import_module(module).find_ruff_bin())
+    found = shutil.which("ruff")
+    if found is None:
+        reason, remedy = "ruff lays it out, and is not installed", "Install it: pip install ruff"
+        raise Faults([Unsupported(at="--target python", subject="Python", reason=reason, remedy=remedy)])
+    return found
+
+
 def _ruff(command: list[str], folder: Path, at: str, target: str) -> None:
     done = subprocess.run(  # noqa: S603 - ruff, on a folder of ours
-        [find_ruff_bin(), *command, "."], cwd=folder, capture_output=True, encoding="utf-8", check=False
+        [find_ruff(), *command, "."], cwd=folder, capture_output=True, encoding="utf-8", check=False
     )
     if done.returncode != 0:
         told = next((line for line in done.stderr.splitlines() if line.strip()), "nothing was told")

@@ -22,7 +22,7 @@ _SERVING: Final = (
 
 _MODULE: Final = (
     *("annotations", "capacity", "command", "cwd", "env", "framing", "join", "kind"),
-    *("limit", "link", "methods", "models", "options", "peers", "self", "transport", "wire"),
+    *("limit", "link", "methods", "models", "options", "peers", "self", "stderr", "transport", "wire"),
 )
 """What functions of the module call something else than a side."""
 

@@ -27,7 +27,7 @@ WIRE: Final = wire.Wire(
 
 
 class RemoteAgent(peers.Remote):
-    """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the agent. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def authenticate(
         self, params: models.AuthenticateRequest, /
@@ -193,7 +193,7 @@ class RemoteAgent(peers.Remote):
 
 
 class RemoteClient(peers.Remote):
-    """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def elicitation_create(
         self, params: models.CreateElicitationRequest, /
@@ -657,10 +657,12 @@ def spawn_agent(
     limit: int = framing.LIMIT,
     cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
+    stderr: peers.Stream = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteAgent]:
     """Start the agent and be its client. At the end its input is closed; it is terminated, then killed, if it
-    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
+    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes. Its standard error
+    is passed on to `stderr`: to ours for `None`, nowhere for `subprocess.PIPE`; its end is in `ConnectionClosed.stderr`.
     """
     return peers.spawned(
         Client() if client is None else client,
@@ -670,6 +672,7 @@ def spawn_agent(
         limit=limit,
         cwd=cwd,
         env=env,
+        stderr=stderr,
         **options,
     )
 
@@ -689,10 +692,12 @@ def spawn_client(
     limit: int = framing.LIMIT,
     cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
+    stderr: peers.Stream = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteClient]:
     """Start the client and be its agent. At the end its input is closed; it is terminated, then killed, if it
-    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
+    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes. Its standard error
+    is passed on to `stderr`: to ours for `None`, nowhere for `subprocess.PIPE`; its end is in `ConnectionClosed.stderr`.
     """
     return peers.spawned(
         Agent() if agent is None else agent,
@@ -702,6 +707,7 @@ def spawn_client(
         limit=limit,
         cwd=cwd,
         env=env,
+        stderr=stderr,
         **options,
     )
 

@@ -359,7 +359,7 @@ UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
 """Places in the schema of patterns that ECMA-262 does not define or that no engine here can check, by definition: they refuse nothing."""
 
 STRICT: Final = strict.Strict.of(__name__, METHODS)
-"""The judge of this protocol version; `acp_session.monitor` takes it too."""
+"""The judge of this protocol version; `acp_monitor` takes it too."""
 
 CODEC: Final = codec.Codec.of(
     __name__,

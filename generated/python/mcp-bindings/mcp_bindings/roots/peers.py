@@ -26,7 +26,7 @@ WIRE: Final = wire.Wire(
 
 
 class RemoteClient(peers.Remote):
-    """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def roots_list(
         self, params: models.ListRootsRequest | None = None, /
@@ -44,7 +44,7 @@ class RemoteClient(peers.Remote):
 
 
 class RemoteServer(peers.Remote):
-    """The calls to the server. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the server. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def initialize(
         self, params: models.InitializeRequest, /
@@ -187,10 +187,12 @@ def spawn_client(
     limit: int = framing.LIMIT,
     cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
+    stderr: peers.Stream = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteClient]:
     """Start the client and be its server. At the end its input is closed; it is terminated, then killed, if it
-    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
+    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes. Its standard error
+    is passed on to `stderr`: to ours for `None`, nowhere for `subprocess.PIPE`; its end is in `ConnectionClosed.stderr`.
     """
     return peers.spawned(
         Server() if server is None else server,
@@ -200,6 +202,7 @@ def spawn_client(
         limit=limit,
         cwd=cwd,
         env=env,
+        stderr=stderr,
         **options,
     )
 
@@ -219,10 +222,12 @@ def spawn_server(
     limit: int = framing.LIMIT,
     cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
+    stderr: peers.Stream = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteServer]:
     """Start the server and be its client. At the end its input is closed; it is terminated, then killed, if it
-    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
+    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes. Its standard error
+    is passed on to `stderr`: to ours for `None`, nowhere for `subprocess.PIPE`; its end is in `ConnectionClosed.stderr`.
     """
     return peers.spawned(
         Client() if client is None else client,
@@ -232,6 +237,7 @@ def spawn_server(
         limit=limit,
         cwd=cwd,
         env=env,
+        stderr=stderr,
         **options,
     )
 

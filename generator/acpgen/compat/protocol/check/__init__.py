@@ -1,1 +1,1 @@
-"""The check of two revisions: routes are joined, changes collected, judged, proven, and told as findings."""
+"""The check of two revisions: pairs of messages are compared, and each change becomes a finding with its proof."""

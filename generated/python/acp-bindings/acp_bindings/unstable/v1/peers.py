@@ -27,7 +27,7 @@ WIRE: Final = wire.Wire(
 
 
 class RemoteAgent(peers.Remote):
-    """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the agent. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def authenticate(
         self, params: models.AuthenticateRequest, /
@@ -297,7 +297,7 @@ class RemoteAgent(peers.Remote):
 
 
 class RemoteClient(peers.Remote):
-    """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def auth_status_update(
         self, params: models.AuthStatusUpdateNotification, /
@@ -453,7 +453,7 @@ class RemoteClient(peers.Remote):
 
 
 class RemoteProxy(peers.Remote):
-    """The calls to the proxy. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the proxy. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
@@ -984,10 +984,12 @@ def spawn_agent(
     limit: int = framing.LIMIT,
     cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
+    stderr: peers.Stream = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteAgent]:
     """Start the agent and be its client. At the end its input is closed; it is terminated, then killed, if it
-    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
+    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes. Its standard error
+    is passed on to `stderr`: to ours for `None`, nowhere for `subprocess.PIPE`; its end is in `ConnectionClosed.stderr`.
     """
     return peers.spawned(
         Client() if client is None else client,
@@ -997,6 +999,7 @@ def spawn_agent(
         limit=limit,
         cwd=cwd,
         env=env,
+        stderr=stderr,
         **options,
     )
 
@@ -1016,10 +1019,12 @@ def spawn_client(
     limit: int = framing.LIMIT,
     cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
+    stderr: peers.Stream = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteClient]:
     """Start the client and be its agent. At the end its input is closed; it is terminated, then killed, if it
-    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
+    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes. Its standard error
+    is passed on to `stderr`: to ours for `None`, nowhere for `subprocess.PIPE`; its end is in `ConnectionClosed.stderr`.
     """
     return peers.spawned(
         Agent() if agent is None else agent,
@@ -1029,6 +1034,7 @@ def spawn_client(
         limit=limit,
         cwd=cwd,
         env=env,
+        stderr=stderr,
         **options,
     )
 
@@ -1048,10 +1054,12 @@ def spawn_proxy(
     limit: int = framing.LIMIT,
     cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
+    stderr: peers.Stream = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteProxy]:
     """Start the proxy and be its client. At the end its input is closed; it is terminated, then killed, if it
-    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
+    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes. Its standard error
+    is passed on to `stderr`: to ours for `None`, nowhere for `subprocess.PIPE`; its end is in `ConnectionClosed.stderr`.
     """
     return peers.spawned(
         Client() if client is None else client,
@@ -1061,6 +1069,7 @@ def spawn_proxy(
         limit=limit,
         cwd=cwd,
         env=env,
+        stderr=stderr,
         **options,
     )
 

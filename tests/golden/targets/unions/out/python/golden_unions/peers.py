@@ -26,7 +26,7 @@ WIRE: Final = wire.Wire(
 
 
 class RemoteAgent(peers.Remote):
-    """The calls to the agent. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the agent. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
     async def board_draw(self, params: models.DrawRequest, /) -> models.DrawResponse:
         """Draws shapes on a board."""
@@ -37,7 +37,7 @@ class RemoteAgent(peers.Remote):
 
 
 class RemoteClient(peers.Remote):
-    """The calls to the client. A request raises `Failed` where the answer is an error; cancelling it takes it back."""
+    """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
 
 class Agent(peers.Side):
@@ -119,10 +119,12 @@ def spawn_agent(
     limit: int = framing.LIMIT,
     cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
+    stderr: peers.Stream = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteAgent]:
     """Start the agent and be its client. At the end its input is closed; it is terminated, then killed, if it
-    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
+    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes. Its standard error
+    is passed on to `stderr`: to ours for `None`, nowhere for `subprocess.PIPE`; its end is in `ConnectionClosed.stderr`.
     """
     return peers.spawned(
         Client() if client is None else client,
@@ -132,6 +134,7 @@ def spawn_agent(
         limit=limit,
         cwd=cwd,
         env=env,
+        stderr=stderr,
         **options,
     )
 
@@ -151,10 +154,12 @@ def spawn_client(
     limit: int = framing.LIMIT,
     cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
+    stderr: peers.Stream = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteClient]:
     """Start the client and be its agent. At the end its input is closed; it is terminated, then killed, if it
-    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
+    has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes. Its standard error
+    is passed on to `stderr`: to ours for `None`, nowhere for `subprocess.PIPE`; its end is in `ConnectionClosed.stderr`.
     """
     return peers.spawned(
         Agent() if agent is None else agent,
@@ -164,6 +169,7 @@ def spawn_client(
         limit=limit,
         cwd=cwd,
         env=env,
+        stderr=stderr,
         **options,
     )
 

@@ -1,0 +1,202 @@
+"""What the monitor knows of a connection. It is bounded: what is evicted makes the rules that need it silent, not wrong; it is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final
+
+from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, MemoryBudget, brief, key, size_of
+from .paths import distinct
+from .records import Listed, Options, Pending, Question, Session, size_of_options
+from .versions import is_named, is_unknown, negotiates, spoken
+
+if TYPE_CHECKING:
+    from jsonrpc_bindings.strict import Strict
+
+
+READY: Final = "notifications/initialized"
+"""By which a client of MCP says that it has read the answer to `initialize`."""
+
+
+class Connection:
+    """Everything known of one connection.
+
+    `strict` judges by the version in force; `None` where the peers agreed on one that is not among `protocols`. With `is_fixed` they
+    judge whatever the peers agree on. `is_named`: `initialize` named one of `protocols`; where it did not, any of them may be spoken, and
+    `strict` is the first. `whole`: every message since the beginning was seen; where not, rules that rest on the absence
+    of an earlier message are silent.
+    """
+
+    def __init__(self, protocols: Mapping[Any, Strict], *, is_fixed: bool = False) -> None:
+        self.protocols = protocols
+        self.is_fixed = is_fixed
+        first = next(iter(protocols.values()))
+        self.strict: Strict | None = first
+        self.is_named = False
+        self.capabilities: Mapping[str, frozenset[str]] = known_capabilities(protocols.values())
+        self.sides: tuple[str, str] = first.contract.peers
+        self.is_complete = True
+        self.initialize_request: int | None = None
+        self.initialize_answer: int | None = None
+        self.first_request: int | None = None
+        """The first request of the client that is no part of the handshake."""
+        self.initialize_error: int | None = None
+        self.ready_notice: int | None = None
+        """The notification by which a client of MCP ends the handshake."""
+        self.first_work: int | None = None
+        """The first message of the client after the handshake was answered that is neither this nor about a ping."""
+        self.advertised: dict[str, frozenset[str]] = {}
+        self.unclear: dict[str, frozenset[str]] = {}
+        self.advertised_at: dict[str, int] = {}
+        self.auth_methods: dict[str, str] | None = None
+        self.last_read = dict.fromkeys(self.sides, -1)
+        """Of each side the last message of the other that it has read for sure, as it has answered that or a later one."""
+        self.strays = dict.fromkeys(self.sides, 0)
+        """Lines of each side that were no message, and may be refused without an id."""
+        self.last_notification: dict[str, int] = {}
+        """The last notification of each side."""
+        self.shown_roots: tuple[int, bytes] | None = None
+        """The last answer with the roots of a client of MCP, and their digest."""
+        self.root_change: tuple[int, int] | None = None
+        """The answer that showed other roots than one before, where no news of a change has come since."""
+        self.evictions: list[str] = []
+        """What the message recorded last made the monitor give up, as reasons why something is not judged."""
+        budget = MemoryBudget()
+
+        def table(what: str = "", size: Callable[[Any], int] = lambda _: 0, most: int = MAX_REQUESTS) -> Any:
+            on_evict = partial(self.report_eviction, f"there are more {what} than are kept") if what else lambda: None
+            return BoundedTable[str, Any](most, size, on_evict, budget)
+
+        self.early_options: BoundedTable[str, Options] = table("options", size_of_options)
+        """Options of sessions whose id the client has not received yet."""
+        self.early_states: BoundedTable[str, str] = table(size=size_of)
+        """The states of such sessions."""
+        self.pending: dict[str, BoundedTable[str, Pending]] = {
+            side: table("open requests", Pending.size) for side in self.sides
+        }
+        self.answers: dict[str, BoundedTable[str, int]] = {side: table() for side in self.sides}
+        self.sessions: BoundedTable[str, Session] = table("sessions", Session.size, MAX_SESSIONS)
+        self.listings: BoundedTable[str, Listed] = table(size=Listed.size, most=MAX_SESSIONS)
+        self.deletions: BoundedTable[str, int] = table("deleted sessions", most=MAX_SESSIONS)
+        self.questions: BoundedTable[str, Question] = table("open questions", Question.size)
+        self.visits: BoundedTable[str, int] = table("visits to web pages")
+        """When the agent last asked for a visit, by its id."""
+        self.cursors: BoundedTable[str, int] = table("cursors")
+        """The lists that brought each cursor."""
+        self._reported: BoundedTable[str, bool] = table(most=MAX_MARKS)
+
+    @property
+    def version(self) -> int | str | None:
+        """The protocol version in force, as far as the monitor knows it."""
+        return self.strict.contract.version if self.strict is not None else None
+
+    def is_unknown(self, version: object) -> bool:
+        """Whether this is a version as protocols have them, and none of those that are known."""
+        return is_unknown(version, self.protocols)
+
+    @property
+    def others(self) -> tuple[Strict, ...]:
+        """What may judge as well as `strict`, since nobody has named a version."""
+        if self.is_named or self.strict is None:
+            return ()
+        return tuple(strict for strict in self.protocols.values() if strict is not self.strict)
+
+    def speaking(self, version: object) -> Strict | None:
+        """What judges once a handshake names a version: the one in force, where it names none or where that is fixed."""
+        return spoken(version, self.protocols, self.strict, is_fixed=self.is_fixed)
+
+    def speak(self, version: object, *, is_agreed: bool) -> None:
+        """A handshake names a version, or fails to: one peer asks for it, or both agree on it."""
+        found = self.speaking(version)
+        self.strict = found if is_agreed else found or self.strict
+        self.is_named = is_named(version, self.protocols)
+
+    @cached_property
+    def has_handshake(self) -> bool:
+        """Whether `initialize` agrees on a version, as in ACP and MCP. Of a method of that name elsewhere their documents say nothing."""
+        return any(map(negotiates, self.protocols.values()))
+
+    def other(self, side: str) -> str:
+        """The peer of a side."""
+        return self.sides[1] if side == self.sides[0] else self.sides[0]
+
+    def advertises(self, capability: str) -> bool | None:
+        """Whether a capability was advertised; `None` while its side has not said, or said it in a malformed way."""
+        side, _, path = capability.partition(":")
+        found = self.advertised.get(side)
+        return None if found is None or path in self.unclear.get(side, ()) else path in found
+
+    def has_read(self, side: str, index: int | None) -> bool:
+        """Whether a side had read a message of the other when it sent its last one: each side reads in order."""
+        return index is not None and self.last_read[side] >= index
+
+    def open_requests(self, side: str, method: str, session: str | None) -> list[Pending]:
+        """The requests of a side with this method in this session that wait for their answers."""
+        wanted = key(session)
+        found = (request for request in self.pending[side].values() if request.method == method)
+        return [request for request in found if key(request.session) == wanted]
+
+    def session(self, name: str | None) -> Session | None:
+        """A session that was opened on this connection, closed ones included."""
+        return None if name is None else self.sessions.get(key(name) or "")
+
+    def directory(self, name: str | None) -> tuple[str, int] | None:
+        """The working directory that a session was opened with, or is listed with, and by which message."""
+        session, listed = self.session(name), self.listings.get(key(name) or "")
+        if session is not None and session.open_answer is not None and session.cwd is not None:
+            return session.cwd, session.open_request
+        return None if listed is None or listed.cwd is None else (listed.cwd, listed.index)
+
+    def roots_in_force(self, name: str | None) -> tuple[str, ...] | None:
+        """The roots of a session that are in force for this client on this connection; `None` where they are not known."""
+        session, listed = self.session(name), self.listings.get(key(name) or "")
+        known = () if listed is None or not listed.has_roots else listed.roots
+        if session is None:
+            is_whole = self.is_complete and not self.sessions.evicted and not self.listings.evicted
+            return known if (listed is not None and listed.has_roots) or is_whole else None
+        if session.roots is None or known is None:
+            return None
+        return distinct((*session.roots, *session.inherited_roots, *known)) if session.close_answer is None else known
+
+    def is_opening(self) -> bool:
+        """Whether a request that makes a session waits for its answer, so that ids may come that nobody knows yet."""
+        return any(
+            request.method in ("session/new", "session/fork")
+            for side in self.sides
+            for request in self.pending[side].values()
+        )
+
+    def once(self, mark: str) -> bool:
+        """Whether this is the first time that this is asked."""
+        is_first = self._reported.get(brief(mark)) is None
+        self._reported[brief(mark)] = True
+        return is_first
+
+    def lose(self) -> None:
+        """Messages went by unseen: from here on nothing is concluded from what is not known."""
+        self.is_complete = False
+        tables: list[BoundedTable[str, Any]] = [*self.pending.values(), *self.answers.values()]
+        tables += [self.sessions, self.listings, self.deletions, self.questions, self.cursors, self.visits]
+        for table in tables:
+            table.clear()
+
+    def report_eviction(self, what: str) -> None:
+        """Report that something of a message is not kept."""
+        self.evictions.append(f"{what}: what depends on that is not judged")
+
+
+def known_capabilities(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:
+    """The paths of all capabilities that anything depends on, by the side that advertises."""
+    found: dict[str, set[str]] = {}
+    for contract in (strict.contract for strict in protocols):
+        names = [method.capability for method in contract.methods]
+        for gated in contract.gated.values():
+            names.extend(gated.values.values())
+            for member in (*gated.fields.values(), *gated.variants.values()):
+                names.extend((member.capability, member.required_with))
+        for name in names:
+            if name is not None:
+                side, _, path = name.partition(":")
+                found.setdefault(side, set()).add(path)
+    return {side: frozenset(paths) for side, paths in found.items()}

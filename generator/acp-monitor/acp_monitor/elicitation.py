@@ -1,0 +1,151 @@
+"""Elicitation: An agent asks the user in a mode that the client supports and for a request that waits, and the answer fits the form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from .bounded import key
+from .connection import Connection
+from .events import Event, Finding
+from .json_values import Path, is_array, is_number, is_object, items, reach, shown, text
+from .rule import ACP, rule
+
+_CREATE: Final = "elicitation/create"
+_MODE: Final = "client:{}.elicitation.{}"
+_CREDENTIALS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@:]*:[^/?#@]+@")
+_FIELD_TYPES: Final = ("string", "number", "integer", "boolean", "array")
+
+
+@rule("request", methods=(_CREATE,), protocols=ACP)
+def elicitation_id_in_use(event: Event, connection: Connection) -> Iterator[Finding]:
+    """An agent asks in URL mode with the id of another question that still waits for its answer."""
+    name = text(event.body, "elicitationId") if text(event.body, "mode") == "url" else None
+    for question in connection.questions.values() if name is not None else ():
+        if question.visit == key(name):
+            sentence = f"the id {shown(name)} is already used by an open elicitation"
+            yield Finding(event.below("elicitationId"), sentence, question.index)
+            return
+
+
+@rule("request", methods=(_CREATE,), protocols=ACP)
+def elicitation_url_with_credentials(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """The URL of a question holds a user name and a password before its host. Of other secrets no judge can tell."""
+    url = text(event.body, "url") if text(event.body, "mode") == "url" else None
+    if url is not None and _CREDENTIALS.match(url):
+        yield Finding(event.below("url"), "the URL contains a password before its host")
+
+
+@rule("request", methods=(_CREATE,), protocols=ACP)
+def elicitation_of_unknown_request(event: Event, connection: Connection) -> Iterator[Finding]:
+    """An agent asks on behalf of a request that it has answered, or that the client never made."""
+    if not is_object(event.body) or "requestId" not in event.body or "sessionId" in event.body:
+        return
+    name, client = key(event.body["requestId"]), connection.sides[0]
+    if name is None or not connection.is_complete or connection.pending[client].evicted:
+        return
+    if connection.pending[client].get(name) is None:
+        sentence = f"no request {shown(event.body['requestId'])} of the client is open"
+        yield Finding(event.below("requestId"), sentence, connection.answers[client].get(name))
+
+
+@rule("notification", methods=("elicitation/complete",), protocols=ACP)
+def elicitation_not_asked(event: Event, connection: Connection) -> Iterator[Finding]:
+    """An agent says that a visit to a web page is over for which it never asked on this connection."""
+    name = text(event.body, "elicitationId")
+    if name is None or not connection.is_complete or connection.visits.evicted or connection.strict is None:
+        return
+    if connection.visits.get(key(name) or "") is None:
+        yield Finding(event.below("elicitationId"), f"no elicitation has the id {shown(name)}")
+
+
+@rule("error", methods=(_CREATE,), level="should", protocols=ACP)
+def elicitation_refused_otherwise(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A client that has elicitation refuses a mode that it does not have with another code than -32602."""
+    question, code = connection.questions.get(key(event.id) or ""), event.error_code
+    at = "capabilities" if connection.version == 2 else "clientCapabilities"
+    if question is None or question.mode not in ("form", "url") or connection.strict is None or code == -32602:
+        return
+    has = {mode: connection.advertises(_MODE.format(at, mode)) for mode in ("form", "url")}
+    if any(has.values()) and has[question.mode] is False:
+        sentence = f"an unsupported mode must be refused with -32602, not {shown(code)}"
+        yield Finding(event.below("code"), sentence, question.index)
+
+
+@rule("result", methods=(_CREATE,), level="should", protocols=ACP)
+def elicitation_content_unfit(event: Event, connection: Connection) -> Iterator[Finding]:
+    """What a client accepted does not fit the form: a field is missing, or its value is none that the form allows."""
+    question = connection.questions.get(key(event.id) or "")
+    if question is None or question.form is None or text(event.body, "action") != "accept":
+        return
+    content = reach(event.body, "content")
+    for path, sentence in _misfits(question.form, {} if content is None else content):
+        yield Finding(event.below("content", *path), sentence, question.index)
+
+
+def _misfits(form: Any, content: Any) -> Iterator[tuple[Path, str]]:
+    """What of an accepted content a form does not allow, as paths and sentences. Patterns and formats are not looked at, nor fields of
+    a type that is not known.
+    """
+    if not is_object(content):
+        return
+    for name in items(form, "required"):
+        if isinstance(name, str) and name not in content:
+            yield (), f"the form requires {shown(name)}"
+    fields = reach(form, "properties")
+    for name, field in fields.items() if is_object(fields) else ():
+        if name in content and is_object(field) and text(field, "type") in _FIELD_TYPES:
+            sentence = _objection(field, content[name])
+            if sentence is not None:
+                yield (name,), sentence
+
+
+def _objection(field: Any, value: Any) -> str | None:
+    kind = text(field, "type") or ""
+    if not _is_of(kind, value):
+        return f"{shown(value)} is no {kind}"
+    choices: list[str] | None = None
+    size, least, most = value, field.get("minimum"), field.get("maximum")
+    match kind:
+        case "string":
+            size, least, most = len(value), field.get("minLength"), field.get("maxLength")
+            choices = _choices(field, "enum", "oneOf")
+        case "array":
+            size, least, most = len(value), field.get("minItems"), field.get("maxItems")
+            choices = _choices(field.get("items"), "enum", "anyOf")
+        case "boolean":
+            return None
+        case _:
+            pass
+    for one in (value if kind == "array" else [value]) if choices is not None else ():
+        if one not in (choices or ()):
+            return f"{shown(one)} is not one of the {len(choices or ())} choices"
+    if is_number(least) and size < least:
+        return f"{shown(value)} is below the minimum, {least}"
+    if is_number(most) and size > most:
+        return f"{shown(value)} is above the maximum, {most}"
+    return None
+
+
+def _is_of(kind: str, value: Any) -> bool:
+    match kind:
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "array":
+            return is_array(value)
+        case "integer":
+            return is_number(value) and (isinstance(value, int) or value.is_integer())
+        case _:
+            return is_number(value)
+
+
+def _choices(field: Any, plain: str, titled: str) -> list[str] | None:
+    """The values among which a field lets the user choose; `None` where it takes any."""
+    if is_array(reach(field, plain)):
+        return [value for value in items(field, plain) if isinstance(value, str)]
+    if is_array(reach(field, titled)):
+        return [value for value in (text(option, "const") for option in items(field, titled)) if value is not None]
+    return None

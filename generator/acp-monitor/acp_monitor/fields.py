@@ -1,0 +1,78 @@
+"""Fields and values: A message has only fields and values that its type names. Those that the documents leave to implementations are
+marked as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+from .connection import Connection
+from .events import Event, Finding
+from .json_values import json_pointer, reach, shown
+from .rule import ACP, rule
+from .unstable import UNSTABLE_FIELDS
+
+MAX_FINDINGS: Final = 16
+"""Undeclared fields of one message that are reported, and as many values."""
+
+_TAGS: Final = ("action", "mode", "operation", "outcome", "sessionUpdate", "state", "stopReason")
+"""Fields that say more in a sentence than the name of their union."""
+
+_OTHER_RULES: Final = frozenset({"_meta", "additionalDirectories"})
+"""What every type has, and fields that have a rule of their own wherever they do not belong."""
+
+_DROPPED: Final = frozenset({"load", "list", "resume", "close"})
+"""Markers among the capabilities of sessions that version 2 has dropped, and that have a rule of their own."""
+
+
+@rule("request", "notification", "result", protocols=ACP, needs="undeclared")
+def field_unknown(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A message has a field that its type does not have. Every name at the root of a type is the protocol's own; what an
+    implementation adds stands in `_meta`. A note where upstream's unstable schemas have the field, or had it.
+    """
+    yield from islice(_unknown_fields(event), MAX_FINDINGS)
+
+
+@rule("request", "notification", "result", protocols=ACP, level="note", needs="undeclared")
+def value_unknown(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A value is none of those that its type names, and does not begin with `_` as those of extensions do. A note: a later revision of
+    the version may have it.
+    """
+    name = event.strict.contract.name if event.strict is not None else "the protocol"
+    reported: set[tuple[str, Any]] = set()
+    for path, types, kind in event.undeclared:
+        value = reach(event.body, *path)
+        of = types[0] if types and path[-1] not in _TAGS else str(path[-1])
+        if kind != "value" or (of, value) in reported or len(reported) == MAX_FINDINGS:
+            continue
+        reported.add((of, value))
+        sentence = f"{name} does not define {shown(value)} for {of}; a custom value must begin with `_`"
+        yield Finding(event.below(*path), sentence, words=(of,))
+
+
+def _unknown_fields(event: Event) -> Iterator[Finding]:
+    protocol = event.strict.contract.name if event.strict is not None else ""
+    lacking = {problem.pointer for problem in event.problems if problem.missing}
+    unknown_variants = tuple(problem.pointer.rpartition("/")[0] for problem in event.problems if problem.rule == "tag")
+    at = json_pointer(event.at)
+    for path, types, kind in event.undeclared:
+        name = str(path[-1])
+        holder = json_pointer(event.below(*path[:-1])).removeprefix(at)
+        if kind != "field" or name in _OTHER_RULES or holder in lacking:
+            continue
+        if any(f"{holder}/".startswith(f"{place}/") for place in unknown_variants):
+            continue  # of a variant that is not known, nobody knows the fields
+        if event.method == "initialize" and name in _DROPPED and "SessionCapabilities" in types:
+            continue
+        of = f"the type {types[0]}" if types else "this object"
+        unstable = UNSTABLE_FIELDS.get(protocol, {})
+        if any(name in unstable.get(each, ()) for each in types):
+            sentence = f"{of} has the field {shown(name)} only upstream, as unstable"
+            yield Finding(event.below(*path), sentence, level="note")
+            continue
+        words = ("toolCall",) if path == ("toolCall",) and event.method == "session/request_permission" else ()
+        yield Finding(
+            event.below(*path), f"{of} has no field {shown(name)}; custom data must go into `_meta`", words=words
+        )

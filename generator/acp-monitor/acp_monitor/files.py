@@ -1,0 +1,79 @@
+"""Files through the client: The agent reads and writes only inside the roots of the session, and the client reports an error with
+the code that fits its cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .connection import Connection
+from .events import Event, Finding
+from .json_values import shown, text
+from .paths import is_inside
+from .rule import V1, rule
+
+_FILES: Final = ("fs/read_text_file", "fs/write_text_file")
+_USUAL: Final = frozenset({-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32001, -32002})
+
+
+@rule("result", methods=_FILES)
+def file_access_outside_roots(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A client reads or writes a file whose path lies in none of the session's roots. Judged by the text of the path: a link may lead
+    out of a root unseen, and one that leads from outside into a root is reported.
+    """
+    request, session = event.request, connection.session(event.session)
+    if request is None or request.path is None or session is None or session.roots is None or session.cwd is None:
+        return
+    if not is_inside(request.path, (session.cwd, *session.roots, *session.inherited_roots)):
+        sentence = f"{shown(request.path)} is outside the {1 + len(session.roots)} roots, and the client accepted it"
+        yield Finding(event.member("result"), sentence, request.index)
+
+
+@rule("result", methods=("fs/read_text_file",), protocols=V1, level="should")
+def file_longer_than_asked(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A client answers a read with more lines than the agent asked for."""
+    request, content = event.request, text(event.body, "content")
+    if request is None or request.limit is None or content is None:
+        return
+    lines = content.count("\n") + (content[-1:] not in ("", "\n"))
+    if lines > request.limit:
+        sentence = f"the answer has {lines} lines, and {request.limit} were asked for at most"
+        yield Finding(event.below("content"), sentence, request.index)
+
+
+@rule("result", methods=("terminal/output",), protocols=V1)
+def output_over_limit(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A client keeps more output of a terminal than the `outputByteLimit` that it was created with. What stands for bytes that are no
+    text counts as one byte.
+    """
+    limit, output = None if event.request is None else event.request.limit, text(event.body, "output")
+    if limit is None or output is None:
+        return
+    size = len(output.replace("\ufffd", "?").encode("utf-8", "surrogatepass"))
+    if size > limit:
+        sentence = f"the output has {size} bytes, and the terminal was created to keep {limit}"
+        yield Finding(event.below("output"), sentence)
+
+
+@rule("error", methods=_FILES)
+def file_error_as_authentication(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A client refuses a file with -32000, which means that authentication is required. Refused permission is -32001."""
+    if event.error_code == -32000:
+        yield Finding(event.below("code"), "-32000 means that authentication is required; refused permission is -32001")
+
+
+@rule("error", methods=_FILES, level="should")
+def file_error_without_path(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A client refuses a file with -32001 and does not name the path in `data`."""
+    if event.error_code == -32001 and text(event.body, "data", "path") is None:
+        yield Finding(event.below(), "a refused file is named in `data.path`")
+
+
+@rule("error", methods=_FILES, level="should")
+def file_error_of_other_code(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A client reports a failure with a code of its own. A missing file is -32002, any other failure -32603."""
+    code = event.error_code
+    if code is not None and code not in _USUAL:
+        sentence = f"{code} is not used here; a missing file is -32002, any other failure -32603"
+        yield Finding(event.below("code"), sentence)

@@ -1,0 +1,433 @@
+"""The monitor: finds what each message refers to, and asks the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import islice, starmap
+from typing import TYPE_CHECKING, Any, Final
+
+from .bounded import MAX_BREACHES, MAX_PARTS, MAX_POINTER, MAX_VALUES, brief, key
+from .breach import LEVELS, Breach
+from .chunk_cache import ChunkCache
+from .connection import Connection
+from .content_objects import CONTENT_TYPES, content_of
+from .events import Event, Finding, Kind, Level
+from .json_values import Path, is_array, is_object, json_pointer, pointer_steps, reach
+from .requirements import requirements_behind
+from .rule import ACP, Aspect, Rule
+from .rules import RULES
+from .transitions import changes_nothing, record
+from .undeclared import Types, Undeclared
+from .unstable import UnstableChannels
+from .versions import NO_SCHEMA, is_named, unclear
+
+if TYPE_CHECKING:
+    from jsonrpc_bindings.strict import Strict, Violation
+
+PARTLY: Final = "the message is too large to be searched for undeclared fields and values"
+ORPHAN: Final = "the result was not judged: its request was not seen"
+
+_METHODS: Final = frozenset(method for rule in RULES.values() for method in rule.methods)
+_UPDATES: Final = frozenset(update for rule in RULES.values() for update in rule.updates)
+
+
+class Monitor:
+    """The monitor of one connection. `protocols` are the versions that it knows (`acp_bindings.v1.methods.STRICT`); without, those of
+    ACP in `acp_bindings`, for which jsonschema-rs must be installed. Raises `ImportError` where it is not.
+
+    With `fixed` they judge whatever version the peers agree on; without, what is of a version that is not known is not judged. Until
+    `initialize` names one of several versions, all of them judge, and what they judge differently is not judged. Where a
+    message holds what only the unstable channel of its version has, a note says so; `unstable` gives these channels when one is needed.
+    A line that holds more `values` than these is not read: it counts as missed, like those of `lose`. Where a line breaks more than
+    `limit`, a last breach with the rule `more`, of the highest level among those left out, counts them.
+    """
+
+    def __init__(
+        self,
+        protocols: Iterable[Strict] | None = None,
+        *,
+        fixed: bool = False,
+        unstable: Callable[[], Iterable[Strict]] | None = None,
+        values: int = MAX_VALUES,
+        limit: int = MAX_BREACHES,
+    ) -> None:
+        known: Mapping[Any, Strict] = {strict.contract.version: strict for strict in protocols or _installed()}
+        self._connection: Final = Connection(known, is_fixed=fixed)
+        self._selected: dict[tuple[Kind, str, str | None, Any], tuple[Rule, ...]] = {}
+        nothing: Callable[[], Iterable[Strict]] = tuple
+        self._unstable: Final = UnstableChannels(unstable or (_installed_channels if protocols is None else nothing))
+        self._values: Final = values
+        self._limit: Final = limit
+        self._index = 0
+        self._chunks: Final = ChunkCache()
+        self._is_idle = False
+        self._reasons: list[str] = []
+        self._unjudged: dict[str, _Unjudged] = {}
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The two sides of the connection, the client first."""
+        return self._connection.sides
+
+    @property
+    def unjudged(self) -> str:
+        """Why the line last observed was not judged, or not all of it; empty where it was. `finish` sums these up."""
+        return "; ".join(self._reasons)
+
+    @property
+    def version(self) -> int | str | None:
+        """The protocol version in force; `None` where it is one that the monitor does not know."""
+        return self._connection.version
+
+    def observe(self, sender: str, line: Any, *, index: int | None = None) -> tuple[Breach, ...]:
+        """Observe one line that `sender` sent, as UTF-8 text or parsed JSON, and return what it breaks.
+
+        `index` is what the line is called in breaches, such as its number in a file; without, lines are counted from 0. Never raises for
+        what stands in a line; `ValueError` for a sender that the protocol does not have.
+        """
+        if sender not in self._connection.sides:
+            raise ValueError(f"the sender is one of {self._connection.sides}, not {sender!r}")
+        index = self._index if index is None else index
+        self._index = index + 1
+        self._reasons = []
+        if line.__class__ is bytes and len(line) <= self._values and self._chunks.has(sender, line):
+            self._connection.last_notification[sender] = index
+            return ()
+        self._is_idle = False
+        found, value = self._read(index, sender, line)
+        if not self._is_idle:
+            self._chunks.clear()
+        elif line.__class__ is bytes and not found and not self._reasons and self._connection.strict is not None:
+            self._chunks.add(sender, line, value, (self._connection.strict, *self._connection.others))
+        return found
+
+    def lose(self, sentence: str = "some messages were missed") -> tuple[Breach, ...]:
+        """Say that messages were missed: what is known of open requests and sessions is given up. Returns a note of it."""
+        self._connection.lose()
+        self._chunks.clear()
+        self._reasons = [sentence]
+        return (_remark("messages-missed", self._index, self._connection.sides[0], sentence),)
+
+    def finish(self) -> tuple[Breach, ...]:
+        """Say that the conversation has ended, and return what is left open, and notes of what was not judged."""
+        left = self._judge(self._event("end", self._index, self._connection.sides[0], None))
+        return (*left, *starmap(_not_judged, self._unjudged.items()))
+
+    # --- reading ---
+
+    def _read(self, index: int, sender: str, line: Any) -> tuple[tuple[Breach, ...], Any]:
+        """What a line breaks, and the value that it holds."""
+        reader = self._connection.strict or next(iter(self._connection.protocols.values()))
+        value, problems = reader.read(line, values=self._values)
+        if any(problem.rule == "size" for problem in problems):
+            reason = problems[0].sentence
+            self._connection.lose()
+            self._count(reason, index, sender)
+            return (_remark("messages-missed", index, sender, f"{reason}, and was not read"),), None
+        if any(problem.rule == "json" for problem in problems):
+            event = self._event("unreadable", index, sender, None, problems=problems)
+            record(self._connection, event)
+            return self._limited(self._judge(event)), None
+        if is_array(value) and (reader.contract.batch or self._connection.strict is None):
+            return self._limited(self._batch(index, sender, value, problems)), None
+        return self._limited(self._message(index, sender, value, (), problems)), value
+
+    def _limited(self, found: Iterator[Breach]) -> tuple[Breach, ...]:
+        """As many breaches as are reported, and one for all others. What the line changes is recorded to its end."""
+        first = tuple(islice(found, self._limit))
+        count = 0
+        level: Level = LEVELS[-1]
+        last: Breach | None = None
+        for last in found:
+            count += 1
+            level = LEVELS[min(LEVELS.index(level), LEVELS.index(last.level))]
+        if last is None:
+            return first
+        sentence = f"further findings of this line are omitted: it has more than {self._limit} findings"
+        return (*first, Breach("more", level, (), last.index, last.sender, "", "", None, sentence, count))
+
+    def _batch(self, index: int, sender: str, value: list[Any], duplicates: tuple[Violation, ...]) -> Iterator[Breach]:
+        if self._connection.strict is not None:
+            yield from self._judge(self._event("batch", index, sender, value))
+        for place, item in enumerate(value):
+            inside = [problem for problem in duplicates if problem.pointer.startswith(f"/{place}/")]
+            own = (replace(problem, pointer=problem.pointer.removeprefix(f"/{place}")) for problem in inside)
+            yield from self._message(index, sender, item, (place,), tuple(own))
+
+    def _message(
+        self, index: int, sender: str, value: Any, at: Path, duplicates: tuple[Violation, ...]
+    ) -> Iterator[Breach]:
+        event = self._event(_kind(value), index, sender, value, at)
+        event.duplicates = duplicates
+        self._note_unjudged(event)
+        news = [] if event.is_plain else list(self._unstable.look(event, event.strict))
+        yield from (breach for breach in self._judge(event) if not self._is_reported(event, breach))
+        yield from (_only_unstable(event, finding) for finding in news)
+        self._remember_shape(event)
+        self._is_idle = not at and changes_nothing(self._connection, event)
+        if self._is_idle:
+            self._connection.last_notification[sender] = index
+            return
+        self._record(event)
+        for place, item in enumerate(value if is_array(value) and not at else ()):
+            # A batch where there are none: what it holds is not judged, but may be answered all the same.
+            self._record(self._event(_kind(item), index, sender, item, (place,)))
+
+    def _record(self, event: Event) -> None:
+        record(self._connection, event)
+        for reason in self._connection.evictions:
+            self._count(reason, event.index, event.sender)
+
+    def _event(
+        self, kind: Kind, index: int, sender: str, value: Any, at: Path = (), problems: tuple[Any, ...] = ()
+    ) -> Event:
+        """A message with all that it refers to, judged by the schema."""
+        connection = self._connection
+        event = Event(index, sender, connection.other(sender), kind, value, at=at, problems=problems)
+        if kind in ("unreadable", "batch", "end"):
+            return event
+        if kind in ("result", "error"):
+            event.id, event.body = value.get("id"), value[kind]
+            event.request = connection.pending[event.receiver].get(key(event.id) or "")
+            event.method = event.request.method if event.request is not None else ""
+        elif kind in ("request", "notification"):
+            event.method, event.id, params = value["method"], value.get("id"), value.get("params")
+            event.body = {} if params is None else params
+        strict, is_foreign, others = connection.strict, False, connection.others
+        if event.method == "initialize" and kind in ("request", "result"):
+            version = reach(event.body, "protocolVersion")
+            speaking = connection.speaking(version)
+            strict, is_foreign = speaking or strict, speaking is None
+            others = () if is_named(version, connection.protocols) or connection.is_unknown(version) else others
+        event.strict = strict
+        if strict is None:
+            event.unjudged = NO_SCHEMA
+        else:
+            self._validate(event, strict, others, is_foreign=is_foreign)
+        if not event.is_plain:
+            event.content = content_of(event)
+        return event
+
+    def _validate(self, event: Event, strict: Strict, others: Sequence[Strict], *, is_foreign: bool) -> None:
+        """Judge a message by the schema. What another version that may be spoken judges differently is not judged."""
+        is_request, value, method = event.kind != "notification", event.value, event.method or None
+        event.route = strict.route(event.method, is_request=is_request)
+        if event.route is None and event.method and event.kind != "error":
+            event.unjudged = strict.contract.unjudged(event.method, is_request=is_request)
+        event.problems = strict.judge(value, sender=event.sender, method=method)
+        judged = [other.judge(value, sender=event.sender, method=method) for other in others]
+        unjudged = ""
+        if any(bool(problems) != bool(event.problems) for problems in judged):
+            unjudged = unclear(self._connection.protocols)
+        elif is_foreign and (
+            event.problems or event.kind == "result"
+        ):  # what is wrong here may be right in that version
+            unjudged = NO_SCHEMA
+        if unjudged:
+            event.problems = tuple(problem for problem in event.problems if problem.rule == "envelope")
+            event.unjudged = unjudged
+        if not event.unjudged and event.definition is not None:
+            self._look(event, strict, event.definition)
+
+    def _look(self, event: Event, strict: Strict, definition: str) -> None:
+        """Find what of a message depends on capabilities, and what its types do not declare."""
+        is_acp = strict.contract.name in ACP
+        if is_acp:
+            types = _types_of(strict)
+            event.shape = types.shape(definition, event.body)
+            if event.shape in types.plain:
+                event.is_plain = True
+                return
+        if definition in strict.contract.gated:
+            event.uses = tuple(strict.contract.uses(definition, event.body, event.below()))
+        if is_acp:
+            on_limit = partial(self._count, PARTLY, event.index, event.sender)
+            found = self._undeclared(event, strict, definition, on_limit)
+            event.undeclared = tuple(islice(found, MAX_PARTS))
+            if next(found, None) is not None:
+                on_limit()
+
+    def _undeclared(
+        self, event: Event, strict: Strict, definition: str, on_limit: Callable[[], None]
+    ) -> Iterator[Undeclared]:
+        """What the types of a message do not declare; `on_limit` is called where not all of it was looked at. The request of
+        the handshake is in all versions at once, as a client may offer several.
+        """
+        others: list[set[Path]] = []
+        if event.method == "initialize" and event.kind == "request":
+            if self._connection.is_unknown(reach(event.body, "protocolVersion")):
+                return
+            for other in self._connection.protocols.values():
+                route = other.route(event.method, is_request=True)
+                params: Any = route and route.params
+                if other is not strict and params is not None:
+                    others.append({one.path for one in _types_of(other).undeclared(params, event.body)})
+        for found in _types_of(strict).undeclared(definition, event.body, on_limit, event.shape):
+            prefixes = {found.path[:length] for length in range(1, len(found.path) + 1)}
+            if all(prefixes & paths for paths in others):
+                yield found
+
+    def _remember_shape(self, event: Event) -> None:
+        """Keep the shape of a message about which nothing is to be said: most are like an earlier one."""
+        if event.shape is None or event.is_plain or event.undeclared or event.uses or event.content:
+            return
+        if event.strict is not None and event.method != "initialize":  # which is in all versions at once
+            _types_of(event.strict).add_plain(event.shape)
+
+    # --- rules ---
+
+    def _judge(self, event: Event) -> Iterator[Breach]:
+        aspects = self._aspects(event)
+        for rule in self._rules(event):
+            if rule.needs in aspects:
+                for finding in rule.check(event, self._connection):
+                    yield _breach(rule, event, finding, self._connection)
+
+    def _aspects(self, event: Event) -> set[Aspect]:
+        """What there is of a message that rules look at."""
+        found: set[Aspect] = {"all"}
+        if event.problems:
+            found.add("problems")
+        if event.undeclared:
+            found.add("undeclared")
+        if event.uses:
+            found.add("uses")
+        if event.content:
+            found.add("content")
+        if event.duplicates:
+            found.add("duplicates")
+        if event.at:
+            found.add("batch")
+        if event.kind in ("request", "notification"):
+            if event.route is not None and event.route.capability is not None:
+                found.add("capability")
+            if self._connection.initialize_answer is None:
+                found.add("handshake")
+            session = self._connection.session(event.session)
+            if session is None or not session.is_settled:
+                found.add("session")
+        return found
+
+    def _rules(self, event: Event) -> tuple[Rule, ...]:
+        """The rules that may look at a message. Names that peers make up do not fill the table."""
+        kind = event.kind
+        method = event.method if event.method in _METHODS else ""
+        update = event.update_kind if kind == "notification" else None
+        update = update if update in _UPDATES else None
+        strict = event.strict or self._connection.strict
+        version = None if strict is None else strict.contract.version
+        mark = (kind, method, update, version)
+        selected = self._selected.get(mark)
+        if selected is None:
+            selected = self._selected[mark] = tuple(
+                rule
+                for rule in RULES.values()
+                if kind in rule.kinds and rule.applies(version)
+                if kind == "end" or not rule.methods or method in rule.methods
+                if kind != "notification" or not rule.updates or update in rule.updates
+            )
+        return selected
+
+    def _is_reported(self, event: Event, breach: Breach) -> bool:
+        """Whether a note about a field or a value says what one about the unstable channel has said already, and more exactly."""
+        if breach.rule not in ("field-unknown", "value-unknown") or breach.level != "note":
+            return False
+        steps = pointer_steps(breach.pointer)
+        value = _at(event.value, steps) if breach.rule == "value-unknown" else None
+        return self._unstable.has_reported(event.method, steps[-1], value)
+
+    # --- what is not judged ---
+
+    def _note_unjudged(self, event: Event) -> None:
+        """Count what is not judged. An answer whose request was not seen is either a breach, or lost with what was missed before."""
+        if event.unjudged:
+            self._count(event.unjudged, event.index, event.sender)
+        elif event.kind == "result" and event.request is None and ORPHAN not in self._reasons:
+            self._reasons.append(ORPHAN)
+
+    def _count(self, reason: str, index: int, sender: str) -> None:
+        self._unjudged.setdefault(reason, _Unjudged(index, sender)).count += 1
+        if reason not in self._reasons:
+            self._reasons.append(reason)
+
+
+@dataclass(slots=True)
+class _Unjudged:
+    """How many messages were not judged for a reason, and the first of them."""
+
+    index: int
+    sender: str
+    count: int = 0
+
+
+@lru_cache(16)
+def _types_of(strict: Strict) -> Types:
+    """The types of a protocol, which its monitors share: to read them takes as long as to judge a hundred messages."""
+    return Types(strict.schema, words=CONTENT_TYPES)
+
+
+def _kind(value: Any) -> Kind:
+    if not is_object(value):
+        return "malformed"
+    if "method" in value:
+        return "malformed" if not isinstance(value["method"], str) else "request" if "id" in value else "notification"
+    return "error" if "error" in value else "result" if "result" in value else "malformed"
+
+
+def _at(value: Any, steps: Sequence[str]) -> Any:
+    """What stands at the steps of a pointer."""
+    for step in steps:
+        value = reach(value, int(step) if is_array(value) and step.isdigit() else step)
+    return value
+
+
+def _breach(rule: Rule, event: Event, finding: Finding, connection: Connection) -> Breach:
+    about = event if finding.about is None else finding.about
+    strict = event.strict or connection.strict
+    words = (*finding.words, about.method, about.sender)
+    return Breach(
+        rule.id,
+        rule.level if finding.level is None else finding.level,
+        () if strict is None else requirements_behind(strict.contract.name, rule.id, words),
+        about.index,
+        about.sender,
+        brief(about.method),
+        brief(json_pointer(finding.path), MAX_POINTER),
+        finding.earlier,
+        finding.sentence,
+    )
+
+
+def _only_unstable(event: Event, finding: Finding) -> Breach:
+    place = brief(json_pointer(finding.path), MAX_POINTER)
+    return Breach(
+        "only-unstable", "note", (), event.index, event.sender, brief(event.method), place, None, finding.sentence
+    )
+
+
+def _not_judged(reason: str, found: _Unjudged) -> Breach:
+    messages = "1 message was" if found.count == 1 else f"{found.count} messages were"
+    sentence = f"{messages} not judged, or only in part, from this one on: {reason}"
+    return _remark("not-judged", found.index, found.sender, sentence)
+
+
+def _remark(name: str, index: int, sender: str, sentence: str) -> Breach:
+    return Breach(name, "note", (), index, sender, "", "", None, sentence)
+
+
+def _installed_channels() -> tuple[Strict, ...]:
+    """The unstable channels of ACP in the installed bindings."""
+    from acp_bindings.unstable.v1.methods import STRICT as V1
+    from acp_bindings.unstable.v2.methods import STRICT as V2
+
+    return (V1, V2)
+
+
+def _installed() -> tuple[Strict, ...]:
+    """ACP in the versions of the installed bindings."""
+    from acp_bindings.v1.methods import STRICT as V1
+    from acp_bindings.v2.methods import STRICT as V2
+
+    return (V1, V2)

@@ -1,0 +1,106 @@
+"""Paths of roots as text: enough to judge a conversation, never enough to grant access (requirement 46)."""
+
+from __future__ import annotations
+
+import ntpath
+import posixpath
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from .json_values import is_array, pointer_steps, text
+
+RootFault: TypeAlias = Literal["null", "no array", "no string", "empty", "relative", "other platform"]
+"""What can be wrong with additional roots or one of them."""
+
+MAX_ROOTS: Final = 1024
+MAX_CHARACTERS: Final = 65536
+"""Characters of all roots of one session together that are kept."""
+
+
+def root_list(value: Any) -> tuple[str, ...] | None:
+    """The additional directories in a message; none where the field is absent, `None` where it is malformed or very long."""
+    roots = _strings(value)
+    return None if roots is None or _is_too_long(roots) else tuple(roots)
+
+
+def has_too_many_roots(value: Any) -> bool:
+    """Whether the additional directories in a message are more than are kept."""
+    roots = _strings(value)
+    return roots is not None and _is_too_long(roots)
+
+
+def _strings(value: Any) -> list[str] | None:
+    roots: Any = value.get("additionalDirectories", []) if value.__class__ is dict else []
+    return roots if is_array(roots) and all(isinstance(root, str) for root in roots) else None
+
+
+def _is_too_long(roots: Sequence[str]) -> bool:
+    return len(roots) > MAX_ROOTS or sum(map(len, roots)) > MAX_CHARACTERS
+
+
+def is_about_roots(pointer: str) -> bool:
+    """Whether a place in a message lies in the field `additionalDirectories`. The capability of that name is another thing."""
+    steps = pointer_steps(pointer)
+    if "additionalDirectories" not in steps:
+        return False
+    before = steps[: steps.index("additionalDirectories")]
+    return not before or before[-1] not in ("sessionCapabilities", "session")
+
+
+def root_fault(pointer: str, message: Any) -> RootFault | None:
+    """What is wrong with roots where the schema refuses a message at this place; `None` for any other place."""
+    if not is_about_roots(pointer):
+        return None
+    value: Any = message
+    for step in pointer_steps(pointer):
+        value = value[int(step)] if is_array(value) else value[step]
+    if value is None:
+        return "null"
+    if pointer.endswith("/additionalDirectories"):
+        return "no array"
+    return "no string" if not isinstance(value, str) else "relative" if value else "empty"
+
+
+def roots_of_other_platform(value: Any) -> tuple[int, ...]:
+    """Which additional directories are paths of another platform than `cwd`, or where there is none, than the first of them."""
+    own = _platform(text(value, "cwd"))
+    found: list[int] = []
+    for index, root in enumerate(root_list(value) or ()):
+        platform = _platform(root)
+        own = platform if own is None else own
+        if platform is not None and platform != own:
+            found.append(index)
+    return tuple(found)
+
+
+def _platform(path: str | None) -> str | None:
+    """Whose an absolute path is; `None` where it may be either, or is none."""
+    if path is None or path.startswith("//"):
+        return None
+    if path.startswith("/"):
+        return "posix"
+    is_drive = len(path) > 2 and path[0].isalpha() and path[0].isascii() and path[1] == ":" and path[2] in "/\\"
+    return "windows" if is_drive or path.startswith("\\\\") else None
+
+
+def normalized(path: str) -> str:
+    """A path in one spelling: `.` and `..` resolved by the text, no separator twice or at the end, Windows without case."""
+    if path.startswith("/"):
+        return "/" + posixpath.normpath(path).lstrip("/")
+    return ntpath.normcase(ntpath.normpath(path))
+
+
+def distinct(paths: Iterable[str], without: str | None = None) -> tuple[str, ...]:
+    """Normalized paths in order, each once, less one (requirements 16 to 18)."""
+    excluded = None if without is None else normalized(without)
+    return tuple(path for path in dict.fromkeys(map(normalized, paths)) if path != excluded)
+
+
+def is_inside(path: str, roots: Sequence[str]) -> bool:
+    """Whether the text of a path lies in one of the roots, or is one."""
+    target = normalized(path)
+    for root in map(normalized, roots):
+        separator = "/" if root.startswith("/") else "\\"
+        if target == root or target.startswith(root if root.endswith(separator) else root + separator):
+            return True
+    return False

@@ -1,0 +1,220 @@
+"""What is kept of one request, one session, one terminal, and of what a side offers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from sys import getsizeof
+from typing import Any, Final, TypeAlias
+
+from .bounded import MAX_OPTION_VALUES, MAX_PARTS, BoundedTable, key, size_of
+from .json_values import is_object, items, text
+from .paths import RootFault
+
+Options: TypeAlias = "dict[str, bytes | None]"
+"""Configuration options: by id the digests of their values, `None` where any value goes."""
+
+_DIGEST: Final = 8
+
+
+@dataclass(slots=True)
+class Pending:
+    """A request that waits for its answer, with what is needed to judge that.
+
+    `roots` are its additional directories, `None` where they were malformed; `has_roots`: the field was there. `options` are the
+    ids that a permission request offers. `withdrawal` is the `$/cancel_request` for it, `cancellation` the message that cancelled its turn,
+    `close_request` the request that closes its session and `close_answer` the answer to that.
+    `source_roots` are those in force for the source of a fork, `None` where they are not known. `refusal` is an error
+    without an id that may have refused it; `is_refused`, that it can have refused nothing else.
+    `has_unknown_subject`: it asks permission for a kind of subject that is not known. `version` is what `initialize` asks for.
+    `limit`: how many lines of a file it asks for, or how many bytes of output its terminal keeps.
+    """
+
+    sender: str
+    method: str
+    index: int
+    session: str | None = None
+    roots: tuple[str, ...] | None = None
+    has_roots: bool = False
+    cwd: str | None = None
+    path: str | None = None
+    options: frozenset[str] | None = None
+    withdrawal: int | None = None
+    cancellation: int | None = None
+    close_request: int | None = None
+    close_answer: int | None = None
+    replays: bool = False
+    well_formed: bool = True
+    root_faults: frozenset[RootFault] = frozenset()
+    source_roots: tuple[str, ...] | None = ()
+    refusal: int | None = None
+    is_refused: bool = False
+    has_unknown_subject: bool = False
+    version: int | None = None
+    limit: int | None = None
+
+    @property
+    def first_cancellation(self) -> int | None:
+        """The first message that cancelled it, in whichever way."""
+        return min(
+            (at for at in (self.withdrawal, self.cancellation, self.close_answer) if at is not None), default=None
+        )
+
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        texts = (*(self.roots or ()), *(self.source_roots or ()), *(self.options or ()))
+        numbers = getsizeof(self.version) + getsizeof(self.limit)
+        return 600 + numbers + size_of(self.method, self.session, self.cwd, self.path, *texts)
+
+
+@dataclass(slots=True)
+class Terminal:
+    """A terminal of the client; `released` is the message that gave it up, `limit` the bytes of output that it keeps."""
+
+    created: int
+    released: int | None = None
+    limit: int | None = None
+
+
+@dataclass(slots=True)
+class Session:
+    """A session of this connection. Indices are those of messages; `None` where there was none yet.
+
+    `open_request` opened it, `open_answer` is its answer; `reopen_request` is a load or resume that waits for its answer. `replays`:
+    the last of these asked for the history; `was_open`: the session was open here before it.
+    `roots` is `None` where they are not known; `inherited_roots` are those that a fork may have taken over besides. `previous_options`
+    are those before the agent last changed them of its own accord: a client may not have read of it.
+    `state` is what the agent last reported, in the message `state_report`; `work` holds the messages and tool calls of the work in the
+    foreground. `cancellation` is the message that cancelled that work, `cancelled_end` the one that said so.
+    `user_messages` are those that the agent has sent, `unreported_prompts` the accepted prompts whose message it has not sent yet.
+    `known_work` holds the terminals and tool calls that updates have named, and whether their end was reported; `background` those
+    that the last state listed, with their names in words, or `None` while no state has listed such.
+    `stoppable` says what ever offered to be cancelled. `is_crowded`: it has more modes or options than are kept.
+    """
+
+    open_request: int
+    origin: str
+    on_evict: Callable[[], None] = lambda: None
+    roots: tuple[str, ...] | None = None
+    inherited_roots: tuple[str, ...] = ()
+    cwd: str | None = None
+    reopen_request: int | None = None
+    open_answer: int | None = None
+    close_request: int | None = None
+    close_answer: int | None = None
+    modes: frozenset[str] | None = None
+    options: Options | None = None
+    previous_options: Options | None = None
+    is_crowded: bool = False
+    replays: bool = False
+    was_open: bool = False
+    last_prompt: int | None = None
+    state: str | None = None
+    state_report: int | None = None
+    cancellation: int | None = None
+    cancelled_end: int | None = None
+    background: Mapping[str, str] | None = None
+    work: BoundedTable[str, bool] = field(init=False)
+    user_messages: BoundedTable[str, int] = field(init=False)
+    unreported_prompts: BoundedTable[str, int] = field(init=False)
+    terminals: BoundedTable[str, Terminal] = field(init=False)
+    stoppable: BoundedTable[str, bool] = field(init=False)
+    known_work: BoundedTable[str, bool] = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name in ("work", "user_messages", "unreported_prompts", "terminals", "stoppable"):
+            setattr(self, name, BoundedTable[str, Any](MAX_PARTS, on_evict=self.on_evict))
+        self.known_work = BoundedTable[str, bool](MAX_PARTS)  # the rules that read it say nothing once it has evicted
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is open, and nothing about it is in question: not replayed, not being opened or closed, not cancelled."""
+        is_open = self.reopen_request is None and self.close_request is None and self.close_answer is None
+        return is_open and self.cancelled_end is None and not self.replays
+
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        tables = (
+            self.terminals,
+            self.stoppable,
+            self.work,
+            self.user_messages,
+            self.unreported_prompts,
+            self.known_work,
+        )
+        parts = sum(table.used for table in tables)
+        options = size_of_options(self.options or {}) + size_of_options(self.previous_options or {})
+        listed = (*(self.background or {}), *(self.background or {}).values())
+        texts = (*listed, self.cwd, self.state, *(self.roots or ()), *self.inherited_roots, *(self.modes or ()))
+        return 2000 + parts + options + size_of(*texts)
+
+
+@dataclass(slots=True)
+class Listed:
+    """A session as a list last showed it. `has_roots`: the list showed its roots, none included."""
+
+    index: int
+    roots: tuple[str, ...] | None
+    has_roots: bool = True
+    cwd: str | None = None
+
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return 200 + size_of(self.cwd, *(self.roots or ()))
+
+
+@dataclass(slots=True)
+class Question:
+    """An elicitation that waits for its answer.
+
+    `visit` is the id of a web page, `form` the schema of a form, `length` that of its text; `None` for questions of another mode.
+    """
+
+    index: int
+    mode: str
+    visit: str | None = None
+    form: Any = None
+    length: int = 0
+
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return 300 + 10 * self.length
+
+
+def is_offer(value: object) -> bool:
+    """Whether a value advertises: an object or true."""
+    return value is True or is_object(value)
+
+
+def offered_options(value: Any) -> Options | None:
+    """The configuration options in a message; `None` where they are more than are kept."""
+    found: Options = {}
+    offered, count = items(value, "configOptions"), 0
+    for option in offered:
+        name = text(option, "configId") or text(option, "id")
+        if name is None:
+            continue
+        choices = [one for choice in items(option, "options") for one in items(choice, "options") or [choice]]
+        values = {_digest(text(one, "value") or "") for one in choices}
+        count += len(values)
+        if count > MAX_OPTION_VALUES or len(offered) > MAX_PARTS:
+            return None
+        found[key(name) or ""] = b"".join(sorted(values)) if text(option, "type") == "select" else None
+    return found
+
+
+def is_offered(value: str, digests: bytes) -> bool:
+    """Whether a value is among those of an option."""
+    wanted = _digest(value)
+    return any(digests.startswith(wanted, place) for place in range(0, len(digests), _DIGEST))
+
+
+def size_of_options(options: Options) -> int:
+    """About how many bytes they take."""
+    return sum(150 + len(values or b"") + size_of(name) for name, values in options.items())
+
+
+def _digest(value: str) -> bytes:
+    """What is kept of the value of an option."""
+    return hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()

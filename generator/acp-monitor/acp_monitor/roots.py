@@ -1,0 +1,174 @@
+"""Workspace roots: A client sends well-formed roots, an agent refuses those that are not, and an agent neither widens nor narrows the
+set that it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from .bounded import key
+from .connection import Connection
+from .events import Event, Finding
+from .json_values import Path, items, pointer_steps, reach, shown, text
+from .paths import distinct, normalized, root_fault, root_list, roots_of_other_platform
+from .records import Pending
+from .rule import ACP, rule
+
+_LIFECYCLE: Final = ("session/new", "session/load", "session/resume", "session/fork")
+_FIELD: Final = "additionalDirectories"
+_OTHER_CAUSES: Final = frozenset({-32602, -32601, -32000, -32800})
+"""Invalid params, or: no such method, log in first, cancelled."""
+
+
+@rule("request", "result", protocols=ACP)
+def roots_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """Additional roots are no array of absolute paths: null, an entry that is no string, is empty or relative, or is a path of another
+    platform than the working directory.
+    """
+    for problem in event.problems:
+        fault = root_fault(problem.pointer, event.value)
+        if fault is not None:
+            yield Finding((*event.at, *pointer_steps(problem.pointer)), problem.sentence, words=(fault,))
+    scopes: list[tuple[Path, Any]] = []
+    if event.kind == "request" and event.method in (*_LIFECYCLE, "session/list"):
+        scopes = [((), event.body)]
+    elif event.kind == "result" and event.method == "session/list":
+        scopes = [(("sessions", index), info) for index, info in enumerate(items(event.body, "sessions"))]
+    for place, scope in scopes:
+        for index in roots_of_other_platform(scope):
+            sentence = "all paths of a session must be of one platform; this path is of another"
+            yield Finding(event.below(*place, _FIELD, index), sentence, words=("other platform",))
+
+
+@rule("result", methods=(*_LIFECYCLE, "session/list"))
+def malformed_roots_accepted(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """An agent goes on with a request whose additional roots are malformed, instead of refusing it."""
+    if event.request is not None and event.request.root_faults:
+        faults = tuple(sorted(event.request.root_faults))
+        sentence = f"{event.method!r} was answered with a result, although its roots are invalid: {', '.join(faults)}"
+        yield Finding(event.member("result"), sentence, event.request.index, faults)
+
+
+@rule("error", methods=(*_LIFECYCLE, "session/list"), level="should")
+def malformed_roots_refused_otherwise(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """An agent refuses malformed roots with another code than -32602. Codes that have nothing to do with params do not count."""
+    code = event.error_code
+    if event.request is not None and event.request.root_faults and code not in _OTHER_CAUSES:
+        sentence = f"invalid roots must be refused with -32602, not {shown(code)}"
+        yield Finding(event.below("code"), sentence, event.request.index)
+
+
+@rule("request", methods=_LIFECYCLE, level="should")
+def roots_repeated(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A client sends the same root twice."""
+    seen: set[str] = set()
+    for index, root in enumerate(root_list(event.body) or ()):
+        if root in seen:
+            yield Finding(event.below(_FIELD, index), f"the root {shown(root)} occurs twice")
+        seen.add(root)
+
+
+@rule("request", methods=_LIFECYCLE, level="should")
+def root_equals_cwd(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A client sends its working directory as an additional root too."""
+    cwd = text(event.body, "cwd")
+    for index, root in enumerate(root_list(event.body) or ()):
+        if root == cwd:
+            yield Finding(event.below(_FIELD, index), f"the root {shown(root)} is the working directory")
+
+
+@rule("request", methods=("session/load", "session/resume"), level="note")
+def roots_not_resent(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A client reopens a session and leaves out the roots that it is known to have. They are not active then; a client that means
+    to keep them sends the whole list.
+    """
+    if reach(event.body, _FIELD) is not None:
+        return
+    session, listed = connection.session(event.session), connection.listings.get(key(event.session) or "")
+    roots, earlier = (listed.roots, listed.index) if listed is not None and listed.has_roots else (None, None)
+    if session is not None and session.roots and (listed is None or session.open_request > listed.index):
+        roots, earlier = session.roots, session.open_request
+    if roots:
+        yield Finding(event.below(), f"the session had {len(roots)} additional roots and will have none", earlier)
+
+
+@rule("result", methods=("session/list",))
+def list_result_outside_filter(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A listed session does not match the filter: its roots are others, or in another order, or its working directory is another."""
+    request = event.request
+    if request is None or not request.well_formed:
+        return
+    both = ("roots and directory",) if request.has_roots and request.cwd is not None else ()
+    for index, info in enumerate(items(event.body, "sessions")):
+        roots, cwd = root_list(info), text(info, "cwd")
+        is_shown = reach(info, _FIELD) is not None and roots is not None
+        filtered = request.roots if request.has_roots and is_shown else None
+        if filtered is not None and [*map(normalized, roots or ())] != [*map(normalized, filtered)]:
+            words = ("roots", *both, *(() if filtered else ("no roots",)))
+            sentence = f"the roots are not {shown(list(filtered))}, for which the list was filtered"
+            yield Finding(event.below("sessions", index, _FIELD), sentence, request.index, words)
+        if request.cwd is not None and cwd is not None and normalized(cwd) != normalized(request.cwd):
+            sentence = f"the working directory is not {shown(request.cwd)}, for which the list was filtered"
+            yield Finding(event.below("sessions", index, "cwd"), sentence, request.index, both)
+
+
+@rule("result", methods=("session/list",))
+def roots_kept(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A listed session has roots that the request which opened it on this connection did not supply: stored ones came back, or a
+    fork took them over. A fork that names none may take over those that are in force for its source on this connection.
+    """
+    for place, roots, supplied, request in _differing(event, connection):
+        kept = [root for root in roots if root not in supplied and root not in (request.source_roots or ())]
+        if kept:
+            words = (request.method.removeprefix("session/"),)
+            yield Finding(place, f"{shown(kept[0])} was not supplied with {request.method!r}", request.index, words)
+
+
+@rule("result", methods=("session/list",))
+def roots_dropped(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A listed session lacks a root that the request which opened it supplied. Roots that cannot be granted fail the request."""
+    for place, roots, supplied, request in _differing(event, connection):
+        dropped = [root for root in supplied if root not in roots]
+        if dropped:
+            yield Finding(place, f"{shown(dropped[0])} was supplied with {request.method!r} and is gone", request.index)
+
+
+@rule("result", methods=("session/list",))
+def roots_reordered(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A listed session has the supplied roots in another order."""
+    for place, roots, supplied, request in _differing(event, connection):
+        if set(roots) == set(supplied):
+            yield Finding(place, f"the roots are not in the order of {request.method!r}", request.index)
+
+
+@rule("result", "notification", methods=(*_LIFECYCLE, "session/update"), updates=("session_info_update",))
+def roots_where_none_belong(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """The answer to a lifecycle request, or an update, carries additional roots. Lists alone show them, and they do not change
+    during a session.
+    """
+    if event.kind == "result" and reach(event.body, _FIELD) is not None:
+        sentence = f"the answer to {event.method!r} carries no roots"
+        yield Finding(event.below(_FIELD), sentence, words=("result",))
+    elif event.kind == "notification" and reach(event.update, _FIELD) is not None:
+        yield Finding(event.below("update", _FIELD), "updates carry no roots")
+
+
+def _differing(
+    event: Event, connection: Connection
+) -> Iterator[tuple[Path, tuple[str, ...], tuple[str, ...], Pending]]:
+    """Of the listed sessions that are open here those whose roots differ from what was supplied: place, listed, supplied, opener."""
+    for index, info in enumerate(items(event.body, "sessions")):
+        session = connection.session(text(info, "sessionId"))
+        listed = root_list(info) if reach(info, _FIELD) is not None else None
+        if session is None or session.close_answer is not None or session.reopen_request is not None:
+            continue
+        if session.roots is None or listed is None or event.request is None or session.open_answer is None:
+            continue
+        if event.request.index < session.open_answer:
+            continue  # what is listed may be the state before
+        roots, supplied = distinct(listed, session.cwd), distinct(session.roots, session.cwd)
+        if roots != supplied:
+            opener = Pending(connection.sides[0], session.origin, session.open_request)
+            opener.source_roots = distinct(session.inherited_roots)
+            yield event.below("sessions", index, _FIELD), roots, supplied, opener

@@ -1,0 +1,218 @@
+"""Sessions: A session is used only while it is open, nothing is sent for a closed one, an answer chooses what was offered, and a list
+is read on by the cursor that came with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .bounded import key
+from .connection import Connection
+from .events import Event, Finding, Level
+from .json_values import items, reach, shown, text
+from .records import is_offered
+from .rule import ACP, V1, V2, rule
+
+_STORED: Final = frozenset({"session/load", "session/resume", "session/fork", "session/delete"})
+"""Methods that name a session which need not be open."""
+
+_TERMINALS: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release")
+
+
+@rule("request", methods=("session/list",), protocols=ACP)
+def cursor_not_given(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A client asks for a page of the list by a cursor that no list of this connection brought. Cursors are neither made up nor kept."""
+    cursor = text(event.body, "cursor")
+    if cursor is None or not connection.is_complete or connection.cursors.evicted or connection.strict is None:
+        return
+    if connection.cursors.get(key(cursor) or "") is None:
+        yield Finding(event.below("cursor"), f"no list on this connection returned the cursor {shown(cursor)}")
+
+
+@rule("request", "notification", protocols=ACP, needs="session")
+def session_not_open(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A message names a session that was not opened on this connection, by `session/new`, `load`, `resume` or `fork`."""
+    name = text(event.body, "sessionId")
+    if name is None or event.method in _STORED or event.route is None:
+        return
+    if not connection.is_complete or connection.sessions.evicted or connection.session(name) is not None:
+        return
+    if event.sender != connection.sides[0] and connection.is_opening():
+        return  # the id may be the one that the answer will bring
+    yield Finding(event.below("sessionId"), f"the session {shown(name)} was not opened on this connection")
+
+
+@rule("request", "notification", protocols=ACP, needs="session")
+def session_closed(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A message names a session that was closed: a prompt after `session/close`, or news of it after its answer."""
+    name = text(event.body, "sessionId")
+    session = connection.session(name)
+    if session is None or event.method in _STORED or session.reopen_request is not None:
+        return
+    since = session.close_answer
+    if since is None and event.sender == connection.sides[0]:
+        since = session.close_request
+    if since is not None:
+        yield Finding(event.below("sessionId"), f"the session {shown(name)} is closed", since)
+
+
+@rule("result", methods=("session/new", "session/fork"))
+def session_id_in_use(event: Event, connection: Connection) -> Iterator[Finding]:
+    """An agent gives a new session the id of one that is open."""
+    name = text(event.body, "sessionId")
+    session = connection.session(name)
+    if session is not None and session.close_answer is None:
+        yield Finding(event.below("sessionId"), f"a session {shown(name)} is open already", session.open_request)
+
+
+@rule("result", methods=("session/list",))
+def deleted_session_listed(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A list shows a session after `session/delete` of it succeeded."""
+    for index, info in enumerate(items(event.body, "sessions")):
+        name = text(info, "sessionId")
+        since = connection.deletions.get(key(name) or "") if name is not None else None
+        if since is not None and event.request is not None and event.request.index > since:
+            yield Finding(event.below("sessions", index, "sessionId"), f"the session {shown(name)} was deleted", since)
+
+
+@rule("request", methods=("session/request_permission",))
+def permission_options_repeated(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """Two options of one permission request have the same `optionId`, so the answer would not tell which was chosen."""
+    seen: set[str] = set()
+    for index, option in enumerate(items(event.body, "options")):
+        name = text(option, "optionId")
+        if name is not None and name in seen:
+            yield Finding(event.below("options", index, "optionId"), f"the option {shown(name)} occurs twice")
+        seen.add(name or "")
+
+
+@rule("request", methods=("session/request_permission",), protocols=V2)
+def permission_title_blank(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """The title of a permission request has no visible character, though it is the least that a user is shown."""
+    title = text(event.body, "title")
+    if title is not None and not title.strip():
+        yield Finding(event.below("title"), "the title is blank; the user must at least see a title")
+
+
+@rule("error", methods=("session/request_permission",), protocols=V2, level="should")
+def unknown_subject_refused(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A client answers a permission request with an error because it does not know the kind of its subject. It shows title, description
+    and options all the same, or declines with an outcome.
+    """
+    request, code = event.request, event.error_code
+    if request is None or not request.has_unknown_subject or not request.well_formed or code in (-32601, -32800):
+        return
+    if request.first_cancellation is None:
+        sentence = f"a permission request whose subject has an unknown type must be answered with an outcome, not with {shown(code)}"
+        yield Finding(event.below("code"), sentence, request.index)
+
+
+@rule("result", methods=("session/request_permission",))
+def permission_outcome_not_offered(event: Event, _connection: Connection) -> Iterator[Finding]:
+    """A client answers a permission request with an option that was not among those offered. It counts as a refusal."""
+    chosen = text(event.body, "outcome", "optionId")
+    if text(event.body, "outcome", "outcome") != "selected" or chosen is None or event.request is None:
+        return
+    offered = event.request.options
+    if offered is not None and key(chosen) not in offered:
+        sentence = f"the option {shown(chosen)} was not among the {len(offered)} that were offered"
+        yield Finding(event.below("outcome", "optionId"), sentence, event.request.index)
+
+
+@rule("request", methods=("session/set_mode",))
+def mode_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A client sets a mode that the session does not have."""
+    session, wanted = connection.session(event.session), text(event.body, "modeId")
+    if (
+        session is None
+        or session.modes is None
+        or session.is_crowded
+        or session.reopen_request is not None
+        or wanted is None
+    ):
+        return
+    if key(wanted) not in session.modes:
+        has = f"no mode {shown(wanted)} among its {len(session.modes)}" if session.modes else "no modes"
+        sentence = f"the session offers {has}"
+        yield Finding(event.below("modeId"), sentence, session.open_request)
+
+
+@rule("request", methods=("session/set_config_option",))
+def config_option_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A client sets a configuration option that the session does not have, or gives it a value that it does not offer. What the
+    agent's last update withdrew still counts as offered: the client may not have read it yet.
+    """
+    session, wanted = connection.session(event.session), text(event.body, "configId")
+    if (
+        session is None
+        or session.options is None
+        or session.is_crowded
+        or session.reopen_request is not None
+        or wanted is None
+    ):
+        return
+    name, value = key(wanted) or "", text(event.body, "value")
+    offers = [options[name] for options in (session.options, session.previous_options or {}) if name in options]
+    if not offers:
+        yield Finding(event.below("configId"), f"the session has no option {shown(wanted)}", session.open_request)
+    elif value is not None and all(values is not None and not is_offered(value, values) for values in offers):
+        sentence = f"the option {shown(wanted)} does not offer {shown(value)}"
+        yield Finding(event.below("value"), sentence, session.open_request, words=("value",))
+
+
+@rule("request", methods=_TERMINALS)
+def terminal_not_open(event: Event, connection: Connection) -> Iterator[Finding]:
+    """An agent uses a terminal that it did not create in this session, or that it released."""
+    session, name = connection.session(event.session), text(event.body, "terminalId")
+    if session is None or name is None or session.terminals.evicted or not connection.is_complete:
+        return
+    known = session.terminals.get(key(name) or "")
+    if known is None:
+        yield Finding(event.below("terminalId"), f"the terminal {shown(name)} was not created in this session")
+    elif known.released is not None:
+        yield Finding(event.below("terminalId"), f"the terminal {shown(name)} was released", known.released)
+
+
+@rule(
+    "notification",
+    methods=("session/update",),
+    updates=("tool_call", "tool_call_update"),
+    protocols=V1,
+    level="should",
+)
+def terminal_not_created(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A tool call of a session that was made here shows a terminal that no `terminal/create` of the session made. Where the update has
+    `_meta`, the peers may mean a terminal of their own by it, and it is a note.
+    """
+    session, update = connection.session(event.session), event.update
+    if session is None or session.origin != "session/new" or not connection.is_complete or session.terminals.evicted:
+        return
+    for index, content in enumerate(items(update, "content")):
+        name = text(content, "terminalId") if text(content, "type") == "terminal" else None
+        if name is not None and session.terminals.get(key(name) or "") is None:
+            is_own = reach(update, "_meta") is not None or reach(content, "_meta") is not None
+            sentence = f"the terminal {shown(name)} was not created in this session"
+            level: Level | None = "note" if is_own else None
+            yield Finding(event.below("update", "content", index, "terminalId"), sentence, level=level)
+
+
+@rule("error", methods=("session/delete",), protocols=ACP, level="should")
+def repeated_delete_refused(event: Event, connection: Connection) -> Iterator[Finding]:
+    """An agent answers `session/delete` with an error because the session is deleted already. It succeeds silently."""
+    since = None if event.request is None else connection.deletions.get(key(event.request.session) or "")
+    if since is not None and event.error_code not in (-32000, -32800):
+        sentence = f"the session {shown(event.session)} was already deleted; deleting it again must succeed"
+        yield Finding(event.member("error"), sentence, since)
+
+
+@rule("request", methods=("tool_call/cancel", "terminal/cancel"))
+def cancel_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
+    """A client of version 2 stops a tool call or a terminal that never offered `capabilities.cancel`."""
+    session = connection.session(event.session)
+    field = "toolCallId" if event.method == "tool_call/cancel" else "terminalId"
+    name = text(event.body, field)
+    if session is None or name is None or session.stoppable.evicted or not connection.is_complete:
+        return
+    if not session.stoppable.get(f"{field} {key(name)}"):
+        yield Finding(event.below(field), f"{shown(name)} was never announced as cancellable")

@@ -1,0 +1,498 @@
+"""How a connection changes with a message: recorded after the rules have judged it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import partial
+from typing import Any, Final
+
+from .bounded import MAX_FORM, MAX_PARTS, MAX_PATH, brief, key, size_of
+from .connection import READY, Connection
+from .events import Event
+from .json_values import integer, is_array, is_object, items, json_pointer, reach, text
+from .paths import RootFault, distinct, has_too_many_roots, root_fault, root_list, roots_of_other_platform
+from .records import Listed, Options, Pending, Question, Session, Terminal, is_offer, offered_options
+from .updates import (
+    BUSY,
+    CHUNKS,
+    OPEN_STATUSES,
+    TOOL_CALLS,
+    USER_MESSAGES,
+    background_key,
+    background_name,
+    update_key,
+)
+
+_WITH_ROOTS: Final = ("session/new", "session/load", "session/resume", "session/fork", "session/list")
+"""Methods whose requests may carry roots."""
+
+
+def record(connection: Connection, event: Event) -> None:
+    """Record a message, after the rules have judged it."""
+    connection.evictions = []
+    if event.sender == connection.sides[0]:
+        _record_progress(connection, event)
+    match event.kind:
+        case "unreadable" | "malformed":
+            connection.strays[event.sender] += 1
+        case "error" if event.id is None and event.request is None:
+            _record_refusal(connection, event)
+        case "request":
+            _record_request(connection, event)
+        case "notification":
+            _record_notification(connection, event)
+        case "result" | "error":
+            _record_answer(connection, event)
+        case _:
+            pass
+
+
+def changes_nothing(connection: Connection, event: Event) -> bool:
+    """Whether recording a message changes nothing but which notification of its sender was the last."""
+    if event.kind != "notification" or event.method != "session/update" or event.sender == connection.sides[0]:
+        return False
+    session, update = connection.session(event.session), event.update
+    if session is None or not is_object(update) or event.problems or event.duplicates:
+        return False
+    kind = event.update_kind
+    if connection.version == 1:
+        return kind != "config_option_update" and "capabilities" not in update
+    is_chunk = kind in CHUNKS and "terminalId" not in update and "capabilities" not in update
+    return is_chunk and update_key(update) in (None, session.work.newest)
+
+
+def _record_progress(connection: Connection, event: Event) -> None:
+    """Record that the client says it is ready, or goes on after the handshake was answered."""
+    if event.kind == "request" and event.method != "initialize" and connection.first_request is None:
+        connection.first_request = event.index
+    if event.method == READY:
+        connection.ready_notice = event.index if connection.ready_notice is None else connection.ready_notice
+    elif event.method != "ping" and event.kind in ("request", "notification", "result", "error"):
+        is_first = connection.initialize_answer is not None and connection.first_work is None
+        connection.first_work = event.index if is_first else connection.first_work
+
+
+# --- requests ---
+
+
+def _record_request(connection: Connection, event: Event) -> None:
+    name = key(event.id)
+    if name is None:
+        return
+    session_id = text(event.body, "sessionId")
+    request = Pending(event.sender, brief(event.method), event.index, None if session_id is None else brief(session_id))
+    request.well_formed = not event.problems and not event.duplicates
+    session = connection.session(request.session)
+    _describe(connection, event, request, session)
+    if event.method == "elicitation/create":
+        connection.questions[name] = _question(connection, event)
+    connection.pending[event.sender][name] = request
+    connection.answers[event.sender].pop(name)
+    match event.method:
+        case "initialize":
+            request.version = integer(event.body, "protocolVersion")
+            _record_capabilities(connection, event)
+            if connection.initialize_request is None:
+                connection.initialize_request, connection.initialize_error = event.index, None
+            connection.speak(reach(event.body, "protocolVersion"), is_agreed=False)
+        case "session/load" | "session/resume" if request.session is not None:
+            if session is None:
+                session = _session(connection, event.index, event.method)
+                connection.sessions[key(request.session) or ""] = session
+            if session.reopen_request is None:
+                session.was_open = session.open_answer is not None and session.close_answer is None
+            session.reopen_request, session.replays = event.index, request.replays
+        case "session/close" if session is not None:
+            session.close_request = event.index
+            for prompt in connection.open_requests(event.sender, "session/prompt", request.session):
+                prompt.close_request = event.index
+        case "terminal/release" if session is not None:
+            terminal = session.terminals.get(key(text(event.body, "terminalId")) or "")
+            if terminal is not None and terminal.released is None:
+                terminal.released = event.index
+        case "session/prompt" if session is not None:
+            session.last_prompt, session.cancelled_end = event.index, None
+        case "session/request_permission" if session is not None and connection.version == 1:
+            prompts = connection.open_requests(event.receiver, "session/prompt", request.session)
+            stops = [prompt.cancellation for prompt in prompts if prompt.cancellation is not None]
+            if stops and len(stops) == len(prompts):
+                request.cancellation = max(stops)
+        case _:
+            pass
+
+
+def _describe(connection: Connection, event: Event, request: Pending, session: Session | None) -> None:
+    """Note what of a request its answer will be judged by."""
+    faults: set[RootFault | None] = {root_fault(problem.pointer, event.value) for problem in event.problems}
+    match event.method:
+        case method if method in _WITH_ROOTS:
+            if roots_of_other_platform(event.body):
+                faults.add("other platform")
+            request.has_roots = reach(event.body, "additionalDirectories") is not None
+            request.roots = _roots(connection, event.body)
+            is_fork = method == "session/fork"
+            request.source_roots = connection.roots_in_force(request.session) if is_fork else ()
+            request.cwd = _path(connection, event.body, "cwd")
+            request.replays = method == "session/load" or reach(event.body, "replayFrom") is not None
+        case "fs/read_text_file" | "fs/write_text_file":
+            request.path = _path(connection, event.body, "path")
+            request.limit = integer(event.body, "limit")
+        case "terminal/create":
+            request.limit = integer(event.body, "outputByteLimit")
+        case "terminal/output" if session is not None:
+            terminal = session.terminals.get(key(text(event.body, "terminalId")) or "")
+            request.limit = None if terminal is None else terminal.limit
+        case "session/request_permission":
+            request.has_unknown_subject = _has_unknown_subject(connection, event)
+            request.options = _ids(connection, [text(option, "optionId") for option in items(event.body, "options")])
+        case _:
+            pass
+    request.root_faults = frozenset(fault for fault in faults if fault is not None)
+
+
+def _has_unknown_subject(connection: Connection, event: Event) -> bool:
+    """Whether a permission is asked for a kind of subject that the schema does not have."""
+    subject = text(event.body, "subject", "type")
+    if subject is None or connection.strict is None:
+        return False
+    schema = connection.strict.schema
+    known: set[str | None] = set()
+    for variant in items(schema, "$defs", "RequestPermissionSubject", "anyOf"):
+        name = (text(variant, "$ref") or "").removeprefix("#/$defs/")
+        known.add(text(reach(schema, "$defs", name) or variant, "properties", "type", "const"))
+    return bool(known - {None}) and subject not in known
+
+
+def _question(connection: Connection, event: Event) -> Question:
+    """What an elicitation asks; an id of a visit is known from here on."""
+    question = Question(event.index, (text(event.body, "mode") or "")[:16])
+    visit, form = text(event.body, "elicitationId"), reach(event.body, "requestedSchema")
+    if question.mode == "url" and visit is not None:
+        question.visit = key(visit)
+        connection.visits[key(visit) or ""] = event.index
+    elif is_object(form) and not event.problems:
+        length = len(json.dumps(form))
+        if length <= MAX_FORM:
+            question.form, question.length = form, length
+        else:
+            connection.report_eviction("the form is too long to be kept")
+    return question
+
+
+# --- notifications ---
+
+
+def _record_notification(connection: Connection, event: Event) -> None:
+    connection.last_notification[event.sender] = event.index
+    if any(problem.rule == "envelope" for problem in event.problems):
+        connection.strays[event.sender] += 1
+    match event.method:
+        case "$/cancel_request":
+            found = connection.pending[event.sender].get(key(reach(event.body, "requestId")) or "")
+            if found is not None and found.withdrawal is None:
+                found.withdrawal = event.index
+        case "session/cancel":
+            _record_cancel(connection, event)
+        case "notifications/roots/list_changed":
+            connection.root_change = connection.shown_roots = None
+        case "session/update":
+            _record_update(connection, event)
+        case _:
+            pass
+
+
+def _record_cancel(connection: Connection, event: Event) -> None:
+    for side, method in ((event.sender, "session/prompt"), (event.receiver, "session/request_permission")):
+        for request in connection.open_requests(side, method, event.session):
+            request.cancellation = event.index if request.cancellation is None else request.cancellation
+    session = connection.session(event.session)
+    if session is not None and session.state in BUSY and session.cancellation is None:
+        session.cancellation = event.index
+
+
+def _record_update(connection: Connection, event: Event) -> None:
+    session, update, kind = connection.session(event.session), event.update, event.update_kind
+    if not is_object(update):
+        return
+    name = key(event.session) or ""
+    if session is None:
+        if connection.is_opening() and kind == "config_option_update":
+            options = _options(connection, update)
+            connection.early_options.evicted = connection.early_options.evicted or options is None
+            connection.early_options[name] = options or {}
+        state = text(update, "state")
+        if connection.is_opening() and state is not None:
+            connection.early_states[name] = brief(state)
+        return
+    before = _used(session)
+    if connection.version != 1:
+        _record_work(session, event, update)
+    has_grown = _used(session) > before
+    if kind == "config_option_update":
+        session.previous_options = session.options
+        _offer_options(connection, session, update)
+    elif kind in ("tool_call_update", "terminal_update") and "capabilities" in update:
+        field = "terminalId" if kind == "terminal_update" else "toolCallId"
+        mark = f"{field} {key(text(update, field))}"
+        offers = is_offer(reach(update, "capabilities", "cancel"))
+        session.stoppable[mark] = offers or bool(session.stoppable.get(mark))
+    elif not has_grown:
+        return
+    connection.sessions[name] = session
+
+
+def _used(session: Session) -> int:
+    listed = session.background or {}
+    return session.work.used + session.user_messages.used + session.known_work.used + size_of(*listed, *listed.values())
+
+
+def _record_work(session: Session, event: Event, update: Any) -> None:
+    """Record what an update of version 2 says of messages, tool calls, terminals and the state."""
+    kind, name = event.update_kind, update_key(update)
+    call, terminal = text(update, "toolCallId"), text(update, "terminalId")
+    if call is not None and kind in TOOL_CALLS:
+        status = text(update, "status")
+        mark = f"toolCallId {key(call)}"
+        has_ended = status is not None and status not in OPEN_STATUSES
+        session.known_work[mark] = has_ended or (status is None and session.known_work.get(mark) is True)
+        for content in (*items(update, "content"), reach(update, "content")):
+            _know_terminal(session, text(content, "terminalId"))
+    _know_terminal(session, terminal, has_ended=reach(update, "exitStatus") is not None)
+    if name is not None:
+        if kind in USER_MESSAGES:
+            session.user_messages[name] = event.index
+            session.unreported_prompts.pop(name)
+            session.unreported_prompts.pop("")
+        session.work[name] = True
+    if kind == "state_update":
+        _record_state(session, event, update)
+
+
+def _know_terminal(session: Session, name: str | None, *, has_ended: bool = False) -> None:
+    if name is not None:
+        mark = f"terminalId {key(name)}"
+        session.known_work[mark] = has_ended or session.known_work.get(mark) is True
+
+
+def _record_state(session: Session, event: Event, update: Any) -> None:
+    if reach(update, "background") is not None:
+        listed = [(background_key(one), one) for one in items(update, "background")[:MAX_PARTS]]
+        session.background = {mark: background_name(one) for mark, one in listed if mark is not None}
+    named = text(update, "state")
+    state = None if named is None else brief(named)
+    if state in BUSY and session.state not in BUSY:
+        session.work.clear()
+        session.cancelled_end = session.cancellation = None
+    elif state == "idle":
+        is_cancelled = text(update, "stopReason") == "cancelled"
+        session.cancelled_end = event.index if is_cancelled and session.cancellation is not None else None
+        session.cancellation = None
+    session.state, session.state_report = state, event.index
+
+
+# --- answers ---
+
+
+def _record_answer(connection: Connection, event: Event) -> None:
+    name, request = key(event.id), event.request
+    if name is None or request is None:
+        return
+    connection.pending[event.receiver].pop(name)
+    if request.method == "elicitation/create":
+        connection.questions.pop(name)
+    connection.answers[event.receiver][name] = event.index
+    connection.last_read[event.sender] = max(connection.last_read[event.sender], request.index)
+    session = connection.session(request.session)
+    if event.kind == "error":
+        _record_failure(connection, request, session, event)
+        return
+    session_key = key(request.session) or ""
+    match request.method:
+        case "initialize":
+            _record_handshake(connection, event)
+        case "session/new" | "session/fork":
+            opened = text(event.body, "sessionId")
+            if opened is not None:
+                _open(connection, opened, request, event)
+        case "session/load" | "session/resume" if request.session is not None:
+            _open(connection, request.session, request, event)
+        case "session/close" if session is not None:
+            session.close_answer, session.close_request = event.index, None
+            for prompt in connection.open_requests(event.receiver, "session/prompt", request.session):
+                prompt.close_answer = event.index if prompt.close_request == request.index else prompt.close_answer
+        case "session/delete" if request.session is not None:
+            connection.deletions[session_key] = event.index
+        case "session/list":
+            _record_list(connection, event)
+        case "roots/list":
+            _record_roots(connection, event)
+        case "session/prompt" if session is not None:
+            _record_prompt(connection, event, request, session)
+        case "session/set_config_option" if session is not None:
+            _offer_options(connection, session, event.body)
+        case "terminal/create" if session is not None:
+            session.terminals[key(text(event.body, "terminalId")) or ""] = Terminal(event.index, limit=request.limit)
+        case _:
+            pass
+    if session is not None and connection.session(request.session) is session:
+        connection.sessions[session_key] = session  # which may take more room now
+
+
+def _record_prompt(connection: Connection, event: Event, request: Pending, session: Session) -> None:
+    if connection.version == 1:
+        if request.cancellation is not None and text(event.body, "stopReason") == "cancelled":
+            session.cancelled_end = event.index
+        return
+    name = text(event.body, "messageId")
+    mark = "" if name is None else f"message {key(name)}"
+    echoes = session.user_messages.values() if name is None else (session.user_messages.get(mark),)
+    if not any(at is not None and at > request.index for at in echoes):
+        session.unreported_prompts[mark] = request.index
+
+
+def _record_refusal(connection: Connection, event: Event) -> None:
+    """Record an error without an id: it answers a line that could not be read, or one of the open requests."""
+    strays, waiting = connection.strays[event.receiver], list(connection.pending[event.receiver].values())
+    connection.strays[event.receiver] = max(strays - 1, 0)
+    for request in waiting:
+        request.refusal = event.index
+        request.is_refused = request.is_refused or (len(waiting) == 1 and not strays)
+        if request.method not in ("session/load", "session/resume"):
+            _record_failure(connection, request, connection.session(request.session), event)
+
+
+def _record_failure(connection: Connection, request: Pending, session: Session | None, event: Event) -> None:
+    if request.method == "initialize" and request.index == connection.initialize_request:
+        connection.initialize_request, connection.initialize_error = None, event.index
+    elif session is not None and request.method in ("session/load", "session/resume"):
+        if session.reopen_request == request.index:
+            session.reopen_request = None
+            if session.open_request == request.index and request.session is not None:
+                connection.sessions.pop(key(request.session) or "")
+    elif session is not None and request.method == "session/close" and session.close_request == request.index:
+        session.close_request = None
+        for prompt in connection.open_requests(request.sender, "session/prompt", request.session):
+            prompt.close_request = None if prompt.close_request == request.index else prompt.close_request
+
+
+def _record_capabilities(connection: Connection, event: Event) -> None:
+    """Record what a side advertises in its part of `initialize`."""
+    paths = connection.capabilities.get(event.sender, frozenset())
+    wrong = {problem.pointer for problem in event.problems}
+    unclear = frozenset(path for path in paths if json_pointer((event.part, *path.split("."))) in wrong)
+    offered = frozenset(path for path in paths - unclear if is_offer(reach(event.body, *path.split("."))))
+    connection.advertised[event.sender], connection.unclear[event.sender] = offered, unclear
+    connection.advertised_at[event.sender] = event.index
+
+
+def _record_handshake(connection: Connection, event: Event) -> None:
+    connection.initialize_answer = event.index
+    connection.speak(reach(event.body, "protocolVersion"), is_agreed=True)
+    _record_capabilities(connection, event)
+    methods: dict[str, str] = {}
+    for method in items(event.body, "authMethods"):
+        name = text(method, "methodId") or text(method, "id")
+        if name is not None:
+            methods[key(name) or ""] = brief(text(method, "type") or "agent")
+    connection.auth_methods = methods if _ids(connection, list(methods)) is not None else None
+
+
+def _open(connection: Connection, name: str, request: Pending, event: Event) -> None:
+    session = _session(connection, request.index, request.method)
+    session.roots, session.cwd = request.roots, request.cwd
+    session.open_answer = event.index
+    if request.method == "session/fork" and not request.has_roots:
+        then, now = request.source_roots, connection.roots_in_force(request.session)
+        session.inherited_roots = distinct((*(then or ()), *(now or ())))
+        if then is None or now is None:
+            session.roots = None
+            connection.report_eviction("the roots that are in force for the source of a fork are not known")
+    session.modes, session.options = frozenset(), connection.early_options.pop(key(name) or "") or {}
+    session.is_crowded = connection.early_options.evicted
+    session.state = connection.early_states.pop(key(name) or "")
+    before = connection.session(name)
+    if before is not None:
+        session.terminals, session.stoppable = before.terminals, before.stoppable
+        session.modes, session.options = before.modes or frozenset(), before.options or {}
+        session.is_crowded = before.is_crowded
+        session.last_prompt, session.replays, session.was_open = before.last_prompt, before.replays, before.was_open
+        session.state, session.state_report, session.work = before.state, before.state_report, before.work
+        session.cancellation, session.user_messages, session.unreported_prompts = (
+            before.cancellation,
+            before.user_messages,
+            before.unreported_prompts,
+        )
+    if is_object(reach(event.body, "modes")):
+        modes = _ids(connection, [text(mode, "id") for mode in items(event.body, "modes", "availableModes")])
+        session.modes, session.is_crowded = modes, session.is_crowded or modes is None
+    if is_array(reach(event.body, "configOptions")):
+        _offer_options(connection, session, event.body)
+    connection.sessions[key(name) or ""] = session
+    connection.deletions.pop(key(name) or "")
+
+
+def _record_list(connection: Connection, event: Event) -> None:
+    cursor = text(event.body, "nextCursor")
+    if cursor is not None:
+        connection.cursors[key(cursor) or ""] = event.index
+    for info in items(event.body, "sessions"):
+        name = text(info, "sessionId")
+        if name is not None:
+            has_roots = reach(info, "additionalDirectories") is not None
+            before, cwd = connection.listings.get(key(name) or ""), _path(connection, info, "cwd")
+            listed = Listed(event.index, _roots(connection, info), has_roots, cwd)
+            if before is not None and before.has_roots and not has_roots:
+                listed = Listed(before.index, before.roots, True, cwd)
+            connection.listings[key(name) or ""] = listed
+
+
+def _record_roots(connection: Connection, event: Event) -> None:
+    """Record the roots that a client of MCP shows, and whether they are others than before."""
+    uris = sorted({text(root, "uri") or "" for root in items(event.body, "roots")})
+    digest = hashlib.sha256("\0".join(uris).encode("utf-8", "surrogatepass")).digest()
+    if connection.shown_roots is not None and connection.shown_roots[1] != digest and connection.root_change is None:
+        connection.root_change = (event.index, connection.shown_roots[0])
+    connection.shown_roots = (event.index, digest)
+
+
+# --- what is kept of a message ---
+
+
+def _session(connection: Connection, opened: int, origin: str) -> Session:
+    what = "there are more terminals, messages and tool calls of a session than are kept"
+    return Session(opened, origin, partial(connection.report_eviction, what))
+
+
+def _path(connection: Connection, body: Any, name: str) -> str | None:
+    path = text(body, name)
+    if path is None or len(path) <= MAX_PATH:
+        return path
+    connection.report_eviction(f"the field {name!r} is too long to be kept")
+    return None
+
+
+def _roots(connection: Connection, body: Any) -> tuple[str, ...] | None:
+    if has_too_many_roots(body):
+        connection.report_eviction("the roots are too many or too long to be kept")
+    return root_list(body)
+
+
+def _ids(connection: Connection, names: list[str | None]) -> frozenset[str] | None:
+    """The keys of what is offered; `None` where there are more than are kept."""
+    if len(names) > MAX_PARTS:
+        connection.report_eviction("more is offered than is kept")
+        return None
+    return frozenset(key(name) or "" for name in names if name is not None)
+
+
+def _options(connection: Connection, body: Any) -> Options | None:
+    found = offered_options(body)
+    if found is None:
+        connection.report_eviction("there are more options or values of options than are kept")
+    return found
+
+
+def _offer_options(connection: Connection, session: Session, body: Any) -> None:
+    found = _options(connection, body)
+    session.options, session.is_crowded = found or {}, session.is_crowded or found is None

@@ -1,0 +1,199 @@
+"""What the author of an agent writes: a class, the same for version 1 and version 2 of the protocol.
+
+class Notes(Agent):
+async def on_prompt(self, turn: Turn) -> str:
+await turn.send_message("I write a note.")
+return "end_turn"
+
+run_agent(Notes())
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from weakref import WeakValueDictionary
+
+from acp_bindings import RequestError, v2
+
+from acp_workspace.errors import METHOD_NOT_FOUND
+
+from .arguments import refuse_text, refuse_unknown
+from .session import ClientConnection, Session
+from .store import MemoryStore, Store
+from .turn import Turn
+
+if TYPE_CHECKING:
+    from .agent_core import AgentCore
+
+AUTH_REQUIRED: Final = -32000
+"""The user has to log in first."""
+
+RootPolicy: TypeAlias = "Callable[[str], str | None]"
+"""Told a directory, it returns why a session may not use it, or `None` if it may."""
+
+
+PROMPT_CAPABILITIES: Final = {"image": "image", "audio": "audio", "resource": "embedded_context"}
+"""The capability for each type of content that not every agent takes."""
+
+
+class AuthRequired(RequestError):
+    """Raised by `on_new_session` and its like where the user has to log in first."""
+
+    def __init__(self, message: str = "log in first") -> None:
+        super().__init__(AUTH_REQUIRED, message)
+
+
+class Agent:
+    """An agent. Override `on_prompt`, and of the other methods those that are wanted. One object may serve any number of connections.
+
+    A method that raises `RequestError` answers the request with that error. Any other exception is logged, with the session's id, and
+    answered as an internal error.
+
+    `info`: what clients are told about the agent. `auth_methods`: how users can log in; `on_authenticate` does it. `store` keeps the
+    sessions. `allowed_roots`: the directories that sessions may use, or a policy for them; all where it is not given.
+    `additional_directories`: whether a session may have more than one. `prompt_types`: the types of content that a prompt may have besides
+    text and links, such as `image`, `audio` and `resource`. `mcp_transports`: how the agent reaches the MCP servers in
+    `session.mcp_servers`, such as `stdio` and `http`; others are refused.
+    """
+
+    def __init__(
+        self,
+        *,
+        info: v2.Implementation | None = None,
+        auth_methods: Sequence[v2.AuthMethod] = (),
+        store: Store | None = None,
+        allowed_roots: Iterable[str | os.PathLike[str]] | RootPolicy | None = None,
+        additional_directories: bool = True,
+        prompt_types: Collection[str] = (),
+        mcp_transports: Collection[str] = ("stdio",),
+    ) -> None:
+        refuse_text(allowed_roots=allowed_roots, prompt_types=prompt_types, mcp_transports=mcp_transports)
+        refuse_unknown(("text", "resource_link", *PROMPT_CAPABILITIES), prompt_types=prompt_types)
+        refuse_unknown(("stdio", "http"), mcp_transports=mcp_transports)
+        if store is not None and not hasattr(store, "save"):
+            raise ValueError(f"'store' must be a store, such as FileStore({str(store)!r})")
+        self.info: v2.Implementation = info or v2.Implementation(name=type(self).__name__.lower(), version="0")
+        self.auth_methods: tuple[v2.AuthMethod, ...] = tuple(auth_methods)
+        self.store: Store = MemoryStore() if store is None else store
+        self.root_policy: RootPolicy = _policy(allowed_roots)
+        self.additional_directories = additional_directories
+        self.prompt_types = frozenset(prompt_types)
+        self.mcp_transports = frozenset(mcp_transports)
+        self.holders: dict[str, AgentCore] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        if any(isinstance(one, v2.AuthMethodAgent) for one in auth_methods) and not self.overrides("on_authenticate"):
+            raise ValueError("an agent with methods of authentication needs 'on_authenticate'")
+        if auth_methods and not self.overrides("on_logout"):
+            raise ValueError("an agent with methods of authentication needs 'on_logout'")
+
+    def overrides(self, name: str) -> bool:
+        """Whether a subclass has this method."""
+        return getattr(type(self), name) is not getattr(Agent, name)
+
+    def lock(self, session_id: str) -> asyncio.Lock:
+        """Holds back what opens and closes a session while another such request is at work."""
+        return self._locks.setdefault(session_id, asyncio.Lock())
+
+    def capabilities(self) -> v2.AgentCapabilities:
+        """What is advertised, in the terms of version 2."""
+        prompt = {
+            "image": v2.PromptImageCapabilities(),
+            "audio": v2.PromptAudioCapabilities(),
+            "resource": v2.PromptEmbeddedContextCapabilities(),
+        }
+        taken: dict[str, Any] = {
+            PROMPT_CAPABILITIES[type_]: value for type_, value in prompt.items() if type_ in self.prompt_types
+        }
+        mcp = {"stdio": v2.McpStdioCapabilities(), "http": v2.McpHttpCapabilities()}
+        reached: dict[str, Any] = {type_: value for type_, value in mcp.items() if type_ in self.mcp_transports}
+        fields: dict[str, Any] = {"prompt": v2.PromptCapabilities(**taken), "mcp": v2.McpCapabilities(**reached)}
+        if self.additional_directories:
+            fields["additional_directories"] = v2.SessionAdditionalDirectoriesCapabilities()
+        session = v2.SessionCapabilities(
+            delete=v2.SessionDeleteCapabilities(), fork=v2.SessionForkCapabilities(), **fields
+        )
+        return v2.AgentCapabilities(session=session)
+
+    # --- the work
+
+    async def on_prompt(self, turn: Turn) -> str | None:
+        """Do the work of a turn, and return why it ended: `end_turn` (or nothing), `max_tokens`, `max_turn_requests` or `refusal`. It is
+        cancelled with the turn, which ends without it where it goes on.
+        """
+        raise NotImplementedError("override 'on_prompt'")
+
+    async def on_cancel(self, session: Session) -> None:
+        """The client has cancelled the work of a session. The turn is cancelled already."""
+
+    async def on_cancel_tool_call(self, session: Session, tool_call_id: str) -> None:  # noqa: ARG002
+        """The user stops one tool call, in version 2. It must have offered that by an update with `capabilities`; end it by one with its
+        `status`.
+        """
+        raise _unserved("tool_call/cancel")
+
+    # --- the life of a session
+
+    async def on_new_session(self, session: Session) -> None:
+        """A session begins: offer modes, options and commands here. The client learns of it when this returns."""
+
+    async def on_load_session(self, session: Session) -> None:
+        """A session is opened again, and its history is replayed to the client."""
+
+    async def on_resume_session(self, session: Session) -> None:
+        """A session is opened again by a client that knows its history."""
+
+    async def on_fork_session(self, session: Session) -> None:
+        """A session begins that has the history of another, and a copy of its `data`."""
+
+    async def on_close_session(self, session: Session) -> None:
+        """A session is closed: by the client, with its connection, or since another connection opens it. Its turn has ended."""
+
+    async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:
+        """A session is about to be closed, if it is open, and deleted from the store. Raise `RequestError` to keep it."""
+
+    # --- settings and users
+
+    async def on_set_mode(self, session: Session, mode_id: str) -> None:
+        """The user chooses a mode, which `session.set_modes` offers. The session is in it once this returns."""
+
+    async def on_set_config_option(self, session: Session, config_id: str, value: str | bool) -> None:
+        """The user sets an option that `session.set_config_options` offers. It has the value once this returns."""
+
+    async def on_authenticate(self, connection: ClientConnection, method_id: str) -> None:  # noqa: ARG002
+        """The user logs in by one of `auth_methods`: set `connection.user`."""
+        raise _unserved("auth/login")
+
+    async def on_logout(self, connection: ClientConnection) -> None:  # noqa: ARG002
+        """The user logs out: once this returns, `connection.user` is `None`."""
+        raise _unserved("auth/logout")
+
+    # --- beyond the protocol
+
+    async def on_extension_request(self, connection: ClientConnection, method: str, params: Any) -> Any:  # noqa: ARG002
+        """Answer a request that the protocol does not have; its name begins with `_`, and params and result are plain JSON."""
+        raise _unserved(method)
+
+    async def on_extension_notification(self, connection: ClientConnection, method: str, params: Any) -> None:
+        """Take note of a notification that the protocol does not have."""
+
+
+def _unserved(method: str) -> RequestError:
+    return RequestError(METHOD_NOT_FOUND, f"the method {method!r} is not served here")
+
+
+def _policy(allowed: Iterable[str | os.PathLike[str]] | RootPolicy | None) -> RootPolicy:
+    if allowed is None:
+        return lambda path: None
+    if callable(allowed):
+        return allowed
+    folders = [os.path.realpath(one) for one in allowed]
+
+    def allow(path: str) -> str | None:
+        real = os.path.realpath(path)
+        is_allowed = any(os.path.commonpath([real, folder]) == folder for folder in folders)
+        return None if is_allowed else "it is outside the directories that this agent may use"
+
+    return allow

@@ -1,0 +1,45 @@
+"""Arguments that are refused because they would mean something else than what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, cast, get_args
+
+from acp_bindings import v2
+
+
+def content_block(content: str | v2.ContentBlock) -> v2.ContentBlock:
+    """A text as a content block. Raises `ValueError` for one that is not Unicode, which cannot be sent."""
+    if not isinstance(content, str):
+        return content
+    content.encode()
+    return v2.TextContent(text=content)
+
+
+def refuse_text(**arguments: object) -> None:
+    """Raise `ValueError` for a text where several are taken: its characters would be taken one by one."""
+    for name, value in arguments.items():
+        if isinstance(value, str | bytes):
+            raise ValueError(f"'{name}' takes several values: write [{value!r}] for one")
+
+
+def refuse_unknown(known: object, **arguments: str | Collection[str] | None) -> None:
+    """Raise `ValueError` for what is none of these values, which may be a type of the schema. Those with `_` are the author's."""
+    names = cast("tuple[str, ...]", known if isinstance(known, tuple) else get_args(get_args(known)[0]))
+    for name, given in arguments.items():
+        for value in (given,) if isinstance(given, str) else given or ():
+            if value not in names and not value.startswith("_"):
+                raise ValueError(f"'{name}' cannot be {value!r}; known are {', '.join(names)}")
+
+
+def require_instance(base: type[Any], **arguments: object) -> None:
+    """Raise `ValueError` for what is no object of this class that was initialized."""
+    for name, value in arguments.items():
+        if isinstance(value, type):
+            raise ValueError(f"'{name}' takes an object, not the class: write {value.__name__}()")
+        if not isinstance(value, base):
+            raise ValueError(f"'{name}' must be an object of a class of {base.__name__}, not {value!r}")
+        if not hasattr(value, "info"):
+            raise ValueError(
+                f"'{name}' was not initialized: call super().__init__() in {type(value).__name__}.__init__"
+            )

@@ -1,0 +1,471 @@
+"""The client's half of a connection, in the terms of v2: its sessions, their roots, and what the agent asks and reports.
+
+A session begins, changes and ends in one place, so that whatever serves it cannot disagree about its roots. Roots change with the answer to
+`session/load` or `resume` for all at once, and with the end of a session nothing is served for it any more.
+
+Sources: the pages of v1 and v2 on initialization, session setup, prompts, cancellation; the RFD on `additionalDirectories`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from collections import deque
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from weakref import WeakValueDictionary
+
+from acp_bindings import UNSET, DecodeError, to_builtins, v2
+from acp_bindings.v2 import peers as peers2
+
+from acp_workspace.errors import INTERNAL_ERROR, RequestError, invalid_params
+from acp_workspace.workspace import ClientWorkspace, RootSet
+from jsonrpc_bindings.peers import Folder, unserved
+
+from .arguments import refuse_text, require_instance
+from .background import Background, retrieve_exception
+from .client import Client
+from .client_services import CoreServices
+from .client_session import ClientSession
+from .diffs import as_object
+from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
+from .local_services import until_known
+from .permission import cancel, choose, read, tool_call_update
+from .transcript import MAX_SIZE, Transcript
+
+if TYPE_CHECKING:
+    from acp_workspace.approval import ApprovalRequest
+
+    from .codec.interfaces import AgentInterface
+
+T = TypeVar("T")
+
+LOG: Final = logging.getLogger("acp_session")
+
+McpServers: TypeAlias = "Sequence[v2.McpServer]"
+"""MCP servers that the agent connects to."""
+
+_MAX_EARLY: Final = 10_000
+"""Updates that are kept for sessions whose ids are not known yet."""
+_MAX_UNKNOWN: Final = 100
+"""Sessions that are not open of whose updates the log tells."""
+_NOT_FOUND: Final = -32002
+
+
+class ClientCore(peers2.Client):
+    """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `machine` for
+    files and terminals.
+
+    `remote` are the calls to the agent, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
+    root that is no directory.
+    """
+
+    remote: AgentInterface
+
+    def __init__(self, client: Client) -> None:
+        require_instance(Client, client=client)
+        self.client = client
+        try:
+            self.workspace = ClientWorkspace(client.allowed_roots)
+        except RequestError as error:
+            raise _mistake(error) from error
+        self.sessions: dict[str, ClientSession] = {}
+        self._loading: dict[str, RootSet] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._background = Background()
+        self._creating: set[asyncio.Future[None]] = set()
+        self._early: dict[str, list[v2.SessionUpdate]] = {}
+        self._early_size = 0
+        self._unknown: set[str] = set()
+        self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
+        self.can_load = self.can_logout = self._can_resume = True
+        self.machine = CoreServices(client, self)
+
+    # --- what both sides can do
+
+    def capabilities(self) -> v2.ClientCapabilities:
+        """What to advertise: what is configured or overridden, and no more."""
+        modes = self.client.elicitation if self.client.overrides("on_elicitation") else frozenset[str]()
+        if not modes:
+            return self.client.capabilities
+        form = v2.ElicitationFormCapabilities() if "form" in modes else None
+        url = v2.ElicitationUrlCapabilities() if "url" in modes else None
+        return self.client.capabilities.__replace__(elicitation=v2.ElicitationCapabilities(form=form, url=url))
+
+    def note_v1_capabilities(self, answer: Mapping[str, Any]) -> None:
+        """Note what an agent of v1 does not offer, and an agent of v2 always does."""
+        found = as_object(answer.get("agentCapabilities"))
+        self.can_load = found.get("loadSession") is True
+        self.can_logout = isinstance(as_object(found.get("auth")).get("logout"), dict)
+        sessions = as_object(found.get("sessionCapabilities"))
+        self._can_resume = self.can_load or isinstance(sessions.get("resume"), dict)
+
+    async def follow_agent(self) -> None:
+        """Wait until the agent has ended; whoever waits for it gets `ConnectionClosed` then."""
+        await self.connection.ended()
+        await self.fail(self.connection.closed_error())
+
+    @property
+    def session_capabilities(self) -> v2.SessionCapabilities:
+        """What the sessions of the agent offer. Raises `NotAdvertised` for an agent without sessions."""
+        found = self.answer.capabilities.session
+        if found is None:
+            raise NotAdvertised("session/new", "agent:capabilities.session")
+        return found
+
+    def require_agent(self) -> None:
+        """Raise `ConnectionClosed` where the agent has ended, or the connection was closed."""
+        if self.connection.is_ended:
+            raise self.connection.closed_error()
+
+    def require(self, method: str, is_offered: object, path: str) -> None:
+        """Raise `NotAdvertised` where the agent does not offer something."""
+        if is_offered is None or is_offered is False:
+            raise NotAdvertised(method, f"agent:{path}")
+
+    async def request(self, method: str, work: Awaitable[T]) -> T:
+        """What the agent answers. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`."""
+        try:
+            return await work
+        except RequestError as error:  # of the codec, which stands for the agent
+            if self.connection.is_ended:
+                raise self.connection.closed_error() from error
+            raise self.error(method, error.code, error.message, error.data) from error
+        except DecodeError as error:
+            raise InvalidMessage.of(method, error) from error
+
+    def error(self, method: str, code: int, message: str, data: Any, error: Any = None) -> Error:
+        """What is raised for an error that answers a request. The codec answers so where that of an agent of v1 is not valid."""
+        data = to_builtins(data)
+        problems: Any = as_object(data).get("problems")
+        if code == INTERNAL_ERROR and isinstance(problems, list) and problems:
+            first = as_object(problems[0])
+            return InvalidMessage(method, str(first.get("pointer", "")), str(first.get("message", message)))
+        return PeerError(method, code, message, data, error)
+
+    async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do something that the end of the connection may prevent."""
+        try:
+            await work
+        except (Error, TimeoutError) as error:
+            LOG.info("%s", error)
+
+    # --- the life of a session
+
+    def roots(self, session_id: str) -> RootSet:
+        """The roots that are in force. While `session/load` or `resume` is under way they are those that it asks for."""
+        found = self._loading.get(session_id)
+        return self.workspace.roots(session_id) if found is None else found
+
+    def _prepare(
+        self, method: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers
+    ) -> tuple[RootSet, dict[str, Any]]:
+        """The roots of a session, and the fields of the request that opens it."""
+        self.require_agent()
+        self._require_types(method, mcp_servers, "mcp", {"stdio": "stdio", "http": "http"})
+        offered = self.session_capabilities.additional_directories is not None
+        if additional:
+            self.require(method, offered, "capabilities.session.additionalDirectories")
+        refuse_text(additional_directories=additional)
+        base = Path.cwd() / cwd
+        try:
+            roots = self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
+        except RequestError as error:
+            raise _mistake(error) from error
+        return roots, {
+            "cwd": roots.scope.cwd,
+            "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
+            "mcp_servers": list(mcp_servers),
+        }
+
+    def require_prompt(self, content: Sequence[v2.ContentBlock]) -> None:
+        """Raise `NotAdvertised` for content that the agent does not take."""
+        names = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
+        self._require_types("session/prompt", content, "prompt", names)
+
+    def _require_types(self, method: str, items: Sequence[Any], field: str, names: Mapping[str, str]) -> None:
+        """Raise `NotAdvertised` for something of a type that needs one of these capabilities; types that are not known need none."""
+        offered = as_object(to_builtins(getattr(self.session_capabilities, field)))
+        for name in (names[item.type] for item in items if item.type in names):
+            self.require(method, offered.get(name), f"capabilities.session.{field}.{name}")
+
+    async def create_session(
+        self, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, source_id: str | None = None
+    ) -> ClientSession:
+        """Open a new session, with the context of another where that is named. What the agent sends about it may be read before its id is
+        known here: it is kept until then.
+        """
+        method = "session/new" if source_id is None else "session/fork"
+        if source_id is not None:
+            self.require(method, self.session_capabilities.fork, "capabilities.session.fork")
+        roots, fields = self._prepare(method, cwd, additional, mcp_servers)
+        source = None if source_id is None else self.sessions.get(source_id)
+        known = None if source is None else source.transcript
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._creating.add(future)
+        try:
+            result: Any = await self.request(
+                method,
+                self.remote.session_new(v2.NewSessionRequest(**fields))
+                if source_id is None
+                else self.remote.session_fork(v2.ForkSessionRequest(session_id=source_id, **fields)),
+            )
+            transcript = Transcript()
+            if known is not None and not _replays(self._early.get(result.session_id, ())):
+                transcript = known.fork()
+            session = self._begin(result.session_id, roots, result, transcript)
+        except BaseException:
+            roots.close()
+            raise
+        finally:
+            self._creating.discard(future)
+            future.set_result(None)
+            if not self._creating:
+                self._drop_early()
+        try:
+            await self._show_early(session)
+        except BaseException:
+            await self._abandon(session.id)
+            raise
+        return session
+
+    async def resume_session(
+        self, session_id: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, is_load: bool
+    ) -> ClientSession:
+        """Take up a session, and on load have the conversation told again. Its roots change if the agent agrees; one change at a time."""
+        if not (self.can_load if is_load else self._can_resume):
+            method, path = ("load", "loadSession") if is_load else ("resume", "sessionCapabilities.resume")
+            raise NotAdvertised(f"session/{method}", f"agent:agentCapabilities.{path}")
+        more: dict[str, Any] = {"replay_from": v2.ReplayFromStart()} if is_load else {}
+        lock = self._locks.setdefault(session_id, asyncio.Lock())
+        async with lock:
+            roots, fields = self._prepare("session/resume", cwd, additional, mcp_servers)
+            before = self.sessions.get(session_id)
+            kept = None if before is None else before.transcript
+            transcript = Transcript() if is_load or kept is None else kept
+            session = before or ClientSession(self, session_id, transcript)
+            session.transcript = transcript
+            self.sessions[session_id] = session
+            self._loading[session_id] = roots
+            try:
+                request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
+                result = await self.request("session/resume", self.remote.session_resume(request))
+                self._begin(session_id, roots, result, transcript)
+                await self._show_early(session)
+                for follower in session.followers:
+                    await follower.follow(roots)
+                return session
+            except BaseException as error:
+                is_refused = self._loading.pop(session_id, None) is roots
+                if is_refused:
+                    roots.close()
+                if isinstance(error, PeerError) and kept is None:
+                    await self._end(session_id, error)
+                elif kept is None:
+                    await self._abandon(session_id)
+                elif is_refused:
+                    session.transcript = kept
+                raise
+            finally:
+                self._loading.pop(session_id, None)
+
+    async def close_session(self, session_id: str) -> None:
+        """Close a session; it ends whatever the agent answers."""
+        request = v2.CloseSessionRequest(session_id=session_id)
+        try:
+            await self._end_with(session_id, "session/close", self.remote.session_close(request), "closed")
+        except PeerError as error:
+            if error.code != _NOT_FOUND:  # a session that the agent does not have counts as closed
+                raise
+
+    async def delete_session(self, session_id: str) -> None:
+        """Delete a session; it ends whatever the agent answers."""
+        self.require("session/delete", self.session_capabilities.delete, "capabilities.session.delete")
+        request = v2.DeleteSessionRequest(session_id=session_id)
+        await self._end_with(session_id, "session/delete", self.remote.session_delete(request), "deleted")
+
+    async def _end_with(self, session_id: str, method: str, work: Awaitable[object], how: str) -> None:
+        """End a session by a request. A hook that asks for it is cancelled with the work of the session, and the request goes on."""
+
+        async def end() -> None:
+            try:
+                await self.request(method, work)
+            finally:
+                await self._end(session_id, ConnectionClosed(f"the session is {how}"))
+
+        ending = self._background.start(end())
+        ending.add_done_callback(retrieve_exception)
+        await asyncio.shield(ending)
+
+    def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
+        """The agent has the session: it is open here, with all that was reported before."""
+        session = self.sessions.setdefault(session_id, ClientSession(self, session_id, transcript))
+        session.transcript = transcript
+        transcript.set_initial_state(result)
+        self.workspace.establish(session_id, roots)
+        self._loading.pop(session_id, None)
+        session.unshown = deque(self._early.pop(session_id, ()))
+        for update in session.unshown:
+            session.record(update)
+        return session
+
+    async def _show_early(self, session: ClientSession) -> None:
+        """Show what was reported before the session was open, and what comes meanwhile, in order."""
+        while session.unshown:
+            await self._show(session, session.unshown[0])
+            session.unshown.popleft()
+
+    async def _abandon(self, session_id: str) -> None:
+        """End a session that nobody waits for any more, here and at the agent."""
+        request = v2.CloseSessionRequest(session_id=session_id)
+        self._background.start(self.attempt(self.request("session/close", self.remote.session_close(request))))
+        await self._end(session_id, ConnectionClosed("nobody waits for the session any more"))
+
+    async def _end(self, session_id: str, error: Exception) -> None:
+        """Nothing is served for a session any more."""
+        session = self.sessions.pop(session_id, None)
+        self.workspace.forget(session_id)
+        if session is not None:
+            session.end(error)
+        await self.machine.end(session_id)
+        for follower in () if session is None else session.followers:
+            await follower.follow(None)
+
+    async def fail(self, error: Exception) -> None:
+        """Note that the agent has ended: whoever waits gets this error, and nothing is served any more."""
+        for session_id in tuple(self.sessions):
+            await self._end(session_id, error)
+
+    async def disconnected(self) -> None:
+        """End everything: the connection has ended."""
+        await self.fail(ConnectionClosed("the connection is closed"))
+        await self._background.close()
+        await self.machine.close()
+        self.workspace.close()
+
+    # --- what the agent reports
+
+    async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
+        """Take an update in; it is kept where a session begins at this moment whose id is not known yet."""
+        session = self.sessions.get(params.session_id)
+        if session is not None:
+            await self._record(session, params.update)
+        elif self._creating and self._has_room_for(params.update):
+            self._early.setdefault(params.session_id, []).append(params.update)
+        elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
+            self._unknown.add(params.session_id)
+            LOG.warning("session %s: updates are dropped, since the session is not open", params.session_id)
+
+    def _has_room_for(self, update: v2.SessionUpdate) -> bool:
+        self._early_size += len(v2.encode(update))
+        return self._early_size <= MAX_SIZE and sum(map(len, self._early.values())) < _MAX_EARLY
+
+    async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
+        session.record(update)
+        if session.unshown and len(session.unshown) < _MAX_EARLY:
+            session.unshown.append(update)
+        else:
+            await self._show(session, update)
+
+    async def _show(self, session: ClientSession, update: v2.SessionUpdate) -> None:
+        try:
+            await self.client.on_update(session, update)
+        except Exception:
+            LOG.exception("session %s: 'on_update' failed", session.id)
+
+    def _drop_early(self) -> None:
+        for session_id, updates in self._early.items():
+            LOG.warning("session %s: %d updates were dropped, since the session is not open", session_id, len(updates))
+        self._early.clear()
+        self._early_size = 0
+
+    # --- what the agent asks
+
+    def _session(self, session_id: str) -> ClientSession:
+        found = self.sessions.get(session_id)
+        if found is None:
+            raise invalid_params("there is no such session", pointer="/sessionId")
+        return found
+
+    async def known_session(self, session_id: str) -> ClientSession:
+        """The session of this id. Waits for one that begins at this moment. Raises `RequestError` -32602."""
+        await until_known(session_id, self.sessions, self._creating)
+        return self._session(session_id)
+
+    async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
+        """Ask the user. Nobody chooses where the work is cancelled, and about a subject that is not understood."""
+        session = await self.known_session(params.session_id)
+        call = tool_call_update(params)
+        if isinstance(call, v2.ToolCallUpdate):
+            session.transcript.update_tool_call(call)
+        unknown = "decline" if self.client.unknown_subjects == "decline" else "prompt"
+        request = read(params, unknown_subject=cast("Any", unknown))
+        chosen: str | None = None
+        if request is None:
+            LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)
+        else:
+            asked = dataclasses.replace(request, tool_call=session.current_request(request))
+            chosen = await session.until_cancelled(lambda: self.client.on_permission(session, asked))
+        try:
+            answer = cancel(params) if chosen is None else choose(params, chosen)
+        except ValueError:
+            LOG.exception("session %s: 'on_permission' has failed", session.id)
+            answer = cancel(params)
+        assert isinstance(answer, v2.RequestPermissionResponse)
+        return answer
+
+    async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
+        """Ask the user for input. Raises `RequestError`: -32602 for a mode that is not offered, a session that is not open, or a request
+        that does not wait for its answer.
+        """
+        if not self.client.overrides("on_elicitation"):
+            raise unserved("elicitation/create")
+        if params.mode not in self.client.elicitation:
+            raise invalid_params("this elicitation mode is not supported", pointer="/mode")
+        request_id = getattr(params, "request_id", UNSET)
+        if request_id is UNSET:
+            session = await self.known_session(str(getattr(params, "session_id", None)))
+            found = await session.until_cancelled(lambda: self.client.on_elicitation(session, params))
+        else:
+            sent = self.connection.sent(request_id)
+            if sent is None:
+                raise invalid_params("no request with this id is pending", pointer="/requestId")
+            found = await _until(sent.answer, self.client.on_elicitation(None, params))
+        return v2.ElicitationCancelAction() if found is None else found
+
+    async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
+        await self.client.on_elicitation_complete(params.elicitation_id)
+
+    async def extension_request(self, method: str, params: Any) -> Any:
+        return await self.client.on_extension_request(method, params)
+
+    async def extension_notification(self, method: str, params: Any) -> None:
+        await self.client.on_extension_notification(method, params)
+
+    async def approve(self, request: ApprovalRequest) -> bool:
+        """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
+        session = self._session(request.session_id)
+        return await session.until_cancelled(lambda: self.client.approve(request)) is True
+
+
+def _mistake(error: RequestError) -> ValueError:
+    """What a caller did wrong, where the workspace refuses a directory."""
+    path = as_object(error.data).get("path")
+    return ValueError(error.message if path is None else f"{error.message}: {path}")
+
+
+def _replays(updates: Sequence[v2.SessionUpdate]) -> bool:
+    """Whether the agent tells the conversation again."""
+    return any(isinstance(update, v2.UserMessage | v2.UserMessageChunk) for update in updates)
+
+
+async def _until(end: asyncio.Future[Any], work: Awaitable[T]) -> T | None:
+    """The result of something, or `None` where the end comes first."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() and not end.done() else None
+    finally:
+        task.cancel()

@@ -1,0 +1,301 @@
+"""A session as its client has it: prompts, modes, options, and what the agent has reported of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+
+from acp_bindings import v2
+
+from acp_workspace.filesystem import FileSystem
+from acp_workspace.terminals import Terminals
+from jsonrpc_bindings.peers import unserved
+
+from .arguments import content_block
+from .errors import PeerError, RequestError
+from .modes import Mode, mode_option, with_value
+from .permission import PermissionRequest
+from .prompt_completion import OpenPrompts, send_prompt
+from .transcript import Transcript
+
+if TYPE_CHECKING:
+    from acp_workspace.workspace import RootSet
+
+    from .client_core import ClientCore
+
+T = TypeVar("T")
+
+LOG: Final = logging.getLogger("acp_session")
+
+PromptContent: TypeAlias = "str | v2.ContentBlock | Sequence[str | v2.ContentBlock]"
+"""What a user says: a text or a content block, or several."""
+
+_CANCELLED = -32800
+
+
+class FollowsRoots(Protocol):
+    """What is told of the roots of a session whenever they change, such as `RootsProvider` for MCP servers; `None` at its end."""
+
+    async def follow(self, roots: RootSet | None) -> object:
+        """Take the roots as they are now; `None`: the session has ended."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PromptResult:
+    """How the work on a prompt has ended: the reason, `None` where the agent does not say it."""
+
+    stop_reason: str | None
+
+
+class ClientSession:
+    """An open session, made by `AgentConnection`. `transcript` is what the agent has reported; `id` is the agent's name for it."""
+
+    def __init__(self, core: ClientCore, session_id: str, transcript: Transcript) -> None:
+        self._core = core
+        self.id = session_id
+        self.transcript = transcript
+        self.followers: list[FollowsRoots] = []
+        self.unshown: deque[v2.SessionUpdate] = deque()
+        self.prompts: OpenPrompts[PromptResult] = OpenPrompts()
+        self._cancelled = asyncio.Event()
+        self._cancellations = 0
+        self._is_open = True
+
+    def __repr__(self) -> str:
+        return f"<ClientSession {self.id!r}>"
+
+    # --- what is known of it
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the session can be used; a session that was closed or deleted cannot."""
+        return self._is_open
+
+    @property
+    def root_set(self) -> RootSet:
+        """The directories that the session may use, bound. Raises `RequestError` -32602 once it is closed."""
+        return self._core.roots(self.id)
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The directories that the session may use, `cwd` first."""
+        return self.root_set.scope.paths
+
+    @property
+    def cwd(self) -> str:
+        """The working directory."""
+        return self.root_set.scope.cwd
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The modes that the session can be in."""
+        return self.transcript.modes
+
+    @property
+    def current_mode(self) -> str | None:
+        """The id of the mode that it is in; `None` where it has no modes."""
+        return self.transcript.current_mode
+
+    @property
+    def config_options(self) -> tuple[v2.SessionConfigOption, ...]:
+        """The options with their values, the mode among them."""
+        return self.transcript.config_options
+
+    @property
+    def files(self) -> FileSystem:
+        """The files of this machine in the roots of the session. Raises `RequestError` -32601 where none are offered."""
+        if self._core.machine.files is None:
+            raise unserved("fs")
+        return self._core.machine.files
+
+    @property
+    def terminals(self) -> Terminals:
+        """The commands that run here for the session. Raises `RequestError` -32601 where none are offered."""
+        if self._core.machine.commands is None:
+            raise unserved("terminal")
+        return self._core.machine.commands
+
+    # --- what the user does
+
+    async def prompt(self, prompt: PromptContent) -> PromptResult:
+        """Send a prompt, and return when the work on it has ended. Cancelled itself, or out of time, it cancels the work. After work that
+        was cancelled it waits for the end of that.
+
+        Raises `PeerError` where the agent refuses the prompt or the work fails, `NotAdvertised` for content of a type that it does not
+        take, `ConnectionClosed`, `ValueError` for a closed session.
+        """
+        self._require_open()
+        parts: Any = prompt if isinstance(prompt, Sequence) and not isinstance(prompt, str) else [prompt]
+        blocks: list[v2.ContentBlock] = [content_block(one) for one in parts]
+        self._core.require_prompt(blocks)
+        cancellations = self._cancellations
+        while self._cancelled.is_set() and self.prompts.open:
+            await self.prompts.wait_until_ended()
+            await asyncio.sleep(0)
+            self._require_open()
+        if self._cancellations != cancellations:
+            return PromptResult("cancelled")
+        self._cancelled.clear()
+        request = v2.PromptRequest(session_id=self.id, prompt=blocks)
+
+        async def send() -> str:
+            return (await self._core.request("session/prompt", send_prompt(self._core.remote, request))).message_id
+
+        try:
+            return await self.prompts.wait_for_end(send())
+        except (asyncio.CancelledError, TimeoutError):
+            if self._is_open:
+                await self._core.attempt(self.cancel())
+            raise
+        except PeerError as error:
+            if error.code == _CANCELLED:
+                return PromptResult("cancelled")
+            raise
+        finally:
+            self._note_end()
+
+    async def cancel(self) -> None:
+        """Stop the work: open requests for permission are answered `cancelled`, what awaits approval is refused, running commands end, and
+        tool calls are marked. `prompt` returns when the agent has stopped.
+        """
+        self._require_open()
+        self._cancellations += 1
+        try:
+            await self._core.remote.session_cancel(v2.CancelSessionNotification(session_id=self.id))
+        finally:
+            self._cancelled.set()
+            self.transcript.mark_cancelled()
+            self._note_end()
+
+    async def set_mode(self, mode_id: str) -> None:
+        """Change the mode. Raises `ValueError` for one that the session does not have."""
+        option = mode_option(self.config_options)
+        if option is None or mode_id not in {mode.id for mode in self.modes}:
+            known = ", ".join(mode.id for mode in self.modes) or "none"
+            raise ValueError(f"the session has no mode {mode_id!r}; its modes: {known}")
+        await self.set_config_option(option.config_id, mode_id)
+
+    async def set_config_option(self, config_id: str, value: str | bool) -> None:
+        """Change an option: the id of a value, or true or false for a switch. Raises `ValueError` for an option or a value that the
+        session does not have.
+        """
+        self._require_open()
+        found = [one for one in self.config_options if one.config_id == config_id]
+        if not any(isinstance(one, v2.UnknownSessionConfigOption) for one in found):
+            with_value(found, config_id, value)
+        request: v2.SetSessionConfigOptionRequest
+        if isinstance(value, bool):
+            request = v2.BooleanSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
+        else:
+            request = v2.IdSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
+        answer = await self._core.request(
+            "session/set_config_option", self._core.remote.session_set_config_option(request)
+        )
+        self.transcript.set_initial_state(answer)
+
+    async def cancel_tool_call(self, tool_call_id: str) -> None:
+        """Stop one tool call. Raises `ValueError` for one that does not offer it."""
+        call = self.transcript.tool_calls.get(tool_call_id)
+        if call is None or not call.can_cancel:
+            raise ValueError(f"the tool call {tool_call_id!r} cannot be cancelled on its own")
+        request = v2.CancelToolCallRequest(session_id=self.id, tool_call_id=tool_call_id)
+        await self._core.request("tool_call/cancel", self._core.remote.tool_call_cancel(request))
+
+    async def cancel_terminal(self, terminal_id: str) -> None:
+        """Stop the command of one terminal. Raises `ValueError` for one that does not offer it."""
+        terminal = self.transcript.terminals.get(terminal_id)
+        if terminal is None or not terminal.can_cancel:
+            raise ValueError(f"the terminal {terminal_id!r} cannot be stopped")
+        request = v2.CancelTerminalRequest(session_id=self.id, terminal_id=terminal_id)
+        await self._core.request("terminal/cancel", self._core.remote.terminal_cancel(request))
+
+    async def close(self) -> None:
+        """End the session; it stays in the list and can be opened again. Whatever the agent answers, nothing is served for it any more."""
+        self._require_open()
+        await self._core.close_session(self.id)
+
+    async def delete(self) -> None:
+        """Have the session removed, as `AgentConnection.delete_session`."""
+        await self._core.delete_session(self.id)
+
+    async def follow_roots(self, follower: FollowsRoots) -> None:
+        """Tell something of the roots of the session, now and whenever they change; `None` at its end."""
+        self.followers.append(follower)
+        await follower.follow(self.root_set)
+
+    # --- what the core does with it
+
+    async def until_cancelled(self, ask: Callable[[], Awaitable[T]]) -> T | None:
+        """What a person decides, or `None` where the work or the session ends first; where it has been cancelled, nobody is asked. What
+        asking raises beside `RequestError` is logged, and decides nothing.
+        """
+        if self._cancelled.is_set():
+            return None
+        cancellations = self._cancellations
+        task = asyncio.ensure_future(ask())
+        ending = asyncio.ensure_future(self._cancelled.wait())
+        try:
+            await asyncio.wait((task, ending), return_when=asyncio.FIRST_COMPLETED)
+            return task.result() if task.done() and self._cancellations == cancellations else None
+        except RequestError:
+            raise
+        except Exception:
+            LOG.exception("session %s: asking the user failed", self.id)
+            return None
+        finally:
+            ending.cancel()
+            task.cancel()
+
+    def record(self, update: v2.SessionUpdate) -> None:
+        """Take an update in."""
+        transcript = self.transcript
+        transcript.apply(update)
+        if isinstance(update, v2.UserMessage | v2.UserMessageChunk):
+            self.prompts.record_user_message(update.message_id)
+        elif getattr(update, "session_update", None) == "state_update":
+            if transcript.state != "idle":
+                self.prompts.record_running()
+            elif transcript.stop_reason == "error":
+                self._fail(transcript.error)
+            else:
+                end = PromptResult(transcript.stop_reason)
+                self.prompts.record_idle(end, is_cancelled=end.stop_reason == "cancelled")
+            self._note_end()
+
+    def _note_end(self) -> None:
+        """Nothing is cancelled any more once no work goes on."""
+        is_working = self.transcript.state not in (None, "idle")
+        if self._is_open and not is_working and all(prompt.completion.done() for prompt in self.prompts.open):
+            self._cancelled.clear()
+
+    def _fail(self, error: v2.Error | None) -> None:
+        if self._core.connection.is_ended:  # whoever waits gets `ConnectionClosed`
+            return
+        code, message, data = (
+            (-32603, "the work has failed", None) if error is None else (error.code, error.message, error.data)
+        )
+        self.prompts.record_idle(self._core.error("session/prompt", code, message, data, error))
+
+    def end(self, error: Exception) -> None:
+        """Note that the session has ended: whoever waits for its work gets this error."""
+        self._is_open = False
+        self._cancellations += 1
+        self._cancelled.set()
+        self.transcript.end()
+        self.prompts.fail(error)
+
+    def current_request(self, request: PermissionRequest) -> Any:
+        """The tool call of a request for permission as it stands now, with what was reported of it before."""
+        call = request.tool_call
+        found = None if call is None else self.transcript.tool_calls.get(call.tool_call_id)
+        return call if found is None else found.current
+
+    def _require_open(self) -> None:
+        self._core.require_agent()
+        if not self._is_open:
+            raise ValueError(f"the session {self.id!r} is closed")

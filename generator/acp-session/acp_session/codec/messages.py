@@ -1,0 +1,71 @@
+"""Typed messages of the one version made of what the other says, and errors of the far end."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
+
+from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
+from jsonrpc_bindings.peers import Side
+
+from .losses import Place
+from .walker import Json, without
+
+T = TypeVar("T")
+
+
+def into_v1(type_: type[T], body: Json, place: Place) -> T:
+    """A typed value of v1. What v1's types do not take is left out where they permit it, and reported. Raises `RequestError` -32602."""
+    return _into(v1.decode_as, type_, body, place)
+
+
+def into_v2(type_: type[T], body: Json, place: Place) -> T:
+    """A typed value of v2, as `into_v1`."""
+    return _into(v2.decode_as, type_, body, place)
+
+
+def _into(decode_as: Callable[..., T], type_: type[T], body: Json, place: Place) -> T:
+    try:
+        return decode_as(type_, body, on_drop=place.lose_dropped)
+    except DecodeError as error:
+        for problem in error.problems:
+            place.lose(problem.sentence, pointer=problem.pointer)
+        problems = [{"pointer": one.pointer, "reason": one.sentence} for one in error.problems]
+        message = "the other version of the protocol cannot hold this message"
+        raise invalid_params(message, problems=problems) from None
+
+
+def types_of(side: type[Side], method: str) -> tuple[Any, Any]:
+    """The types of the params and of the result of a request that a side serves."""
+    row = side.wire.codec.route(method, is_request=True)
+    assert row is not None
+    return row.params, row.result
+
+
+async def relay_errors(work: Awaitable[T]) -> T:
+    """What the far end answers. Its error is passed on as it is; raises `RequestError`."""
+    try:
+        return await work
+    except PeerError as error:
+        raise RequestError(error.code, error.message, error.data) from error
+    except NotAdvertised as error:
+        raise RequestError(METHOD_NOT_FOUND, str(error)) from error
+    except ConnectionClosed as error:
+        raise RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended") from error
+    except DecodeError as error:
+        problems = [{"pointer": one.pointer, "message": one.sentence} for one in error.problems]
+        raise RequestError(INTERNAL_ERROR, f"the answer cannot be read: {error}", {"problems": problems}) from error
+
+
+def with_supported_roots(body: Json, can: v1.AgentCapabilities) -> Json:
+    """Params that set up a session, for an agent that can do this. Raises `RequestError` -32602 for roots that it does not support.
+
+    Source: the RFD on `additionalDirectories`, section on capabilities: without the capability the field MUST NOT be sent.
+    """
+    if can.session_capabilities.additional_directories:
+        return body
+    if body.get("additionalDirectories"):
+        raise invalid_params("the agent does not support additional roots", pointer="/additionalDirectories")
+    return without(body, "additionalDirectories")

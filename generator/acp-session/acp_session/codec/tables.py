@@ -1,0 +1,177 @@
+"""What differs between v1 and v2, as data: `TABLE` by the names of the schema's definitions, `METHODS`, and what is not in it is the same.
+
+A test compares it with both schemas: what one version has and the other has not stands here.
+
+Sources: the schemas of both versions; the migration page of v2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from .walker import Object, Row, Union, Values
+
+_TOOL_CALL: Final = {
+    "content": "ToolCallContent",
+    "locations": "ToolCallLocation",
+    "kind": "ToolKind",
+    "status": "ToolCallStatus",
+}
+_CANCEL: Final = {"capabilities": "in v1 a client cannot cancel one tool call"}
+_SETUP: Final = Object(fields={"mcpServers": "McpServer"}, v1_needs={"mcpServers": []})
+_ANSWER: Final = Object(code=frozenset({"modes", "configOptions", "availableCommands"}))
+_CHUNK: Final = Object(fields={"content": "ContentBlock"}, code=frozenset({"messageId"}))
+_CONFIG_OPTION: Final = Object(rename={"id": "configId"}, fields={"options": "SessionConfigSelectGroup"})
+_INFO: Final = {"info": "Implementation"}
+
+TABLE: Final[Mapping[str, Row]] = {
+    # content
+    "ContentBlock": Union(
+        rows={
+            "text": "TextContent",
+            "image": "ImageContent",
+            "audio": "AudioContent",
+            "resource_link": "ResourceLink",
+            "resource": "EmbeddedResource",
+        }
+    ),
+    **dict.fromkeys(
+        ("TextContent", "ImageContent", "AudioContent", "EmbeddedResource"),
+        Object(fields={"annotations": "Annotations"}),
+    ),
+    "ResourceLink": Object(fields={"annotations": "Annotations"}, only_v2={"icons": ""}),
+    "Annotations": Object(fields={"audience": "Role"}),
+    "Role": Values(known=frozenset({"assistant", "user"}), other=None),
+    # tool calls
+    "ToolCall": Object(fields=_TOOL_CALL, only_v2=_CANCEL, code=frozenset({"title"})),
+    "ToolCallUpdate": Object(fields=_TOOL_CALL, only_v2=_CANCEL),
+    "ToolCallContent": Union(rows={"content": "Content", "diff": "Diff", "terminal": "Terminal"}),
+    "Content": Object(fields={"content": "ContentBlock"}),
+    "Diff": Object(code=frozenset({"path", "oldText", "newText", "changes", "patch"})),
+    "ToolKind": Values(
+        known=frozenset(
+            {"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
+        ),
+        other="other",
+    ),
+    "ToolCallStatus": Values(
+        known=frozenset({"pending", "in_progress", "completed", "failed"}),
+        near={"paused": "in_progress", "cancelled": "failed"},
+        other="in_progress",
+    ),
+    # plans
+    "PlanEntry": Object(fields={"priority": "PlanEntryPriority", "status": "PlanEntryStatus"}),
+    "PlanEntryPriority": Values(known=frozenset({"high", "medium", "low"}), other="medium"),
+    "PlanEntryStatus": Values(
+        known=frozenset({"pending", "in_progress", "completed"}), near={"cancelled": "completed"}, other="pending"
+    ),
+    # options and commands
+    "SessionConfigOption": Union(
+        rows={"select": "SelectSessionConfigOption", "boolean": "BooleanSessionConfigOption"},
+        lost="v1 has no option of this type",
+    ),
+    "SelectSessionConfigOption": _CONFIG_OPTION,
+    "BooleanSessionConfigOption": Object(rename=_CONFIG_OPTION.rename),
+    "SessionConfigSelectGroup": Object(rename={"group": "groupId"}),
+    "AvailableCommand": Union(rows={"command": "Command"}, default="command", lost="v1 has no command of this type"),
+    "Command": Object(fields={"input": "AvailableCommandInput"}),
+    "AvailableCommandInput": Union(
+        rows={"text": "TextCommandInput"}, default="text", lost="v1 has no input of this type"
+    ),
+    # sessions
+    **dict.fromkeys(("NewSessionRequest", "LoadSessionRequest", "ForkSessionRequest"), _SETUP),
+    "ResumeSessionRequest": Object(
+        fields=_SETUP.fields,
+        v1_needs=_SETUP.v1_needs,
+        only_v2={"replayFrom": "in v1 `session/load` plays a session back"},
+    ),
+    **dict.fromkeys(
+        ("NewSessionResponse", "LoadSessionResponse", "ForkSessionResponse", "ResumeSessionResponse"), _ANSWER
+    ),
+    "McpServer": Union(
+        rows={"stdio": "McpServerStdio", "http": "McpServerHttp"},
+        default="stdio",
+        only_v1=frozenset({"sse"}),
+    ),
+    "McpServerStdio": Object(v1_needs={"args": [], "env": []}),
+    "McpServerHttp": Object(v1_needs={"headers": []}),
+    "PromptRequest": Object(fields={"prompt": "ContentBlock"}),
+    "PromptResponse": Object(code=frozenset({"stopReason", "messageId"})),
+    "PermissionOption": Object(fields={"kind": "PermissionOptionKind"}),
+    "PermissionOptionKind": Values(
+        known=frozenset({"allow_once", "allow_always", "reject_once", "reject_always"}), other=None
+    ),
+    "RequestPermissionRequest": Object(
+        fields={"options": "PermissionOption"}, code=frozenset({"toolCall", "subject", "title", "description"})
+    ),
+    "RequestPermissionOutcome": Union(tag="outcome", rows={"selected": "", "cancelled": ""}),
+    "CancelledPermissionOutcome": Object(only_v2={"_meta": ""}, code=frozenset({"outcome"})),
+    "SetSessionConfigOptionRequest": Union(rows={"boolean": ""}, only_v2=frozenset({"id"})),
+    # the handshake
+    "InitializeRequest": Object(
+        rename={"clientInfo": "info", "clientCapabilities": "capabilities"},
+        fields={"clientInfo": "Implementation", "clientCapabilities": "ClientCapabilities"},
+    ),
+    "InitializeResponse": Object(
+        rename={"agentInfo": "info", "agentCapabilities": "capabilities"},
+        fields={
+            "agentInfo": "Implementation",
+            "agentCapabilities": "AgentCapabilities",
+            "authMethods": "AuthMethod",
+        },
+    ),
+    "ClientCapabilities": Object(code=frozenset({"fs", "terminal", "session", "auth"})),
+    "AgentCapabilities": Object(
+        code=frozenset({"loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "session"})
+    ),
+    "SessionCapabilities": Object(code=frozenset({"close", "list", "resume", "mcp", "prompt"})),
+    "McpCapabilities": Object(code=frozenset({"sse", "stdio"})),
+    "AgentAuthCapabilities": Object(code=frozenset({"logout"})),
+    "AuthMethod": Union(
+        rows={"agent": "AuthMethodAgent", "terminal": "AuthMethodTerminal"},
+        default="agent",
+        lost="v1 has no authentication method of this type",
+    ),
+    "AuthMethodAgent": Object(rename={"id": "methodId"}),
+    "AuthMethodTerminal": Object(rename={"id": "methodId"}),
+    # updates
+    "SessionUpdate": Union(
+        tag="sessionUpdate",
+        rows={
+            **dict.fromkeys(("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"), "ContentChunk"),
+            "tool_call_update": "ToolCallUpdate",
+            "available_commands_update": "AvailableCommandsUpdate",
+            "config_option_update": "ConfigOptionUpdate",
+            "compaction_update": "CompactionUpdate",
+            "compaction_summary_chunk": "CompactionSummaryChunk",
+            **dict.fromkeys(("session_info_update", "usage_update", "notice"), ""),
+        },
+        only_v1=frozenset({"tool_call", "plan", "current_mode_update"}),
+        only_v2=frozenset(
+            {
+                *("user_message", "agent_message", "agent_thought", "state_update", "tool_call_content_chunk"),
+                *("terminal_update", "terminal_output_chunk", "plan_update"),
+            }
+        ),
+        lost="v1 has no such update",
+    ),
+    "ContentChunk": _CHUNK,
+    "AvailableCommandsUpdate": Object(fields={"availableCommands": "AvailableCommand"}),
+    "ConfigOptionUpdate": Object(code=frozenset({"configOptions"})),
+    "CompactionUpdate": Object(fields={"summary": "ContentBlock"}),
+    "CompactionSummaryChunk": Object(fields={"content": "ContentBlock"}),
+    "SessionUpdatePlan": Object(fields={"entries": "PlanEntry"}),
+}
+
+METHODS: Final[Mapping[str, str]] = {"authenticate": "auth/login", "logout": "auth/logout"}
+"""Methods of v1 that have another name in v2."""
+ONLY_V1: Final = frozenset(
+    {
+        *("session/set_mode", "fs/read_text_file", "fs/write_text_file", "terminal/create", "terminal/output"),
+        *("terminal/wait_for_exit", "terminal/kill", "terminal/release"),
+    }
+)
+"""Methods that v2 does not have: modes are options there, and files and terminals are the agent's own."""
+ONLY_V2: Final = frozenset({"terminal/cancel", "tool_call/cancel"})
+"""Methods that v1 does not have: a client of v1 cannot end a part of a turn."""

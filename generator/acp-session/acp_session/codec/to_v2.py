@@ -1,0 +1,226 @@
+"""What a peer of v1 says, in the terms of v2.
+
+Sources: the pages of both versions on prompts, tool calls, plans, commands, configuration, modes, session setup; the migration page.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
+
+from acp_session.diffs import as_object, diff_to_v2
+from acp_workspace.errors import invalid_params
+from jsonrpc_bindings.pointers import json_pointer
+
+from .capabilities import CAPABILITIES_TO_V2
+from .losses import Place
+from .tables import TABLE
+from .walker import LOST, Hook, Json, Walker, original, without
+
+PLAN: Final = "plan"
+"""The id of the one plan that a session of v1 has."""
+MODE: Final = "mode"
+"""The category, and where it is free the id, of the option that says the mode."""
+ON: Final = {True: "true", False: "false"}
+"""The values of a selection that stands for a switch."""
+CHUNKS: Final = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
+"""Updates that are pieces of messages."""
+CLEARABLE: Final = ("name", "title", "kind", "status", "rawInput", "rawOutput", "_meta")
+LISTS: Final = ("content", "locations")
+"""What null clears in a tool call of v2, and leaves as it is in v1."""
+
+
+class ToV2(Walker):
+    """The messages of a session, or of none. v2 demands ids of messages: a run of chunks of one kind without an id is a message, and gets
+    one. `terminals` may stand in tool calls; `None`: all may.
+    """
+
+    def __init__(self, terminals: Callable[[], Collection[str] | None] = tuple) -> None:
+        hooks: dict[str, Hook] = {
+            **CAPABILITIES_TO_V2,
+            "ContentBlock": self._block,
+            "ToolCallContent": self._item,
+            "Diff": lambda value, place: diff_to_v2(value),
+            "Terminal": self._terminal,
+            "ToolCallLocation": self._location,
+            "ToolCallUpdate": self._tool_call,
+            "SessionConfigOption": self._option,
+            "AuthMethodTerminal": self._terminal_method,
+            "McpServer": self._server,
+        }
+        super().__init__(2, TABLE, hooks)
+        self.options = OptionsOfV1(self)
+        self._terminals = terminals
+        self._prefix = secrets.token_hex(4)
+        self._messages = 0
+        self._run: tuple[str, str] | None = None
+        self._calls: set[str] = set()
+
+    def message_id(self) -> str:
+        """An id for a message that has none, and that the agent does not use itself."""
+        self._messages += 1
+        return f"message_{self._prefix}_{self._messages}"
+
+    def pause(self) -> None:
+        """What follows belongs to no message that came before."""
+        self._run = None
+
+    def update(self, update: Json, place: Place) -> list[Json]:
+        """The updates of v2 that say the same."""
+        kind = str(update.get("sessionUpdate"))
+        if kind not in CHUNKS:
+            self.pause()
+        match kind:
+            case "tool_call":
+                return [self._announced(update, place)]
+            case "plan":
+                plan = {"type": "items", "planId": PLAN, "entries": update.get("entries", [])}
+                return [{**without(update, "entries"), "sessionUpdate": "plan_update", "plan": plan}]
+            case "current_mode_update":
+                self.options.set_mode(str(update.get("currentModeId")))
+                rest = without(update, "currentModeId")
+                return [{**rest, "sessionUpdate": "config_option_update", "configOptions": self.options.all()}]
+            case "config_option_update":
+                self.options.replace(update.get("configOptions") or (), place.at("configOptions"))
+                return [{**update, "configOptions": self.options.all()}]
+            case "usage_update" if update.get("cost", 0) is None:
+                return [without(update, "cost")]
+            case _:
+                pass
+        made = self.convert("SessionUpdate", update, place)
+        if made is LOST:
+            return []
+        if kind in CHUNKS:
+            made = {**made, "messageId": self._message(kind, update.get("messageId"))}
+        elif kind == "tool_call_update":
+            self._calls.add(str(update.get("toolCallId")))
+        return [made]
+
+    def _message(self, kind: str, message_id: object) -> str:
+        if isinstance(message_id, str):
+            self._run = None
+            return message_id
+        if self._run is None or self._run[0] != kind:
+            self._run = kind, self.message_id()
+        return self._run[1]
+
+    def _announced(self, update: Json, place: Place) -> Json:
+        """A tool call that appears. Announced again it is as it is then: what is left out goes."""
+        call = str(update.get("toolCallId"))
+        made = {**self._tool_call(update, place), "sessionUpdate": "tool_call_update"}
+        if call in self._calls:
+            made = {**dict.fromkeys((*CLEARABLE[:-1], *LISTS)), "kind": "other", "status": "pending", **made}
+        self._calls.add(call)
+        return made
+
+    # --- hooks
+
+    def _tool_call(self, update: Json, place: Place) -> Json:
+        said = {key: value for key, value in update.items() if value is not None or key not in (*CLEARABLE, *LISTS)}
+        made: Json = self.by_row("ToolCallUpdate", said, place)
+        return made
+
+    def _block(self, block: Any, place: Place) -> Any:
+        found = original(block)
+        known = TABLE["ContentBlock"].rows  # type: ignore[union-attr]
+        return self.by_row("ContentBlock", block, place) if found is None or found.get("type") in known else found
+
+    def _item(self, item: Any, place: Place) -> Any:
+        found = original(item)
+        if found is None or found.get("type") == "content" or not self._is_shown(found):
+            return self.by_row("ToolCallContent", item, place)
+        return found
+
+    def _is_shown(self, item: Json) -> bool:
+        """Whether an item is no terminal, or one that may stand in tool calls."""
+        terminals = self._terminals()
+        return item.get("type") != "terminal" or terminals is None or item.get("terminalId") in terminals
+
+    def _terminal(self, item: Any, place: Place) -> Any:
+        if self._is_shown(as_object(item)):
+            return item
+        place.lose("the client owns terminals in v1, the agent in v2; this one is unknown", item)
+        return LOST
+
+    def _location(self, location: Any, place: Place) -> Any:
+        if as_object(location).get("line") != 0:
+            return location
+        place.at("line").lose("lines count from 1 in v2", 0)
+        return without(location, "line")
+
+    def _option(self, option: Any, place: Place) -> Any:
+        source, found = as_object(option), original(option)
+        if found is not None and found.get("type") == "boolean" and found.get("configId") == source.get("id"):
+            return {**found, "currentValue": source.get("currentValue") == ON[True]}
+        if source.get("type") != "select":
+            return self.by_row("SessionConfigOption", source, place)
+        choices = [one for one in source.get("options") or () if as_object(one).get("options") != []]
+        if not choices:
+            place.at("options").lose("an option of v2 offers at least one value", option)
+            return LOST
+        return self.by_row("SessionConfigOption", {**source, "options": choices}, place)
+
+    def _server(self, server: Any, place: Place) -> Any:
+        if as_object(server).get("type") != "sse":
+            return self.by_row("McpServer", server, place)
+        place.lose("v2 has no MCP servers over SSE", server)
+        raise invalid_params("an MCP server over SSE cannot be used", pointer=json_pointer(place.path))
+
+    def _terminal_method(self, method: Any, place: Place) -> Any:
+        made: Json = self.by_row("AuthMethodTerminal", method, place)
+        if isinstance(made.get("env"), dict):
+            made["env"] = [{"name": name, "value": value} for name, value in as_object(made["env"]).items()]
+        return made
+
+
+class OptionsOfV1:
+    """The modes and options that an agent of v1 offers, as options of v2. An agent of v1 that has options offers its modes among them too,
+    so modes alone become an option.
+    """
+
+    def __init__(self, walker: Walker) -> None:
+        self._walker = walker
+        self._modes: Json = {}
+        self._options: list[Json] = []
+
+    def begin(self, result: Mapping[str, Any], place: Place) -> None:
+        """Take in the result of `session/new`, `load`, `resume` or `fork`."""
+        self._modes = as_object(result.get("modes"))
+        self.replace(result.get("configOptions") or (), place.at("configOptions"))
+
+    def replace(self, options: Sequence[Any], place: Place) -> None:
+        """Take in all options anew."""
+        self._options = self._walker.convert("SessionConfigOption", list(options), place)
+
+    def set_mode(self, mode_id: str) -> None:
+        """Take in another mode."""
+        self._modes = {**self._modes, "currentModeId": mode_id}
+        for one in self._options:
+            if one.get("category") == MODE and one.get("type") == "select":
+                one["currentValue"] = mode_id
+
+    @property
+    def mode_option(self) -> str | None:
+        """The id of the option that stands for modes, where the agent itself has none."""
+        if not self._modes.get("availableModes") or any(one.get("category") == MODE for one in self._options):
+            return None
+        taken = {one.get("configId") for one in self._options}
+        return next(name for name in (MODE, *(f"{MODE}{number}" for number in range(2, 1000))) if name not in taken)
+
+    def all(self) -> list[Json]:
+        """All options as they are now."""
+        name = self.mode_option
+        if name is None:
+            return list(self._options)
+        values = [{**without(one, "id"), "value": one["id"]} for one in map(as_object, self._modes["availableModes"])]
+        option: Json = {
+            **without(self._modes, "availableModes", "currentModeId"),
+            "configId": name,
+            "name": "Mode",
+            "category": MODE,
+            "type": "select",
+            "currentValue": self._modes.get("currentModeId"),
+            "options": values,
+        }
+        return [option, *self._options]

@@ -1,0 +1,154 @@
+"""The walk over a message of one version that makes one of the other, by a table of what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, cast
+
+from acp_session.diffs import as_object
+from jsonrpc_bindings.json_types import is_array
+
+from .losses import CARRIER, Place
+
+Json: TypeAlias = "dict[str, Any]"
+Hook: TypeAlias = "Callable[[Any, Place], Any]"
+"""Converts a value in place of its row; `LOST` where nothing of it goes on."""
+
+LOST: Final = object()
+MEANING: Final = "the other version gives this a meaning of its own"
+
+
+def without(source: Mapping[str, Any], *keys: str) -> Json:
+    """An object without some of its fields."""
+    return {key: value for key, value in source.items() if key not in keys}
+
+
+def carried(source: Mapping[str, Any], original: Mapping[str, Any]) -> Json:
+    """An object that brings its original along."""
+    return {**source, "_meta": {**as_object(source.get("_meta")), CARRIER: dict(original)}}
+
+
+def original(source: Any) -> Json | None:
+    """What an object brings along, if it does."""
+    found = as_object(as_object(source).get("_meta")).get(CARRIER)
+    return as_object(found) if isinstance(found, dict) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Object:
+    """An object that differs. What is not named goes on as it is.
+
+    `rename`: fields of v1 and their names in v2. `fields`: fields, by the names of v1, and the rows of their values, or of the items of
+    these. `only_v2`: fields that v1 does not have, and why that matters; without a reason v1 carries the field along. `v1_needs`: what v1
+    gets where v2 leaves a field out. `code`: fields, by either name, that code converts.
+    """
+
+    rename: Mapping[str, str] = field(default_factory=dict[str, str])
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    only_v2: Mapping[str, str] = field(default_factory=dict[str, str])
+    v1_needs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    code: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Union:
+    """Variants that a tag tells apart. `rows`: the row of each tag that both versions have. `default`: the tag that v1 leaves out. `lost`:
+    what v1 says of a tag that it does not have. `only_v1` and `only_v2`: the tags of one version that code converts.
+    """
+
+    rows: Mapping[str, str]
+    tag: str = "type"
+    default: str | None = None
+    lost: str = ""
+    only_v1: frozenset[str] = frozenset()
+    only_v2: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Values:
+    """Words of which v1 has but these. `near`: the nearest for a word of v2; `other`: for any other word; `None`: it is left out."""
+
+    known: frozenset[str]
+    other: str | None
+    near: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+Row: TypeAlias = "Object | Union | Values"
+
+
+class Walker:
+    """Converts to a version by `table`; `hooks` convert the values of rows that need code, `NAME?` a variant that v1 does not have."""
+
+    def __init__(self, version: Literal[1, 2], table: Mapping[str, Row], hooks: Mapping[str, Hook]) -> None:
+        self.version = version
+        self._table = table
+        self._hooks = hooks
+
+    def convert(self, name: str, value: Any, place: Place) -> Any:
+        """A value, or each item of a list, in the other version. `LOST`: nothing of it goes on; in a list it is left out."""
+        if is_array(value):
+            made = [self.convert(name, one, place.at(index)) for index, one in enumerate(value)]
+            return [one for one in made if one is not LOST]
+        hook = self._hooks.get(name)
+        return self.by_row(name, value, place) if hook is None else hook(value, place)
+
+    def by_row(self, name: str, value: Any, place: Place) -> Any:
+        """As `convert`, without hooks for the value itself."""
+        match self._table.get(name), value:
+            case Values() as row, str():
+                return self._word(row, value, place)
+            case Union() as row, dict():
+                return self._variant(name, row, cast("Json", value), place)
+            case Object() as row, dict():
+                return dict(self._fields(row, cast("Json", value), place))
+            case _:
+                return value
+
+    def _fields(self, row: Object, source: Json, place: Place) -> Iterator[tuple[str, Any]]:
+        to_v2 = self.version == 2
+        renamed = row.rename if to_v2 else {new: old for old, new in row.rename.items()}
+        strange = {*row.rename.values(), *(key for key, why in row.only_v2.items() if why)} if to_v2 else {*row.rename}
+        if not to_v2:
+            source = {**row.v1_needs, **source}
+        for key, value in source.items():
+            if key in strange and key not in renamed:
+                place.at(key).lose(MEANING, value)
+                continue
+            if not to_v2 and row.only_v2.get(key):
+                if value is not None:
+                    place.at(key).lose(row.only_v2[key], value)
+                continue
+            new = renamed.get(key, key)
+            of = row.fields.get(key if to_v2 else new)
+            made = value if of is None else self.convert(of, value, place.at(key))
+            if made is not LOST:
+                yield new, made
+
+    def _variant(self, name: str, row: Union, source: Json, place: Place) -> Any:
+        to_v2 = self.version == 2
+        tag: Any = source.get(row.tag, row.default)
+        known = row.rows.get(tag) if isinstance(tag, str) else None
+        if known is None and not to_v2:
+            if f"{name}?" in self._hooks:
+                return self._hooks[f"{name}?"](source, place)
+            place.lose(row.lost, source)
+            return LOST
+        if known is None and isinstance(tag, str) and tag in row.only_v2:
+            place.lose(MEANING, source)
+            return LOST
+        made = source if known is None else self.convert(known, source, place)
+        if row.default is None or not isinstance(made, dict):
+            return made
+        kept = without(cast("Json", made), row.tag)
+        return {row.tag: tag, **kept} if to_v2 or tag != row.default else kept
+
+    def _word(self, row: Values, value: str, place: Place) -> Any:
+        if self.version == 2 or value in row.known:
+            return value
+        near = row.near.get(value, row.other)
+        if near is None:
+            place.lose(f"v1 has no {value!r} here", value)
+            return LOST
+        place.lose(f"v1 has no {value!r} here; {near!r} is sent instead", value, "changed")
+        return near

@@ -1,0 +1,55 @@
+"""Modes of a session: what v1 calls modes, and v2 the option of category `mode`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from acp_bindings import v2
+
+MODE: Final = "mode"
+"""The category of the option that is the mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One mode that a session can be in."""
+
+    id: str
+    name: str
+    description: str | None = None
+
+
+def mode_option(options: Sequence[v2.SessionConfigOption]) -> v2.SessionConfigSelect | None:
+    """The option that is the mode of a session; `None` where it has no modes."""
+    selects = (one for one in options if isinstance(one, v2.SessionConfigSelect))
+    return next((one for one in selects if one.category == MODE), None)
+
+
+def modes_of(option: v2.SessionConfigSelect) -> tuple[Mode, ...]:
+    """The values of an option as modes, without their groups."""
+    found: list[v2.SessionConfigSelectOption] = []
+    listed: Sequence[Any] = option.options
+    for one in listed:
+        found += one.options if isinstance(one, v2.SessionConfigSelectGroup) else [one]
+    return tuple(Mode(one.value, one.name, one.description) for one in found)
+
+
+def with_value(
+    options: Sequence[v2.SessionConfigOption], config_id: str, value: object
+) -> list[v2.SessionConfigOption]:
+    """The options once one of them has this value. Raises `ValueError`."""
+    found = list(options)
+    for index, one in enumerate(options):
+        if one.config_id != config_id:
+            continue
+        if isinstance(one, v2.SessionConfigSelect):
+            fits = value in [choice.id for choice in modes_of(one)]
+        else:
+            fits = isinstance(one, v2.SessionConfigBoolean) and isinstance(value, bool)
+        if not fits:
+            raise ValueError(f"the option {config_id!r} cannot have the value {value!r}")
+        found[index] = one.__replace__(current_value=value)
+        return found
+    raise ValueError(f"the session has no option {config_id!r}")

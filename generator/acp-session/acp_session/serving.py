@@ -1,0 +1,93 @@
+"""An agent at the far end of a client: on standard input and output, or at any transport, in the version that `initialize` agrees on.
+
+Sources: the pages of v1 and v2 on initialization; the schema of v2 (`InitializeResponse`, `UnsupportedProtocolVersionErrorData`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager
+from typing import Unpack
+
+from jsonrpc_bindings.connection import Connection
+from jsonrpc_bindings.framing import LIMIT, framing
+from jsonrpc_bindings.peers import Options, Side, Transport
+from jsonrpc_bindings.stdio import Own
+
+from .agent import Agent
+from .agent_core import AgentCore
+from .arguments import require_instance
+from .codec import AgentAsV1
+from .codec.losses import log_loss
+from .handshake import VERSIONS, Opening, Stage, known_versions
+
+
+def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]) -> None:
+    """Be the agent on standard input and output until the input ends: the whole `main` of a program. What the program prints goes to
+    standard error. Raises `RuntimeError` inside an event loop, where `serve_agent` belongs.
+    """
+    known = known_versions(versions)
+    require_instance(Agent, agent=agent)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        raise RuntimeError("an event loop runs already: await 'serve_agent' there")
+    try:
+        asyncio.run(_run(agent, known, options))
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+async def _run(agent: Agent, versions: Collection[int], options: Options) -> None:
+    transport = await Own.open(framing("lines", LIMIT), grace=options.get("grace", 2.0))
+    await serve_agent(agent, transport, versions=versions, **options)
+
+
+async def serve_agent(
+    agent: Agent,
+    transport: Transport,
+    *,
+    versions: Collection[int] = VERSIONS,
+    user: str | None = None,
+    **options: Unpack[Options],
+) -> None:
+    """Be the agent at a transport until the client ends. One agent may serve any number of clients at once.
+
+    `user`: who is logged in from the beginning, as where a web server knows it. The work of a turn that is cancelled has `grace` seconds to
+    end; the turn then ends without it.
+
+    A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin
+    anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
+    """
+    require_instance(Agent, agent=agent)
+    opening = Opening(transport, known_versions(versions), options.get("monitor"), options.get("told"))
+    try:
+        found = await opening.next()
+        while found is not None:
+            stage = Stage(opening, *found)
+            core = AgentCore(agent, user=user, grace=options.get("grace", 2.0))
+            async with _side(core, found[0]) as side:
+                connection = Connection(side.wire, side.side, side.other, side, stage, **options)
+                side.attach(connection)
+                await connection.run()
+            found = stage.following
+    finally:
+        await transport.close()
+
+
+@asynccontextmanager
+async def _side(core: AgentCore, version: int) -> AsyncGenerator[Side]:
+    """What serves a client of this version."""
+    if version != 1:
+        yield core
+        return
+    codec = AgentAsV1(core, on_loss=log_loss)
+    core.connect(codec.v2_client, codec.client_services)
+    try:
+        yield codec
+    finally:
+        await core.disconnected()
+        await codec.close()

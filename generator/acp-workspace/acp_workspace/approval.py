@@ -1,0 +1,60 @@
+"""Where people decide: what an agent wants to do, shown before it is done.
+
+    async def approve(request: ApprovalRequest) -> bool:
+        return await dialog(f"Let the agent run {request.command_line}?")
+
+Sources: the file-system page, section "User Consent"; the terminals page.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from .errors import refused
+from .hooks import maybe_await
+
+
+@dataclass(frozen=True, slots=True)
+class FileApprovalRequest:
+    """A file that an agent wants to write: `path` as it was asked for, `real` where it leads, `content` the new text."""
+
+    session_id: str
+    path: str
+    real: str
+    content: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandApprovalRequest:
+    """A command that an agent wants to run, in the directory `cwd`. `environment` is what the agent sets, not all that the command gets.
+
+    >>> CommandApprovalRequest("s", "rm", ("-r", "a b"), "/srv").command_line
+    "rm -r 'a b'"
+    """
+
+    session_id: str
+    command: str
+    arguments: tuple[str, ...]
+    cwd: str
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def command_line(self) -> str:
+        """The command as one would type it. What it holds is the agent's: show it as plain text."""
+        return shlex.join((self.command, *self.arguments))
+
+
+ApprovalRequest: TypeAlias = "FileApprovalRequest | CommandApprovalRequest"
+Approve: TypeAlias = "Callable[[ApprovalRequest], Awaitable[bool] | bool]"
+"""Asks the user, or a policy. Only `True` is consent. A `RequestError` that it raises is the answer to the agent."""
+
+
+async def require_approval(approve: Approve | None, request: ApprovalRequest, subject: str) -> None:
+    """Return where the request is approved, or where nobody is to be asked. Raises `RequestError` -32001 otherwise."""
+    if approve is None:
+        return
+    if await maybe_await(approve(request)) is not True:
+        raise refused(subject, "the user has not approved it")

@@ -1,0 +1,59 @@
+"""The error that answers a request: what a handler raises and a connection sends."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Any, Final
+
+from acp_bindings import RequestError as RequestError
+
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+REFUSED: Final = -32001
+"""A path that the roots, the policy or the operating system refuse. ACP gives -32000 another meaning."""
+NOT_FOUND: Final = -32002
+UNSUPPORTED_VERSION: Final = -32022
+"""A version of the protocol that is not spoken here (schema of v2)."""
+
+
+def invalid_params(sentence: str, **data: Any) -> RequestError:
+    """The params are malformed: -32602."""
+    return RequestError(INVALID_PARAMS, sentence, data or None)
+
+
+def not_found(path: str) -> RequestError:
+    """There is no such file or directory: -32002 (file-system page, "Error Handling")."""
+    return RequestError(NOT_FOUND, "there is no such file or directory", {"path": path})
+
+
+def refused(path: str, reason: str) -> RequestError:
+    """Roots, policy or permissions refuse the path: -32001, the path in `data`."""
+    return RequestError(REFUSED, f"access is refused: {reason}", {"path": path})
+
+
+def failed(path: str, reason: str) -> RequestError:
+    """Anything else that keeps a file from being read or written: -32603."""
+    return RequestError(INTERNAL_ERROR, reason, {"path": path})
+
+
+def os_failure(path: str, error: OSError) -> RequestError:
+    """What the operating system says of a file."""
+    match error.errno:
+        case errno.ENOENT | errno.ENOTDIR:
+            return not_found(path)
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return refused(path, "the operating system does not permit it")
+        case errno.ELOOP | errno.EXDEV:
+            return refused(path, "it leads through a link or a mount point that cannot be followed")
+        case errno.EISDIR:
+            return failed(path, "it is a directory")
+        case errno.EINVAL:
+            return failed(path, "it is not a regular file")
+        case errno.ENOSPC | errno.EDQUOT:
+            return failed(path, "there is no space left; the file is unchanged")
+        case errno.EFBIG:
+            return failed(path, "the file would be larger than the system allows; it is unchanged")
+        case number:
+            return failed(path, f"the operating system reports: {os.strerror(number or errno.EIO).lower()}")

@@ -1,0 +1,220 @@
+"""The file-system capability of a v1 client: `fs/read_text_file` and `fs/write_text_file`, held inside the session's roots.
+
+    files = FileSystem(workspace, FilePolicy(extensions=frozenset({".py", ".md"})))
+    capabilities = v1.ClientCapabilities(fs=files.capabilities())      # advertises what is configured, and no more
+    result = await files.read_text_file(request.params)                # or `files.read(session_id, path)`, without a request
+
+Roots are asked for at each request: a `ClientWorkspace` has them, or a mapping by session. Files lie in a `FileBackend`: on the disk of
+this machine where nothing else is named. Nothing is opened for a session without roots, where the backend cannot keep an access inside
+them, or against the policy. Errors are `RequestError`: -32002 not found, -32001 refused by roots, policy, user or operating system,
+-32602 malformed params, -32603 anything else; paths are in `data`, contents never are.
+
+Sources: the file-system page; the RFD on `additionalDirectories`, "Client responsibilities".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from acp_bindings import v1
+
+from .approval import Approve, FileApprovalRequest, require_approval
+from .backend import Access, FileBackend, Lines, cut
+from .disk import DiskBackend
+from .errors import INVALID_PARAMS, METHOD_NOT_FOUND, RequestError, failed, invalid_params, refused
+from .hooks import Phase, maybe_await, report_steps
+from .policy import DEFAULT_LIMIT, FilePolicy
+from .scope import Scope, is_absolute
+from .workers import Workers
+from .workspace import Roots, RootsSource, session_roots
+
+__all__ = ["DEFAULT_LIMIT", "Buffer", "FileEvent", "FilePolicy", "FileSystem", "OnChange", "OnFileEvent"]
+
+Action: TypeAlias = Literal["read", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileEvent:
+    """Something that happens to a file, for the user to see: it starts, is done, or failed. Contents are never part of it.
+
+    `path` is what the agent sent, whatever characters it holds: escape it where you show it.
+    """
+
+    session_id: str
+    path: str
+    action: Action
+    phase: Phase
+    reason: str = ""
+
+
+OnFileEvent: TypeAlias = "Callable[[FileEvent], Awaitable[object] | object]"
+"""Called with each file that is read or written."""
+Buffer: TypeAlias = "Callable[[str], Awaitable[str | None] | str | None]"
+"""The unsaved text of a file that is open in the editor, by its path; `None` where it has none."""
+OnChange: TypeAlias = "Callable[[str], Awaitable[object] | object]"
+"""Called with the path of a file that was written, for an editor to load it anew, or for version control."""
+
+
+class FileSystem:
+    """Reads and writes text files, for any number of sessions and concurrent requests of one event loop.
+
+    `roots` has the roots of each session; a mapping may change at any time, and a request that is under way fails then, unless it has
+    changed its file already. `on_event` is called with every step of every request, refusals included. `approve` is asked before each
+    write; `None` lets them pass. `buffer` is asked for unsaved text before a file is read, and `on_change` is called after a write, each
+    with the path of the request and, where links lead elsewhere, with the real path too; `acp_workspace.versioning.GitStage()` is an
+    `on_change`. Hooks may be async; what they raise is an error of your program and is passed on unchanged. `workers` runs the work on
+    the disk.
+    """
+
+    def __init__(
+        self,
+        roots: RootsSource | Mapping[str, Roots],
+        policy: FilePolicy | None = None,
+        *,
+        backend: FileBackend | None = None,
+        on_event: OnFileEvent = lambda event: None,
+        approve: Approve | None = None,
+        buffer: Buffer | None = None,
+        on_change: OnChange | None = None,
+        workers: Workers | None = None,
+    ) -> None:
+        self.policy = policy or FilePolicy()
+        self.backend: FileBackend = backend or DiskBackend(self.policy, workers)
+        self._source: RootsSource | Mapping[str, Roots] = roots
+        self._on_event = on_event
+        self._approve = approve
+        self._buffer = buffer
+        self._on_change = on_change
+
+    def capabilities(self) -> v1.FileSystemCapabilities:
+        """What to advertise: the methods that the policy allows, where they are safe.
+
+        >>> FileSystem({}, FilePolicy(write=False)).capabilities()
+        FileSystemCapabilities(read_text_file=True, write_text_file=False)
+        """
+        safe = self.backend.is_usable
+        return v1.FileSystemCapabilities(
+            read_text_file=self.policy.read and safe, write_text_file=self.policy.write and safe
+        )
+
+    async def clean(self, session_id: str) -> tuple[str, ...]:
+        """Remove the temporary files that a killed client left in the roots of a session; their paths. That looks into every folder of the
+        roots once; requests are served meanwhile. Raises `OSError` where the folder for backups cannot be made.
+        """
+        return await self.backend.clean(session_roots(self._source, session_id))
+
+    def close(self) -> None:
+        """Let no session use anything any more, and let the threads end."""
+        self._source = {}
+        self.backend.close()
+
+    async def read_text_file(self, params: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
+        """Handle `fs/read_text_file`. Raises `RequestError`."""
+        content = await self.read(params.session_id, params.path, params.line, params.limit)
+        return v1.ReadTextFileResponse(content=content)
+
+    async def write_text_file(self, params: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
+        """Handle `fs/write_text_file`. Raises `RequestError`."""
+        await self.write(params.session_id, params.path, params.content)
+        return v1.WriteTextFileResponse()
+
+    async def read(self, session_id: str, path: str, line: int | None = None, limit: int | None = None) -> str:
+        """The text of a file, or `limit` lines from `line` on (counted from 1).
+
+        What the editor has not saved comes before what the backend has. The text is decoded; a byte order mark is no part of it. Line
+        ends are as in the file. A file that is larger than `max_read` is read as far as the lines that are asked for. Raises
+        `RequestError`.
+        """
+        wanted = Lines(line, limit)
+
+        async def work(access: Access) -> str:
+            unsaved = await self._unsaved(access, path)
+            if unsaved is not None:
+                access.check()
+                return cut(path, unsaved, wanted, self.policy)
+            return await self.backend.read(access, path, wanted)
+
+        return await self._report(session_id, path, "read", work)
+
+    async def write(self, session_id: str, path: str, content: str) -> str:
+        """Make a file hold a text, old content or new and never a mixture; missing folders are made. Returns the real path.
+
+        If the call is cancelled, the file is left alone or has been replaced when the cancellation arrives; nothing happens later. Raises
+        `RequestError`.
+        """
+
+        async def work(access: Access) -> str:
+            _require_writable_text(path, content, self.policy)
+            approved: str | None = None
+            if self._approve is not None:
+                approved = await self.backend.locate(access, path, writing=True)
+                request = FileApprovalRequest(session_id, path, approved, content)
+                await require_approval(self._approve, request, path)
+                access.check()
+            return await self.backend.write(access, path, content, approved=approved)
+
+        return await self._report(session_id, path, "write", work)
+
+    def _roots(self, session_id: str, action: Action) -> Roots:
+        allowed = self.policy.read if action == "read" else self.policy.write
+        if not allowed or not self.backend.is_usable:
+            method = f"fs/{action}_text_file"
+            raise RequestError(METHOD_NOT_FOUND, f"{method} is not supported here", {"method": method})
+        return session_roots(self._source, session_id)
+
+    async def _unsaved(self, access: Access, path: str) -> str | None:
+        if self._buffer is None:
+            return None
+        real = await self.backend.locate(access, path, writing=False)
+        for name in dict.fromkeys((path, real)):
+            content = await maybe_await(self._buffer(name))
+            if content is not None:
+                return content
+        return None
+
+    async def _report(
+        self, session_id: str, path: str, action: Action, work: Callable[[Access], Awaitable[str]]
+    ) -> str:
+        done: list[str] = []
+
+        async def report(phase: Phase, reason: str) -> None:
+            try:
+                if phase == "done" and done and self._on_change is not None:
+                    for name in dict.fromkeys((path, *done)):
+                        await maybe_await(self._on_change(name))
+            finally:
+                await maybe_await(self._on_event(FileEvent(session_id, path, action, phase, reason)))
+
+        async def whole() -> str:
+            roots = self._roots(session_id, action)
+            _require_absolute(path, roots)
+            return await work(Access(roots, lambda: self._require_current(session_id, path, roots), done.append))
+
+        return await report_steps(whole, report, lambda: bool(done))
+
+    def _require_current(self, session_id: str, path: str, roots: Roots) -> None:
+        try:
+            is_current = session_roots(self._source, session_id) == roots
+        except RequestError:
+            is_current = False
+        if not is_current:
+            raise refused(path, "the workspace roots of the session have changed")
+
+
+def _require_absolute(path: str, roots: Roots) -> None:
+    flavour = roots.flavour if isinstance(roots, Scope) else roots.scope.flavour
+    if not is_absolute(path, flavour):
+        raise RequestError(INVALID_PARAMS, "'path' must be an absolute path", {"path": path, "pointer": "/path"})
+
+
+def _require_writable_text(path: str, content: str, policy: FilePolicy) -> None:
+    try:
+        size = len(content.encode())
+    except UnicodeEncodeError:
+        raise invalid_params("'content' is not Unicode text", pointer="/content", path=path) from None
+    if "\0" in content:
+        raise invalid_params("'content' is binary: it contains NUL characters", pointer="/content", path=path)
+    if size > policy.max_write:
+        raise failed(path, f"the content is larger than {policy.max_write} bytes")

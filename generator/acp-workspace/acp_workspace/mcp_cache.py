@@ -1,0 +1,196 @@
+"""The roots of an MCP client, as a server uses them.
+
+Source: MCP, "Roots", revisions 2025-06-18, 2025-11-25 and 2026-07-28.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias, cast
+
+from mcp_bindings import roots
+
+from .containment import AccessDenied, Place, Root, open_file, places, reach
+from .errors import refused
+from .mcp_uris import Target, path_of
+from .scope import MOST_ROOTS, Scope
+
+Answer: TypeAlias = "roots.ListRootsResult | Mapping[str, Any]"
+"""The result of `roots/list`: decoded, or as JSON, of which one malformed entry does not lose the others."""
+
+INPUT_REQUEST: Final[Mapping[str, str]] = {"method": "roots/list"}
+"""What a server of 2026-07-28 puts into `inputRequests` to ask for roots; give the response to `bound`."""
+
+
+class RootsUnsupported(LookupError):
+    """The client has not declared the `roots` capability, so it is not asked."""
+
+
+class _Listed:
+    """A root as the client named it, and what stands there now: a directory, or a file in one."""
+
+    def __init__(self, uri: str, path: str) -> None:
+        self.uri = uri
+        self._path = path
+        self._target: Target | None = None
+        self.reason = ""
+
+    def now(self) -> Target | None:
+        """What can be used of it; bound anew where another one stands there by now, or one for the first time."""
+        if self._target is not None and not self._target.is_there:
+            self._target.root.close()
+            self._target = None
+        if self._target is None:
+            try:
+                self._target = Target.bind(self._path)
+            except AccessDenied as error:
+                self.reason = error.reason
+            except OSError as error:
+                self.reason = os.strerror(error.errno or 0).lower()
+        return self._target
+
+    def holds(self, path: str) -> bool:
+        """Whether a path lies in the root by its text."""
+        return bool(Scope(self._path, flavour="posix").locate(path))
+
+
+class ServerRoots:
+    """What a client has exposed, as a server can use it. Every use looks anew: a root that is made after it was listed, or removed and made
+    again, is usable from then on.
+    """
+
+    def __init__(self, listed: Sequence[_Listed], malformed: Iterable[tuple[str, str]] = ()) -> None:
+        self._listed = tuple(listed)
+        self._malformed = tuple(malformed)
+
+    def _now(self) -> tuple[Target, ...]:
+        return tuple(found for one in self._listed if (found := one.now()) is not None)
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """The directories that can be used at this moment, in the client's order."""
+        return tuple(one.root for one in self._now() if one.file is None)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The real paths of the roots that are files and can be used at this moment."""
+        return tuple(one.real for one in self._now() if one.file is not None)
+
+    @property
+    def unusable(self) -> tuple[tuple[str, str], ...]:
+        """The URIs that cannot be used at this moment, with the reason: those that never can come last."""
+        return (*((one.uri, one.reason) for one in self._listed if one.now() is None), *self._malformed)
+
+    def contains(self, path: str) -> bool:
+        """Whether an absolute path lies in a root, links followed. For planning; `open` decides."""
+        try:
+            return bool(self._places(path))
+        except (AccessDenied, OSError):
+            return False
+
+    def open(self, path: str) -> int:
+        """Open a file or directory for reading by descriptor, proven to lie in a root. The caller closes it.
+
+        Raises `RequestError` -32001 where it lies outside, `OSError` where it cannot be opened: a root may have become unavailable.
+        """
+        now = self._now()
+
+        def use(place: Place) -> int:
+            if not any(one.holds(place) for one in now):
+                raise AccessDenied(path, "it is outside the roots")
+            return open_file(place.root, place.parts, os.O_RDONLY)
+
+        try:
+            return reach([one.root for one in now], path, use)
+        except AccessDenied as error:
+            if any(one.holds(path) and one.now() is None for one in self._listed):
+                raise FileNotFoundError(errno.ENOENT, "the root does not exist at the moment", path) from None
+            raise refused(path, error.reason) from None
+
+    def require(self, path: str) -> tuple[Place, ...]:
+        """Where an absolute path leads. Raises `RequestError` -32001 where it leads outside the roots."""
+        try:
+            found = self._places(path)
+        except AccessDenied as error:
+            raise refused(path, error.reason) from None
+        except OSError:
+            raise refused(path, "a link in the path is broken") from None
+        if not found:
+            raise refused(path, "it is outside the roots")
+        return found
+
+    def _places(self, path: str) -> tuple[Place, ...]:
+        now = self._now()
+        found = places([one.root for one in now], path)
+        return tuple(place for place in found if any(one.holds(place) for one in now))
+
+
+class RootsCache:
+    """The roots of the client, for an MCP server: asked for once, and again after each change.
+
+    `capabilities` are the client's, from `initialize` or from the request that is served. `ask` sends `roots/list` and returns the
+    result; call `changed` on `notifications/roots/list_changed`. A client that announces no changes, as from 2026-07-28 on none does, is
+    asked each time.
+    """
+
+    def __init__(self, capabilities: roots.ClientCapabilities, ask: Callable[[], Awaitable[Answer]]) -> None:
+        declared = capabilities.roots
+        self.supported = isinstance(declared, roots.RootsCapability)
+        self.announces = isinstance(declared, roots.RootsCapability) and declared.list_changed is True
+        self._ask = ask
+        self._current: ServerRoots | None = None
+        self._generation = 0
+        self._lock = asyncio.Lock()
+
+    def changed(self) -> None:
+        """Forget what was learnt: the client has announced a change."""
+        self._generation += 1
+        self._current = None
+
+    async def current(self) -> ServerRoots:
+        """The roots, asked for if need be. Raises `RootsUnsupported`, and what `ask` raises."""
+        if not self.supported:
+            raise RootsUnsupported("the client has not declared the capability 'roots'")
+        async with self._lock:
+            while self._current is None:
+                generation = self._generation
+                found = bound(await self._ask())
+                if not self.announces:
+                    return found
+                if generation == self._generation:
+                    self._current = found
+            return self._current
+
+
+def bound(result: Answer) -> ServerRoots:
+    """A client's answer as roots of this machine. What is no plain `file://` URI, or malformed, is kept apart and loses no other root.
+
+    Raises `ValueError` for JSON that is no result of `roots/list` at all.
+    """
+    uris = list(_uris(result))
+    listed: list[_Listed] = []
+    malformed: list[tuple[str, str]] = []
+    for uri, reason in uris[:MOST_ROOTS]:
+        try:
+            if reason:
+                raise ValueError(reason)
+            listed.append(_Listed(uri, path_of(uri)))
+        except ValueError as error:
+            malformed.append((uri, str(error)))
+    malformed += [(uri, f"the list has more than {MOST_ROOTS} roots") for uri, _ in uris[MOST_ROOTS:]]
+    return ServerRoots(listed, malformed)
+
+
+def _uris(result: Answer) -> Iterator[tuple[str, str]]:
+    if isinstance(result, roots.ListRootsResult):
+        yield from ((root.uri, "") for root in result.roots)
+        return
+    entries = result.get("roots")
+    if not isinstance(entries, list):
+        raise ValueError("a result of roots/list must have an array 'roots'")
+    for entry in cast("list[object]", entries):
+        uri = cast("Mapping[str, object]", entry).get("uri") if isinstance(entry, Mapping) else None
+        yield (uri, "") if isinstance(uri, str) else (str(uri)[:200], "an entry must be an object with a 'uri'")

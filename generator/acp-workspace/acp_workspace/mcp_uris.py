@@ -1,0 +1,113 @@
+"""What a root of MCP is, a directory or a file in one, and the `file://` URI that names it.
+
+Source: MCP 2025-06-18, "Roots", "Security Considerations".
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+from typing import Self
+from urllib.parse import quote, unquote_to_bytes, urlsplit
+
+from .containment import AccessDenied, Place, Root, bind, open_regular, opened_root
+from .scope import Flavour, is_absolute, normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A directory, or a `file` in one, held open."""
+
+    root: Root
+    file: str | None = None
+
+    @classmethod
+    def bind(cls, path: str) -> Self:
+        """What stands at a path now. Raises `OSError`, `AccessDenied`."""
+        try:
+            return cls(bind(path))
+        except NotADirectoryError:
+            folder, name = os.path.split(os.path.realpath(path))
+            found = cls(bind(folder), name)
+        if not found.is_there:
+            found.root.close()
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return found
+
+    @property
+    def real(self) -> str:
+        """The real path."""
+        return self.root.real if self.file is None else f"{self.root.real.rstrip('/')}/{self.file}"
+
+    @property
+    def is_there(self) -> bool:
+        """Whether this very directory is still there; of a file, whether one of its name may be read in its directory."""
+        try:
+            if self.file is not None:
+                os.close(open_regular(self.root, (self.file,), os.O_RDONLY))
+            else:
+                with opened_root(self.root):
+                    pass
+        except (OSError, AccessDenied):
+            return False
+        return True
+
+    def holds(self, place: Place) -> bool:
+        """Whether a place in the directory lies in the root itself, which may be a file in it."""
+        return place.root is self.root and self.file in (None, *(place.parts if len(place.parts) == 1 else ()))
+
+
+def uri_of(path: str, flavour: Flavour = "posix") -> str:
+    r"""The `file://` URI of an absolute path. Raises `ValueError` for any other.
+
+    >>> uri_of("/srv/tide data/é#1")
+    'file:///srv/tide%20data/%C3%A9%231'
+    >>> uri_of("C:\\srv\\a b", "windows"), uri_of(r"\\nas\srv\a", "windows")
+    ('file:///C:/srv/a%20b', 'file://nas/srv/a')
+    """
+    if flavour == "windows" and is_absolute(path, flavour):
+        plain = normalise(path, flavour).replace("\\", "/")
+        if ".." in plain.split("/") or "\0" in plain:
+            raise ValueError("a path with '..' is not shown as a root")
+        return "file:" + ("//" if plain[1] == ":" else "") + ("/" if plain[1] == ":" else "") + quote(plain, safe="/:")
+    if not path.startswith("/") or "\0" in path:
+        raise ValueError("only an absolute path has a file URI")
+    if ".." in path.split("/"):
+        raise ValueError("a path with '..' is not shown as a root")
+    return "file://" + quote(os.fsencode(path), safe="/")
+
+
+def path_of(uri: str) -> str:
+    """The path that a root's URI names. Raises `ValueError` for anything that is not a plain, local `file://` URI.
+
+    Refused are other schemes and hosts, queries and fragments, relative paths, and whatever could climb: `.` and `..`, also written with
+    percent signs, encoded separators, backslashes and NUL (MCP, "Security Considerations": validate all root URIs).
+
+    >>> path_of("file:///srv/tide%20data"), path_of("file://localhost/srv/")
+    ('/srv/tide data', '/srv')
+    >>> path_of("file:///srv/%2e%2e/etc")
+    Traceback (most recent call last):
+    ValueError: the URI contains '.' or '..'
+    """
+    if any(ord(character) <= 0x20 or ord(character) == 0x7F for character in uri) or "\\" in uri:
+        raise ValueError("a URI must not contain spaces, control characters or backslashes")
+    parts = urlsplit(uri)
+    if not uri.lower().startswith("file://"):
+        raise ValueError("a root must be a file:// URI")
+    if parts.netloc.lower() not in ("", "localhost"):
+        raise ValueError("a root must be on this machine")
+    if "?" in uri or "#" in uri:
+        raise ValueError("a root must not have a query or a fragment")
+    if not parts.path.startswith("/"):
+        raise ValueError("a root must be an absolute path")
+    segments = [unquote_to_bytes(segment) for segment in parts.path.split("/")]
+    if any(segment in (b".", b"..") for segment in segments):
+        raise ValueError("the URI contains '.' or '..'")
+    if any(b"/" in segment or b"\\" in segment or b"\0" in segment for segment in segments):
+        raise ValueError("the URI encodes a separator or NUL")
+    try:
+        names = [segment.decode() for segment in segments if segment]
+    except UnicodeDecodeError:
+        raise ValueError("the URI is not UTF-8") from None
+    return "/" + "/".join(names)

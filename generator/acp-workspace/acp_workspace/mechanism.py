@@ -1,0 +1,226 @@
+"""How a path is opened beneath a directory without leaving it, and what this platform promises of that.
+
+Where the kernel has `openat2` (Linux 5.6 and newer) it opens the whole path in one step with `RESOLVE_BENEATH`, `RESOLVE_NO_SYMLINKS`,
+`RESOLVE_NO_MAGICLINKS` and `RESOLVE_NO_XDEV`. Elsewhere on POSIX every component is opened from the descriptor of the one before with
+`O_NOFOLLOW`. Where neither is possible (Windows), nothing is opened.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import stat
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Final
+
+_NOT_FOLLOWED: Final[int] = getattr(os, "O_NOFOLLOW", 0)
+_CLOSED_ON_EXEC: Final[int] = getattr(os, "O_CLOEXEC", 0)
+
+FOLDER: Final[int] = (
+    getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", os.O_RDONLY) | _NOT_FOLLOWED | _CLOSED_ON_EXEC
+)
+"""Flags that open a directory as a base, and for nothing else."""
+SYNCABLE_FOLDER: Final[int] = getattr(os, "O_DIRECTORY", 0) | os.O_RDONLY | _NOT_FOLLOWED | _CLOSED_ON_EXEC
+"""Flags that open a directory for listing and for bringing it to the disk."""
+NEVER_WAITING: Final[int] = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | _NOT_FOLLOWED | _CLOSED_ON_EXEC
+"""Flags that open a file and never wait for a pipe, never become the terminal."""
+
+_IS_RELATIVE: Final = bool(_NOT_FOLLOWED) and os.supports_dir_fd.issuperset(
+    (os.open, os.stat, os.mkdir, os.unlink, os.rename)
+)
+"""Whether files can be opened, made and removed relative to a directory."""
+
+_OPENAT2: Final = 437  # the same number on every architecture but Alpha
+_WITHOUT_LINKS: Final = 0x04 | 0x02
+_BENEATH_WITHOUT_LINKS_OR_MOUNTS: Final = 0x08 | _WITHOUT_LINKS | 0x01
+
+
+class Mechanism(Enum):
+    """What keeps an opening beneath its root."""
+
+    OPENAT2 = "openat2"
+    WALK = "walk"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantees:
+    """What this platform can promise. Whatever is not promised is refused, never tried.
+
+    `links`: no link, junction or `..` leads out of a root, not even one that is swapped in between check and use. `mounts`: no mount
+    point beneath a root is crossed; `bind_mounts`: not even one of the same file system. `atomic`: a write replaces a file as a
+    whole. `limits` says in sentences what is not promised.
+    """
+
+    mechanism: Mechanism
+    links: bool
+    mounts: bool
+    bind_mounts: bool
+    atomic: bool
+    limits: tuple[str, ...]
+
+    @property
+    def enforced(self) -> bool:
+        """Whether roots can be enforced as a security boundary here. If not, nothing is opened at all."""
+        return self.mechanism is not Mechanism.NONE
+
+
+# --- what holds here -------------------------------------------------------------------------------------------------
+
+
+def guarantees() -> Guarantees:
+    """What this platform can promise.
+
+    >>> guarantees().enforced
+    True
+    """
+    found = mechanism()
+    held = found is not Mechanism.NONE
+    by_id = found is Mechanism.OPENAT2 or (found is Mechanism.WALK and sys.platform == "linux")
+    limits: list[str] = []
+    if not held:
+        limits.append("Files cannot be opened relative to a directory here, so nothing is opened.")
+    if found is Mechanism.WALK:
+        limits.append("The kernel has no openat2: every component of a path is opened by itself, without links.")
+    if held and not by_id:
+        limits.append("A mount of the same file system inside a root is not distinguished from a folder.")
+    return Guarantees(found, held, held, by_id, held, (*limits, *(_LIMITS if held else ())))
+
+
+_LIMITS: Final = (
+    "A directory moved out of a root while a file in it is written: the write fails by its last check, unless it is moved after that.",
+    "Whoever may write into a root by other means can put content there from outside; only hard links are recognised.",
+    "None of this restricts a program that opens files by itself: run it in a sandbox.",
+)
+
+
+def mechanism() -> Mechanism:
+    """What keeps an opening beneath its root here."""
+    if _has_openat2():
+        return Mechanism.OPENAT2
+    return Mechanism.WALK if _has_walk() else Mechanism.NONE
+
+
+def _has_walk() -> bool:
+    tells_mounts = sys.platform != "linux" or os.path.exists("/proc/self/fdinfo")  # by their ids
+    return _IS_RELATIVE and tells_mounts
+
+
+@cache
+def _has_openat2() -> bool:
+    """Whether the kernel, and the sandbox around this process, let us use `openat2`."""
+    if sys.platform != "linux":
+        return False
+    base = os.open("/", FOLDER)
+    try:
+        os.close(_openat2(base, ".", FOLDER))
+    except OSError:
+        return False
+    finally:
+        os.close(base)
+    return True
+
+
+class _OpenHow(ctypes.Structure):
+    _fields_ = [("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64)]
+
+
+@cache
+def _syscall() -> Callable[..., int]:
+    function = ctypes.CDLL(None, use_errno=True).syscall
+    function.restype = ctypes.c_long
+    function.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t]
+    return function
+
+
+def _openat2(folder: int, path: str, flags: int, resolve: int = _BENEATH_WITHOUT_LINKS_OR_MOUNTS) -> int:
+    # Without O_NOFOLLOW, which would call a link in the last place "not a directory"; no link is followed all the same.
+    how = _OpenHow(flags & ~_NOT_FOLLOWED, 0, resolve)
+    name, number = os.fsencode(path), errno.EAGAIN
+    for _ in range(64):
+        found = int(_syscall()(_OPENAT2, folder, name, ctypes.byref(how), ctypes.sizeof(how)))
+        if found >= 0:
+            return found
+        number = ctypes.get_errno()
+        if number not in (errno.EINTR, errno.EAGAIN):
+            break
+    raise OSError(number, os.strerror(number), path)
+
+
+# --- opening ---------------------------------------------------------------------------------------------------------
+
+
+def open_beneath(base: int, parts: Sequence[str], flags: int) -> int:
+    """Open what lies beneath an open directory; no parts mean the directory itself.
+
+    Raises `OSError`: ELOOP for a link on the way, EXDEV for a mount point.
+    """
+    if not parts:
+        return os.open(".", flags, dir_fd=base)
+    return _open(base, parts, flags, crosses_mounts=False)
+
+
+def open_from_top(parts: Sequence[str]) -> int:
+    """Open a directory from `/`, as a base. Mount points are crossed. Raises `OSError` (ELOOP: a link)."""
+    base = os.open("/", FOLDER)
+    try:
+        return _open(base, parts, FOLDER, crosses_mounts=True) if parts else os.dup(base)
+    finally:
+        os.close(base)
+
+
+def _open(base: int, parts: Sequence[str], flags: int, *, crosses_mounts: bool) -> int:
+    """Open in one step where the kernel can, component by component elsewhere."""
+    if _has_openat2():
+        resolve = _WITHOUT_LINKS if crosses_mounts else _BENEATH_WITHOUT_LINKS_OR_MOUNTS
+        return _openat2(base, "/".join(parts), flags, resolve)
+    mount = None if crosses_mounts else _mount(base)
+    folder = os.dup(base)
+    for index, name in enumerate(parts):
+        try:
+            following = _enter(folder, name, FOLDER if index + 1 < len(parts) else flags)
+        finally:
+            os.close(folder)
+        folder = following
+        if mount is not None and not _is_on(folder, mount):
+            os.close(folder)
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), name)
+    return folder
+
+
+def _is_on(descriptor: int, mount: int) -> bool:
+    try:
+        return _mount(descriptor) == mount
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _enter(folder: int, name: str, flags: int) -> int:
+    """Open what a name in an open directory means, unless it is a link."""
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except NotADirectoryError:
+        if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from None
+        raise
+
+
+def _mount(descriptor: int) -> int:
+    """What tells one mount from another: its id on Linux, the device elsewhere. Raises `OSError` where it cannot be told."""
+    if sys.platform != "linux":
+        return os.fstat(descriptor).st_dev
+    number = os.open(f"/proc/self/fdinfo/{descriptor}", os.O_RDONLY | _CLOSED_ON_EXEC)
+    try:
+        lines = os.read(number, 4096).split(b"\n")
+    finally:
+        os.close(number)
+    for line in lines:
+        if line.startswith(b"mnt_id:"):
+            return int(line.removeprefix(b"mnt_id:"))
+    raise OSError(errno.EXDEV, "the mount of a file cannot be determined")

@@ -1,0 +1,136 @@
+"""Commands without input whose output is kept. The supervisor of the bindings ends each with all that it has started."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from jsonrpc_bindings import supervisor
+from jsonrpc_bindings.supervisor import Exit, Program
+from jsonrpc_bindings.tail import Tail
+
+_CHUNK: Final = 65536
+_DRAINED: Final = 1 << 20
+"""Bytes that are read at once when a command has ended: more than a pipe holds."""
+
+
+class Command:
+    """A command that runs or has run, with the end of what it printed. All methods belong to one event loop.
+
+    `on_output` is called with what it prints, as text.
+    """
+
+    def __init__(
+        self, program: Program, source: int, *, limit: int, grace: float, on_output: Callable[[str], object]
+    ) -> None:
+        self.tail = Tail(limit)
+        self._grace = grace
+        self._program = program
+        self._source: int | None = source
+        self._on_output = on_output
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[Exit] = self._loop.create_future()
+        os.set_blocking(source, False)
+        self._loop.add_reader(source, self._read)
+        program.watch(self._noticed)
+
+    @property
+    def exit(self) -> Exit | None:
+        """How it ended; `None` while it runs."""
+        return self._ended.result() if self._ended.done() and not self._ended.cancelled() else None
+
+    async def wait(self) -> Exit | None:
+        """Wait until it has ended, and return how; `None` where it was given up and could not be ended."""
+        await asyncio.wait([self._ended])
+        return self.exit
+
+    # --- what it prints, and its end
+
+    def _read(self) -> bool:
+        """Read what is there; whether more may be."""
+        assert self._source is not None
+        try:
+            chunk = os.read(self._source, _CHUNK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            chunk = b""
+        text = self.tail.add(chunk, is_last=not chunk)
+        if not chunk:
+            self._loop.remove_reader(self._source)
+            os.close(self._source)
+            self._source = None
+        if text:
+            self._on_output(text)
+        return bool(chunk)
+
+    def _drain(self) -> None:
+        for _ in range(_DRAINED // _CHUNK):
+            if self._source is None or not self._read():
+                return
+
+    def _noticed(self) -> None:
+        if not self._ended.done():
+            self._drain()
+            self._ended.set_result(self._program.exit or Exit(None, None))
+
+    # --- ending it
+
+    async def kill(self) -> None:
+        """End the command and all that it has started: asked first, made to after `grace` seconds. Returns when it has ended, or cannot."""
+        for pause in self._program.ending(self._grace):
+            await asyncio.sleep(pause)
+        if self.exit is None:
+            await asyncio.wait([self._ended], timeout=max(self._grace, 1.0))
+        if self.exit is not None:
+            self._drain()
+
+    def close(self) -> None:
+        """End at once all that still runs, and give up its descriptors. A second call does nothing."""
+        self._program.close()
+        if self._source is not None:
+            self._loop.remove_reader(self._source)
+            os.close(self._source)
+            self._source = None
+        if not self._ended.done():
+            self._ended.cancel()
+
+
+def start(
+    command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: int | None = None
+) -> tuple[Program, int]:
+    """Start a command, in an open directory where one is given; the program, and the descriptor that its output comes from.
+
+    It has no input; output and errors come as one stream. Raises `OSError`, `ValueError` for a NUL character.
+    """
+    source, sink = os.pipe()
+    # Python changes the directory in the child before it closes descriptors.
+    by_name = sys.platform == "linux" and os.path.isdir(f"/proc/self/fd/{folder}")
+    by_descriptor = None if by_name or folder is None else functools.partial(os.fchdir, folder)
+    try:
+        program = supervisor.start(
+            [command, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=sink,
+            env=environment,
+            cwd=f"/proc/self/fd/{folder}" if by_name else None,
+            preexec_fn=by_descriptor,
+        )
+    except BaseException:
+        os.close(source)
+        raise
+    finally:
+        os.close(sink)
+    return program, source
+
+
+def discard(program: Program, source: int) -> None:
+    """End a program that nobody wants any more, with all that it has started."""
+    program.close()
+    os.close(source)

@@ -1,0 +1,265 @@
+"""Workspace roots as text: the ordered list `[cwd, *additionalDirectories]`, without a directory on this machine.
+
+A `Scope` can be held, compared, filtered and announced wherever its paths lie: on another machine, on another platform, or nowhere yet.
+It enforces nothing: that is what a `RootSet` is for (`acp_workspace.workspace`), and a sandbox (`acp_workspace.sandbox`).
+
+Paths are text on the wire and are never folded in case, never freed of `..` (which may follow a link) and never looked up to be
+compared: `normalise` is the one rule for stored state, `SessionInfo` and the filter of `session/list`.
+
+Source: the RFD on `additionalDirectories` (2026-03-24), cited as "RFD" with its section.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol, TypeAlias, cast
+
+from acp_bindings import UNSET
+
+from .errors import invalid_params, refused
+
+Flavour: TypeAlias = Literal["posix", "windows"]
+"""How paths are written."""
+NATIVE: Final[Flavour] = "windows" if os.name == "nt" else "posix"
+"""The path rules of this machine."""
+
+MOST_ROOTS: Final = 256
+"""Entries of `additionalDirectories`: those of a session that is bound are held open, a descriptor each."""
+
+
+class LifecycleRequest(Protocol):
+    """Params of `session/new`, `session/load`, `session/resume`, `session/fork` or `session/list`, of v1 or v2."""
+
+    @property
+    def cwd(self) -> str | None:
+        """The working directory, an absolute path; `None` where a list is not filtered by it."""
+        ...
+
+    @property
+    def additional_directories(self) -> object:
+        """The additional roots, as they came: an array of absolute paths, null, or omitted."""
+        ...
+
+
+class SessionRequest(LifecycleRequest, Protocol):
+    """Params of a lifecycle request that names a session (load, resume or fork), or a `SessionInfo`."""
+
+    @property
+    def session_id(self) -> str:
+        """The id of the session."""
+        ...
+
+
+# --- paths as text ---------------------------------------------------------------------------------------------------
+
+
+def is_absolute(path: str, flavour: Flavour = NATIVE) -> bool:
+    r"""Whether a path is absolute by the rules of a platform (RFD, "Field definition").
+
+    >>> [is_absolute(path, "posix") for path in ("/srv", "work", "", "C:\\srv")]
+    [True, False, False, False]
+    >>> [is_absolute(path, "windows") for path in ("C:/srv", r"\\nas\srv", "C:work", r"\srv")]
+    [True, True, False, False]
+    """
+    if flavour == "posix":
+        return path.startswith("/")
+    return _WINDOWS_ROOT.match(path) is not None
+
+
+_WINDOWS_ROOT: Final = re.compile(r"[A-Za-z]:[\\/]|[\\/]{2}[^\\/]+[\\/][^\\/]")
+"""A drive's root, or a share of a server; what a drive is must not depend on the version of Python."""
+
+
+def normalise(path: str, flavour: Flavour = NATIVE) -> str:
+    r"""An absolute path in the one spelling that state, results and filters use (RFD, "Field definition").
+
+    Doubled separators, `.` and a separator at the end go; on Windows separators become `\` and the drive letter a capital. `..` stays,
+    because what it means depends on links. Nothing is looked up.
+
+    >>> normalise("/srv//app/./src/", "posix"), normalise("/srv/../etc", "posix"), normalise("//", "posix")
+    ('/srv/app/src', '/srv/../etc', '/')
+    >>> normalise("c:/srv/app/", "windows"), normalise("//nas/srv/", "windows")
+    ('C:\\srv\\app', '\\\\nas\\srv\\')
+    """
+    if flavour == "posix":
+        return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
+    drive, rest = ntpath.splitdrive(path.replace("/", "\\"))
+    drive = drive.upper() if drive[1:] == ":" else drive
+    return drive + "\\" + "\\".join(part for part in rest.split("\\") if part not in ("", "."))
+
+
+def flavour_of(path: str) -> Flavour | None:
+    r"""The path rules by which a path is absolute, those of POSIX where both would do; `None` for a relative one.
+
+    >>> flavour_of("/srv"), flavour_of("C:\\srv"), flavour_of(r"\\nas\srv"), flavour_of("srv")
+    ('posix', 'windows', 'windows', None)
+    """
+    return next((one for one in ("posix", "windows") if is_absolute(path, one)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The ordered root set of a session as text: `cwd` first, then the additional directories. `flavour` is the platform of its paths,
+    which need not be this one, and nothing says that they exist.
+    """
+
+    cwd: str
+    additional: tuple[str, ...] = ()
+    flavour: Flavour = field(default=NATIVE, repr=False)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The effective ordered roots (RFD, "Semantics").
+
+        >>> Scope("/srv/app", ("/srv/lib",)).paths
+        ('/srv/app', '/srv/lib')
+        """
+        return (self.cwd, *self.additional)
+
+    def absolute(self, path: str, flavour: Flavour | None = None) -> str:
+        """A path as an absolute one: a relative path is meant from `cwd` and from no other root (RFD, "Semantics").
+
+        >>> Scope("/srv/app", ("/srv/lib",)).absolute("src/main.py", "posix")
+        '/srv/app/src/main.py'
+        """
+        flavour = flavour or self.flavour
+        if is_absolute(path, flavour):
+            return path
+        if flavour == "windows" and (ntpath.splitdrive(path)[0] or path[:1] in ("\\", "/")):
+            raise refused(path, "a path relative to a drive means no certain directory")
+        separator = _SEPARATORS[flavour]
+        return f"{self.cwd.rstrip(separator)}{separator}{path}"
+
+    def as_listed(self) -> list[str]:
+        """The value of `SessionInfo.additionalDirectories`: always a list, `[]` where there are no additional roots."""
+        return list(self.additional)
+
+    def locate(self, path: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        r"""Which roots a path lies in by its text, in their order, with the names below each. A path with `..` lies in none, since what
+        it means depends on links. This is a reading of names, and no enforcement. Raises `RequestError` as `absolute` does.
+
+        >>> Scope("C:\\srv\\app", flavour="windows").locate("src/main.py")
+        (('C:\\srv\\app', ('src', 'main.py')),)
+        >>> Scope("/srv/app", flavour="posix").locate("/srv/app/../secret")
+        ()
+        """
+        separator = _SEPARATORS[self.flavour]
+        plain = normalise(self.absolute(path), self.flavour)
+        if ".." in plain.split(separator):
+            return ()
+        return tuple(
+            (root, tuple(name for name in plain[len(root) :].split(separator) if name))
+            for root in self.paths
+            if ".." not in root.split(separator) and _is_below(plain, root, separator)
+        )
+
+
+_SEPARATORS: Final[dict[Flavour, str]] = {"posix": "/", "windows": "\\"}
+
+
+def _is_below(path: str, root: str, separator: str) -> bool:
+    return path == root or path.startswith(root.rstrip(separator) + separator)
+
+
+def parse_scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = NATIVE) -> Scope:
+    """The root set that a request states: validated, normalised, without duplicates. An omitted list means none.
+
+    `flavour` is the platform of its paths; `None` takes that of `cwd`, for a peer on any machine. Paths of two platforms are no scope.
+
+    An entry that equals `cwd` or an earlier entry after normalising goes; the others keep their order, so nothing is widened. Roots
+    within other roots stay. Raises `RequestError` -32602 that names every entry that is malformed (RFD, "Validation and error handling").
+
+    >>> parse_scope("/srv/app", ["/srv/lib/", "/srv/app", "/srv/lib"], flavour="posix")
+    Scope(cwd='/srv/app', additional=('/srv/lib',))
+    >>> parse_scope("/srv/app", ["/srv/lib", "skills"], flavour="posix")
+    Traceback (most recent call last):
+    jsonrpc_bindings.failures.RequestError: additionalDirectories[1] must be an absolute path (-32602)
+    """
+    flavour = flavour or (isinstance(cwd, str) and flavour_of(cwd)) or NATIVE
+    _require_well_formed(cwd, additional, flavour)
+    first = normalise(cast("str", cwd), flavour)
+    rest = [normalise(path, flavour) for path in stated(additional)]
+    return Scope(first, tuple(path for path in dict.fromkeys(rest) if path != first), flavour)
+
+
+def request_scope(request: LifecycleRequest, *, flavour: Flavour | None = NATIVE) -> Scope:
+    """The root set that a lifecycle request states; see `scope`. What a session had before plays no part."""
+    return parse_scope(request.cwd, request.additional_directories, flavour=flavour)
+
+
+def matches(
+    found: Scope, *, cwd: str | None = None, additional: object = UNSET, flavour: Flavour | None = None
+) -> bool:
+    """Whether a session passes the filter of `session/list`: both filters apply where both are given (RFD, "Schema changes").
+
+    The list must be equal, order included, once it is read as a session's is: normalised, without duplicates and without `cwd`. `[]`
+    selects only sessions without additional roots, an omitted list selects all. Raises `RequestError` -32602 for a malformed filter.
+
+    >>> found = Scope("/srv/app", ("/srv/lib", "/srv/skills"))
+    >>> matches(found, additional=["/srv/lib/", "/srv/skills", "/srv/lib"]), matches(found, additional=["/srv/skills", "/srv/lib"])
+    (True, False)
+    >>> matches(found, additional=[]), matches(Scope("/srv/app"), additional=[]), matches(found, cwd="/srv/app")
+    (False, True, True)
+    """
+    flavour = flavour or found.flavour
+    require_filter(cwd, additional, flavour)
+    kept = parse_scope(found.cwd, found.additional, flavour=flavour)
+    if cwd is not None and normalise(cwd, flavour) != kept.cwd:
+        return False
+    return additional is UNSET or parse_scope(kept.cwd, additional, flavour=flavour).additional == kept.additional
+
+
+def require_filter(cwd: str | None, additional: object, flavour: Flavour = NATIVE) -> None:
+    """Raise `RequestError` -32602 for a malformed filter of `session/list`."""
+    _require_well_formed(UNSET if cwd is None else cwd, additional, flavour)
+
+
+def _require_well_formed(cwd: object, additional: object, flavour: Flavour) -> None:
+    problems = list(_problems(cwd, additional, flavour))
+    if problems:
+        message = "; ".join(f"{_shown(pointer)} {reason}" for pointer, reason in problems)
+        raise invalid_params(message, problems=[{"pointer": pointer, "reason": reason} for pointer, reason in problems])
+
+
+def _problems(cwd: object, additional: object, flavour: Flavour) -> Iterator[tuple[str, str]]:
+    reason = _path_problem(cwd, flavour) if cwd is not UNSET else None
+    if reason is not None:
+        yield "/cwd", reason
+    if additional is UNSET:
+        return
+    if not isinstance(additional, list | tuple):
+        yield "/additionalDirectories", "must be an array"
+        return
+    if len(cast("Sequence[object]", additional)) > MOST_ROOTS:
+        yield "/additionalDirectories", f"must hold at most {MOST_ROOTS} entries"
+        return
+    for index, entry in enumerate(cast("Sequence[object]", additional)):
+        reason = _path_problem(entry, flavour)
+        if reason is not None:
+            yield f"/additionalDirectories/{index}", reason
+
+
+def _path_problem(entry: object, flavour: Flavour) -> str | None:
+    if not isinstance(entry, str):
+        return "must be a string"
+    if not entry:
+        return "must not be empty"
+    if not is_absolute(entry, flavour):
+        return "must be an absolute path" if flavour_of(entry) is None else f"must be a {flavour} path like the others"
+    if "\0" in entry:
+        return "must not contain a NUL character"
+    return None
+
+
+def _shown(pointer: str) -> str:
+    name, _, index = pointer[1:].partition("/")
+    return f"{name}[{index}]" if index else name
+
+
+def stated(additional: object) -> list[str]:
+    """The entries of a list that may be omitted."""
+    return [] if additional is UNSET else list(cast("Sequence[str]", additional))

@@ -1,0 +1,430 @@
+"""Commands in terminals, as of a v1 client: `terminal/create`, `output`, `wait_for_exit`, `kill` and `release`.
+
+    terminals = Terminals(workspace, TerminalPolicy(), approve=ask_the_user)
+    capabilities = v1.ClientCapabilities(terminal=terminals.is_offered)
+    result = await terminals.create(request.params)              # or `terminals.start(session_id, "ls")`, without a request
+
+A command runs in a directory that provably lies in a root of its session, without input, its output and errors as one text. What it does
+there is held by nothing: a command may open any file that its user may (`acp_workspace.sandbox`). What it started ends with `aclose`, or
+with this program, daemons included; `limits` says what does not.
+
+Errors are `RequestError`: -32002 for a terminal, program or directory that does not exist, -32001 for what roots, policy or user refuse,
+-32602 for malformed params, -32603 for anything else.
+
+Source: the terminals page of v1.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
+
+from acp_bindings import UNSET, v1
+
+from jsonrpc_bindings.supervisor import GUARD, Exit, Program
+
+from .approval import Approve, CommandApprovalRequest, require_approval
+from .containment import AccessDenied, guarantees, open_folder, reach
+from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, os_failure, refused
+from .hooks import Phase, maybe_await, report_steps
+from .processes import Command, discard, start
+from .workers import Busy, Workers
+from .workspace import Roots, RootSet, RootsSource, session_roots
+
+__all__ = ["OnOutput", "OnTerminalEvent", "Terminal", "TerminalEvent", "TerminalPolicy", "TerminalState", "Terminals"]
+
+T = TypeVar("T")
+
+Action: TypeAlias = Literal["create", "output", "wait", "kill", "release"]
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalPolicy:
+    """Bounds on the terminals of a client.
+
+    `output`: bytes of output that are kept where the agent sets no limit; `most_output`: where it sets one. `most_running`: terminals of a
+    session that are not released. `grace`: seconds that a command has to end by itself when it is killed. `environment`: the variables
+    that a command gets besides those that the agent sets; `None`: those of this program, which may hold secrets.
+
+    Raises `ValueError` for a bound below 0.
+    """
+
+    output: int = 1024 * 1024
+    most_output: int = 16 * 1024 * 1024
+    most_running: int = 32
+    grace: float = 1.0
+    environment: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if min(self.output, self.most_output, self.most_running, self.grace) < 0:
+            raise ValueError("a bound is 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalEvent:
+    """Something that happens to a terminal, for the user to see: it starts, is done, or failed. `subject` is the command, or the
+    terminal's id as the agent sent it: escape it where you show it.
+    """
+
+    session_id: str
+    subject: str
+    action: Action
+    phase: Phase
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalState:
+    """What a terminal shows: the end of its output, whether earlier output was dropped, and how its command ended (`None`: it runs)."""
+
+    output: str
+    truncated: bool
+    exit: Exit | None
+
+
+OnTerminalEvent: TypeAlias = "Callable[[TerminalEvent], Awaitable[object] | object]"
+"""Is told of each step of a request for a terminal."""
+OnOutput: TypeAlias = "Callable[[str, str, str], object]"
+"""Called with session, terminal and text of each piece of output, in the event loop."""
+
+
+@dataclass(slots=True)
+class _Session:
+    running: dict[str, Terminal] = field(default_factory=dict[str, "Terminal"])
+    starting: int = 0
+    stops: int = 0
+
+
+class Terminal(Command):
+    """A command that was started, with the end of its output. It ends with all that it has started."""
+
+    def __init__(
+        self,
+        terminal_id: str,
+        session: _Session,
+        policy: TerminalPolicy,
+        running: tuple[Program, int],
+        limit: int,
+        on_output: Callable[[str], object],
+    ) -> None:
+        super().__init__(*running, limit=limit, grace=policy.grace, on_output=on_output)
+        self.id = terminal_id
+        self._session = session
+
+    @property
+    def state(self) -> TerminalState:
+        """What it shows."""
+        return TerminalState(self.tail.text, self.tail.is_cut, self.exit)
+
+    async def wait(self) -> Exit:
+        """Wait until the command has ended, in whatever way. Raises `RequestError` where it was released and could not be ended."""
+        found = await super().wait()
+        if found is None:
+            raise failed(self.id, "the terminal was released, and its command could not be ended")
+        return found
+
+    async def release(self) -> None:
+        """End the command and forget the terminal. A second call does nothing."""
+        if self._session.running.pop(self.id, None) is None:  # from now on the id is void
+            return
+        try:
+            await self.kill()
+        finally:
+            self.close()
+
+
+class Terminals:
+    """Runs commands, for any number of sessions of one event loop: for an agent by itself (`start`), and as the handlers of a client.
+
+    `roots` has the roots of each session: a `ClientWorkspace`, or a mapping. `approve` is asked before each command; `None` runs it.
+    `on_event` is called with every request and its end, refusals included; `on_output` with output as it comes.
+    """
+
+    def __init__(
+        self,
+        roots: RootsSource | Mapping[str, Roots],
+        policy: TerminalPolicy | None = None,
+        *,
+        approve: Approve | None = None,
+        on_event: OnTerminalEvent = lambda event: None,
+        on_output: OnOutput = lambda session_id, terminal_id, text: None,
+        workers: Workers | None = None,
+    ) -> None:
+        self.policy = policy or TerminalPolicy()
+        self._source = roots
+        self._approve = approve
+        self._on_event = on_event
+        self._on_output = on_output
+        self._workers = workers or Workers()
+        self._sessions: dict[str, _Session] = {}
+        self._is_closed = False
+
+    @property
+    def is_offered(self) -> bool:
+        """The value of the capability `terminal`: whether commands can be held to a directory in the roots here."""
+        return guarantees().enforced and not self._is_closed
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What is not promised, as sentences."""
+        return (*_LIMITS, *(() if GUARD.works else ("The commands of a killed program keep running.",)))
+
+    async def start(
+        self,
+        session_id: str,
+        command: str,
+        arguments: Sequence[str] = (),
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        output_limit: int | None = None,
+    ) -> Terminal:
+        """Start a command in a directory of the session's roots, the first one where none is named. Raises `RequestError`."""
+
+        async def work() -> Terminal:
+            return await self._start(session_id, command, arguments, env or {}, cwd, output_limit)
+
+        return await self._report(session_id, command, "create", work)
+
+    # --- the five methods of v1
+
+    async def create(self, params: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse:
+        """Handle `terminal/create`: start a command, and return the terminal's id at once. Raises `RequestError`."""
+        terminal = await self.start(
+            params.session_id,
+            params.command,
+            () if params.args is UNSET else params.args,
+            env={} if params.env is UNSET else {one.name: one.value for one in params.env},
+            cwd=params.cwd,
+            output_limit=params.output_byte_limit,
+        )
+        return v1.CreateTerminalResponse(terminal_id=terminal.id)
+
+    async def output(self, params: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
+        """Handle `terminal/output`: what the command has printed so far, and how it ended if it has. Raises `RequestError`."""
+
+        async def work(terminal: Terminal) -> v1.TerminalOutputResponse:
+            state = terminal.state
+            status = None
+            if state.exit is not None:
+                status = v1.TerminalExitStatus(exit_code=state.exit.code, signal=state.exit.signal)
+            return v1.TerminalOutputResponse(output=state.output, truncated=state.truncated, exit_status=status)
+
+        return await self._with_terminal(params, "output", work)
+
+    async def wait_for_exit(self, params: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
+        """Handle `terminal/wait_for_exit`: wait until the command has ended, in whatever way. Raises `RequestError`."""
+
+        async def work(terminal: Terminal) -> v1.WaitForTerminalExitResponse:
+            found = await terminal.wait()
+            return v1.WaitForTerminalExitResponse(exit_code=found.code, signal=found.signal)
+
+        return await self._with_terminal(params, "wait", work)
+
+    async def kill(self, params: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
+        """Handle `terminal/kill`: end the command with all that it started; the terminal stays. Raises `RequestError`.
+
+        It is asked to end, and made to after `grace` seconds; the answer comes when it has ended.
+        """
+        await self._with_terminal(params, "kill", lambda terminal: terminal.kill())
+        return v1.KillTerminalResponse()
+
+    async def release(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
+        """Handle `terminal/release`: end the command and forget the terminal. Raises `RequestError`."""
+        await self._with_terminal(params, "release", lambda terminal: terminal.release())
+        return v1.ReleaseTerminalResponse()
+
+    def find(self, session_id: str, terminal_id: str) -> Terminal | None:
+        """The terminal of this id, unless it was released."""
+        session = self._sessions.get(session_id)
+        return None if session is None else session.running.get(terminal_id)
+
+    # --- ends
+
+    async def stop(self, session_id: str) -> None:
+        """End the commands of a session, as when its turn is cancelled. Terminals and their output stay."""
+        session = self._sessions.get(session_id)
+        if session is not None:
+            session.stops += 1  # for those that are being started
+            await asyncio.gather(*(terminal.kill() for terminal in session.running.values()))
+
+    async def end(self, session_id: str) -> None:
+        """Release all terminals of a session that has ended."""
+        session = self._sessions.get(session_id)
+        if session is not None:
+            await asyncio.gather(*(terminal.release() for terminal in tuple(session.running.values())))
+            self._sessions.pop(session_id, None)
+
+    async def aclose(self) -> None:
+        """End everything; nothing can be started any more. Call it when the connection has ended."""
+        self._is_closed = True
+        await asyncio.gather(*(self.end(session_id) for session_id in tuple(self._sessions)))
+        self._workers.close()
+
+    # --- the work
+
+    async def _start(
+        self,
+        session_id: str,
+        command: str,
+        arguments: Sequence[str],
+        variables: Mapping[str, str],
+        cwd: str | None,
+        output_limit: int | None,
+    ) -> Terminal:
+        roots = self._roots(session_id, command)
+        path = roots.scope.cwd if cwd is None else cwd
+        request = CommandApprovalRequest(
+            session_id,
+            _plain(command, "/command"),
+            tuple(_plain(one, f"/args/{index}") for index, one in enumerate(arguments)),
+            path,
+            _variables(variables),
+        )
+        if not path.startswith("/"):
+            raise invalid_params("'cwd' must be an absolute path", path=path, pointer="/cwd")
+        session = self._sessions.setdefault(session_id, _Session())
+        if len(session.running) + session.starting >= self.policy.most_running:
+            raise failed(command, f"the session has {self.policy.most_running} terminals; release one")
+        stops = session.stops
+
+        def require_current() -> None:
+            """Refuse where session, turn or roots are no longer those in which the command was asked for."""
+            if self._sessions.get(session_id) is not session or session.stops != stops:
+                raise refused(command, "the session or its turn has ended")
+            if self._roots(session_id, command) is not roots:
+                raise refused(command, "the workspace roots of the session have changed")
+
+        session.starting += 1
+        try:
+            await require_approval(self._approve, request, command)
+            require_current()  # the user may have taken a while
+            running = await self._run(request, roots, require_current)
+        finally:
+            session.starting -= 1
+        terminal_id = f"term_{secrets.token_hex(8)}"
+        limit = self.policy.output if output_limit is None else min(output_limit, self.policy.most_output)
+        found = Terminal(
+            terminal_id,
+            session,
+            self.policy,
+            running,
+            limit,
+            lambda text: self._on_output(session_id, terminal_id, text),
+        )
+        session.running[terminal_id] = found
+        return found
+
+    async def _run(
+        self, request: CommandApprovalRequest, roots: RootSet, require_current: Callable[[], None]
+    ) -> tuple[Program, int]:
+        inherited = os.environ if self.policy.environment is None else self.policy.environment
+        environment = {**inherited, **request.environment}
+        made: list[tuple[Program, int]] = []
+
+        def run(check: Callable[[], None]) -> None:
+            folder = _open_folder(roots, request.cwd)
+            try:
+                check()
+                made.append(start(request.command, request.arguments, environment, folder))
+            except (FileNotFoundError, NotADirectoryError):
+                raise RequestError(NOT_FOUND, "there is no such program", {"command": request.command}) from None
+            except PermissionError:
+                raise refused(request.command, "the operating system does not permit running it") from None
+            except OSError as error:
+                reason = os.strerror(error.errno or 0).lower()
+                raise failed(request.command, f"the command cannot be started: {reason}") from None
+            finally:
+                os.close(folder)
+
+        try:
+            await self._workers.run(run)
+            require_current()
+        except Busy:
+            raise failed(request.command, "too many requests are under way; try again later") from None
+        except BaseException:
+            for unwanted in made:
+                discard(*unwanted)
+            raise
+        return made[0]
+
+    def _roots(self, session_id: str, command: str) -> RootSet:
+        roots = session_roots(self._source, session_id)
+        if not isinstance(roots, RootSet):
+            raise refused(command, "the workspace roots of this session are not bound to directories of this machine")
+        return roots
+
+    async def _with_terminal(
+        self, params: _TerminalRequest, action: Action, work: Callable[[Terminal], Awaitable[T]]
+    ) -> T:
+        async def found() -> T:
+            terminal = self.find(params.session_id, params.terminal_id)
+            if terminal is None:
+                raise RequestError(NOT_FOUND, "there is no such terminal", {"terminalId": params.terminal_id})
+            return await work(terminal)
+
+        return await self._report(params.session_id, params.terminal_id, action, found)
+
+    async def _report(self, session_id: str, subject: str, action: Action, work: Callable[[], Awaitable[T]]) -> T:
+        async def report(phase: Phase, reason: str) -> None:
+            await maybe_await(self._on_event(TerminalEvent(session_id, subject, action, phase, reason)))
+
+        async def offered() -> T:
+            if not self.is_offered:
+                raise RequestError(METHOD_NOT_FOUND, f"terminal/{action} is not supported here")
+            return await work()
+
+        return await report_steps(offered, report)
+
+
+class _TerminalRequest(Protocol):
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def terminal_id(self) -> str: ...
+
+
+_LIMITS: Final = (
+    "A command may open any file and any connection that its user may open: run it in a sandbox.",
+    "A process that has a session of its own, no parent, and a cleared environment is not ended with its terminal."
+    if sys.platform == "linux"
+    else "A process that has a group of its own is not ended with its terminal.",
+)
+
+
+def _plain(text: str, pointer: str) -> str:
+    """Text that a program can be given."""
+    if "\0" in text:
+        raise invalid_params("a command must not contain a NUL character", pointer=pointer)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise invalid_params("the text is not Unicode", pointer=pointer) from None
+    if not text and pointer == "/command":
+        raise invalid_params("'command' must not be empty", pointer=pointer)
+    return text
+
+
+def _variables(given: Mapping[str, str]) -> dict[str, str]:
+    for index, name in enumerate(given):
+        pointer = f"/env/{index}/name"
+        if not _plain(name, pointer) or "=" in name:
+            raise invalid_params("the name of a variable must not be empty or contain '='", pointer=pointer)
+    return {name: _plain(value, f"/env/{index}/value") for index, (name, value) in enumerate(given.items())}
+
+
+def _open_folder(roots: RootSet, path: str) -> int:
+    """The working directory, proven to lie in a root."""
+    try:
+        return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))
+    except AccessDenied as error:
+        raise refused(path, error.reason) from None
+    except NotADirectoryError:
+        raise failed(path, "it is not a directory") from None
+    except OSError as error:
+        raise os_failure(path, error) from None

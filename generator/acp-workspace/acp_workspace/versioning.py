@@ -1,0 +1,70 @@
+"""A hook for version control: what was written is staged.
+
+Source: the file-system page, section "Version Control Integration", without its shell string: a file name can be no command.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass, field
+from typing import Final
+
+from .processes import Command, start
+
+_SETTINGS: Final = (
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "safe.bareRepository=explicit"),  # a repository that an agent laid out in a folder is none
+)
+
+_GRACE: Final = 2.0
+"""Seconds that git has to tidy up when its time is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitStage:
+    """Stages files with git; give it to `FileSystem(on_change=...)`.
+
+    `git` is the program, `timeout` in seconds ends it. One runs at a time, in one event loop, since each of them locks the index. Where
+    there is no git, no repository, or git refuses, nothing happens: staging is a courtesy, and the write has succeeded. Commands that a
+    repository's settings name as filters do run, as they would in a terminal; that is why `FilePolicy` does not let agents write below
+    `.git`. Use git 2.38 or newer, which can be told not to take a folder that an agent has laid out like a repository for one.
+    """
+
+    git: str = "git"
+    timeout: float = 30.0
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False, compare=False)
+
+    def arguments(self, path: str) -> tuple[str, ...]:
+        """The argument vector for one absolute path.
+
+        >>> GitStage().arguments("/srv/a; rm -rf b")[-4:]
+        ('/srv', 'add', '--', 'a; rm -rf b')
+        """
+        folder, name = os.path.split(path)
+        return (self.git, "--literal-pathspecs", *_SETTINGS, "-C", folder or "/", "add", "--", name)
+
+    async def __call__(self, path: str) -> bool:
+        """Stage one file, and no link that leads to it; whether git said that it did."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        environment["GIT_TERMINAL_PROMPT"] = "0"
+        async with self._turn:
+            return await self._run(self.arguments(os.path.realpath(path)), environment)
+
+    async def _run(self, arguments: tuple[str, ...], environment: dict[str, str]) -> bool:
+        try:
+            command = Command(
+                *start(arguments[0], arguments[1:], environment), limit=0, grace=_GRACE, on_output=lambda text: None
+            )
+        except OSError:
+            return False
+        try:
+            return await asyncio.wait_for(command.wait(), self.timeout) == (0, None)
+        except TimeoutError:
+            return False
+        finally:
+            try:  # asked first, since git removes its lock of the index then
+                await command.kill()
+            finally:
+                command.close()

@@ -1,0 +1,384 @@
+"""Workspace roots: which directories a session may use, from the request on the wire to the bound root set.
+
+The effective roots are ordered: `[cwd, *additionalDirectories]`. A `Scope` is that list as text (`acp_workspace.scope`); a `RootSet` is
+a scope bound to real directories, against which paths are checked (`acp_workspace.containment`). `AgentWorkspace` holds the rules for
+the agent of one connection, `ClientWorkspace` those for the client.
+
+Source: the RFD on `additionalDirectories` (2026-03-24), cited as "RFD" with its section.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeAlias, TypeVar, cast
+
+from acp_bindings import UNSET
+
+from .containment import AccessDenied, Root, bind, contains, is_within, open_file, reach
+from .errors import NOT_FOUND, RequestError, invalid_params, refused
+from .scope import (
+    MOST_ROOTS,
+    NATIVE,
+    Flavour,
+    LifecycleRequest,
+    Scope,
+    SessionRequest,
+    is_absolute,
+    matches,
+    normalise,
+    parse_scope,
+    request_scope,
+    require_filter,
+    stated,
+)
+
+__all__ = [
+    "MOST_ROOTS",
+    "NATIVE",
+    "AgentWorkspace",
+    "ClientWorkspace",
+    "Discovery",
+    "Flavour",
+    "LifecycleRequest",
+    "RootPolicy",
+    "RootSet",
+    "Roots",
+    "RootsSource",
+    "Scope",
+    "SessionRequest",
+    "is_absolute",
+    "matches",
+    "normalise",
+    "parse_scope",
+    "request_scope",
+]
+
+T = TypeVar("T")
+
+RootPolicy: TypeAlias = "Callable[[str], str | None]"
+"""A policy: told a directory, it returns why it cannot be granted, or `None` if it can.
+
+It is asked about a root as it was declared (normalised) and, where links lead elsewhere, about the real path too: no root is granted by
+its spelling alone.
+"""
+
+
+# --- roots as directories --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RootSet:
+    """A scope bound to directories: what the session's file accesses are checked against, `cwd` first.
+
+    The directories are held open, a descriptor each, so another one that takes the place of a root is noticed and refused. They are closed
+    by `close`, at the end of a `with` block, or when nothing refers to them any more.
+    """
+
+    scope: Scope
+    roots: tuple[Root, ...]
+
+    @classmethod
+    def bind(cls, found: Scope, policy: RootPolicy = lambda path: None) -> RootSet:
+        """Bind every root or none. `policy` is asked for each one, by its declared and by its real path.
+
+        Raises `RequestError` that names the entry: -32002 where there is no such directory, -32001 where it is refused.
+        """
+        roots: list[Root] = []
+        try:
+            for index, path in enumerate(found.paths):
+                roots.append(_bound(_entry(index), path, policy))
+        except BaseException:
+            _close(roots)
+            raise
+        return cls(found, tuple(roots))
+
+    def close(self) -> None:
+        """Let the directories go: nothing is opened in them any more. What was opened before stays open."""
+        _close(self.roots)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def contains(self, path: str) -> bool:
+        """Whether a path, made absolute against `cwd` and with its links followed, lies in a root; `False` where that cannot be
+        decided. For display and planning: an access proves it anew while opening.
+        """
+        try:
+            return contains(self.roots, self.scope.absolute(path))
+        except RequestError:
+            return False
+
+    def open(self, path: str) -> int:
+        """Open a file or directory for reading by descriptor, proven to lie in a root. The caller closes it.
+
+        Raises `RequestError` -32001 where it lies outside, `OSError` where it cannot be opened.
+        """
+        try:
+            return reach(self.roots, self.scope.absolute(path), lambda at: open_file(at.root, at.parts, os.O_RDONLY))
+        except AccessDenied as error:
+            raise refused(path, error.reason) from None
+
+    def discover(self, *names: str) -> Iterator[Discovery]:
+        """Find files or directories by their relative paths in every root alike, earlier roots first (RFD, "Agent behavior
+        expectations"). What leads out of its root is left out. Being found makes nothing trustworthy: see `Discovery`.
+        """
+        for root in self.roots:
+            for name in names:
+                path = f"{root.path.rstrip('/')}/{name}"
+                try:
+                    os.close(reach([root], path, lambda at: open_file(at.root, at.parts, os.O_RDONLY)))
+                except (OSError, AccessDenied):
+                    continue
+                yield Discovery(path, name, root)
+
+    def prevailing(self, *names: str) -> dict[str, Discovery]:
+        """Of each name the find in the earliest root: earlier roots take precedence (RFD, "Agent behavior expectations")."""
+        found: dict[str, Discovery] = {}
+        for one in self.discover(*names):
+            found.setdefault(one.name, one)
+        return found
+
+
+Roots: TypeAlias = "RootSet | Scope"
+"""The roots of a session: bound to directories of this machine, or as text where the files lie elsewhere."""
+
+
+class RootsSource(Protocol):
+    """Whoever knows the roots of sessions. What serves a session asks for them at each request and keeps none."""
+
+    def roots(self, session_id: str) -> Roots:
+        """The roots that are in force. Raises `RequestError` -32602 for a session that has none."""
+        ...
+
+
+def session_roots(source: RootsSource | Mapping[str, Roots], session_id: str) -> Roots:
+    """The roots that are in force for a session, by whoever knows them. Raises `RequestError` -32602 for a session that has none."""
+    if not isinstance(source, Mapping):
+        return source.roots(session_id)
+    found = source.get(session_id)
+    if found is None:
+        raise invalid_params("no workspace roots are known for this session", pointer="/sessionId")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """A file or directory found in a root: its path, the name looked for, and the root.
+
+    It says where something lies and nothing more. "Discovery is not equivalent to trust" (RFD, "Security considerations"): ask before
+    you run it or take it as an instruction.
+    """
+
+    path: str
+    name: str
+    root: Root
+
+
+def _entry(index: int) -> str:
+    """How a sentence names the root at an index of a root set."""
+    return f"additionalDirectories[{index - 1}]" if index else "cwd"
+
+
+def _bound(entry: str, path: str, policy: RootPolicy = lambda path: None) -> Root:
+    reason = policy(path)
+    if reason is not None:
+        raise _refused_root(path, entry, reason)
+    try:
+        root = bind(path)
+    except FileNotFoundError:
+        raise RequestError(NOT_FOUND, f"{entry} is not an existing directory", {"path": path, "entry": entry}) from None
+    except NotADirectoryError:
+        raise _refused_root(path, entry, "it is not a directory") from None
+    except OSError as error:
+        raise _refused_root(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
+    except AccessDenied as error:
+        raise _refused_root(path, entry, error.reason) from None
+    try:
+        reason = policy(root.real) if root.real != path else None
+    except BaseException:
+        root.close()
+        raise
+    if reason is not None:
+        root.close()
+        raise _refused_root(path, entry, reason)
+    return root
+
+
+def _close(roots: Iterable[Root]) -> None:
+    for root in roots:
+        root.close()
+
+
+def _refused_root(path: str, entry: str, reason: str) -> RequestError:
+    error = refused(path, reason)
+    return RequestError(error.code, f"{entry} cannot be granted: {reason}", {"path": path, "entry": entry})
+
+
+# --- the agent of a connection ---------------------------------------------------------------------------------------
+
+
+class AgentWorkspace:
+    """The rules for an agent, for one connection: which roots a lifecycle request results in (RFD, "Request-specific behavior").
+
+    Call `bind` or `fork` before anything is created: it validates and binds, and raises or returns all roots that were
+    asked for, never fewer. Then do the work and call `activate` with the session's id.
+
+    `advertised` says whether the agent advertises `additionalDirectories`, `policy` decides about each root.
+    """
+
+    def __init__(
+        self, *, advertised: bool = True, policy: RootPolicy = lambda path: None, flavour: Flavour = NATIVE
+    ) -> None:
+        self.advertised = advertised
+        self.policy = policy
+        self.flavour: Flavour = flavour
+        self._proven: dict[str, Scope] = {}
+
+    def bind(self, request: LifecycleRequest) -> RootSet:
+        """Roots for `session/new`, `session/load` and `session/resume`: the list supplied is the whole list, whatever was stored; omitted
+        means none. Raises `RequestError`.
+        """
+        return RootSet.bind(self._requested(request), self.policy)
+
+    def fork(self, request: SessionRequest, *, inherit: bool = False) -> RootSet:
+        """Roots for `session/fork`: the list supplied, else none.
+
+        With `inherit`, an agent whose forks keep the source's roots takes them over where the list was omitted, but only if this
+        connection set them itself (`activate`) and nobody has changed them since. Otherwise the fork fails with -32602 and asks for
+        the list.
+        """
+        found = self._requested(request)
+        if not inherit or request.additional_directories is not UNSET:
+            return RootSet.bind(found, self.policy)
+        proven = self._proven.get(request.session_id)
+        if proven is None:
+            message = (
+                "additionalDirectories must be given: the roots of the source session are not known to this connection"
+            )
+            raise invalid_params(message, pointer="/additionalDirectories")
+        return RootSet.bind(parse_scope(found.cwd, proven.additional, flavour=self.flavour), self.policy)
+
+    def activate(self, session_id: str, roots: RootSet) -> None:
+        """Note that this connection has given a session these roots."""
+        self._proven[session_id] = roots.scope
+
+    def invalidate(self, session_id: str) -> None:
+        """Note that a session was closed, or got its roots from another connection: what this one knew proves nothing any more."""
+        self._proven.pop(session_id, None)
+
+    def filter_sessions(
+        self, sessions: Iterable[T], request: LifecycleRequest, scope_of: Callable[[T], Scope]
+    ) -> list[T]:
+        """The sessions that pass the filters of `session/list`, in their order; see `matches`. Raises `RequestError` -32602."""
+        additional = request.additional_directories
+        require_filter(request.cwd, additional, self.flavour)
+        return [
+            one
+            for one in sessions
+            if matches(scope_of(one), cwd=request.cwd, additional=additional, flavour=self.flavour)
+        ]
+
+    def _requested(self, request: LifecycleRequest) -> Scope:
+        found = request_scope(request, flavour=self.flavour)
+        if not self.advertised and stated(request.additional_directories):
+            message = "this agent does not support additionalDirectories, and roots are never dropped silently"
+            raise invalid_params(message, pointer="/additionalDirectories")
+        return found
+
+
+# --- the client of a connection --------------------------------------------------------------------------------------
+
+
+class ClientWorkspace:
+    """The rules for a client: which directories it sends, and which roots hold for each session (RFD, "Client responsibilities").
+
+    Only what the user has granted is sent or enforced: `allowed_roots` and `allow` name directories, each with all that lies in it.
+    """
+
+    def __init__(self, allowed_roots: Iterable[str] = ()) -> None:
+        self._allowed: list[Root] = []
+        self._sessions: dict[str, RootSet] = {}
+        self._established: set[str] = set()
+        self._has_ended = False
+        for path in allowed_roots:
+            self.allow(path)
+
+    def allow(self, path: str) -> None:
+        """Note that the user has granted a directory. Raises `RequestError` where it cannot be bound."""
+        if not is_absolute(path):
+            raise invalid_params("a granted directory must be an absolute path", path=path)
+        self._allowed.append(_bound("the granted directory", normalise(path)))
+
+    def prepare(self, cwd: str, additional: Sequence[str] = (), *, advertised: bool) -> RootSet:
+        """The roots to send with a lifecycle request: absolute, without duplicates, all of them granted.
+
+        `advertised` says whether the agent advertises `additionalDirectories`. Send `scope.cwd`, and what `additional_directories` returns:
+        the full list, on load and resume too, since the agent remembers none. Raises `RequestError`: -32602 for malformed entries or
+        where the agent does not support additional roots, -32001 for a directory that the user has not granted.
+        """
+        found = parse_scope(cwd, list(additional))
+        if found.additional and not advertised:
+            message = "the agent does not support additionalDirectories; name none, if the user agrees to 'cwd' alone"
+            raise invalid_params(message, pointer="/additionalDirectories")
+        return self._bound(found)
+
+    @staticmethod
+    def additional_directories(roots: RootSet, *, advertised: bool) -> Any:
+        """The value for the field `additional_directories` of a request: the full list, or `UNSET` where it must be left out."""
+        return roots.scope.as_listed() if advertised else UNSET
+
+    def establish(self, session_id: str, roots: RootSet) -> None:
+        """Note the roots of a session whose lifecycle request the agent has answered. Those that it had before are closed."""
+        before = self._sessions.get(session_id)
+        if before is not None and before is not roots:
+            before.close()
+        self._sessions[session_id] = roots
+        self._established.add(session_id)
+
+    def learn(self, info: SessionRequest) -> RootSet:
+        """Take the roots of a session from `session/list`, and return those that are in force.
+
+        They hold until a lifecycle request sets others; roots that this client set itself stay. A list cannot widen what the user has
+        granted: raises `RequestError` -32001 then, and the session has no roots.
+        """
+        if info.session_id in self._established:
+            return self._sessions[info.session_id]
+        self._sessions.pop(info.session_id, None)
+        roots = self._bound(request_scope(info))
+        self._sessions[info.session_id] = roots
+        return roots
+
+    def forget(self, session_id: str) -> None:
+        """Note that a session has ended: its roots are closed, so that nothing is opened for it any more."""
+        roots = self._sessions.pop(session_id, None)
+        if roots is not None:
+            roots.close()
+        self._established.discard(session_id)
+
+    def close(self) -> None:
+        """Note that the connection has ended: all roots are closed, those of the sessions and the granted ones."""
+        for session_id in tuple(self._sessions):
+            self.forget(session_id)
+        _close(self._allowed)
+        self._allowed.clear()
+        self._has_ended = True
+
+    def roots(self, session_id: str) -> RootSet:
+        """The roots that hold for a session. Raises `RequestError` -32602 for a session that has none."""
+        return cast("RootSet", session_roots(self._sessions, session_id))
+
+    def _bound(self, found: Scope) -> RootSet:
+        roots = RootSet.bind(found)
+        for index, root in enumerate(roots.roots):
+            if not is_within(self._allowed, root):
+                roots.close()
+                ended = "the connection of this workspace has ended, so its grants have ended; create a new workspace"
+                is_over = self._has_ended and not self._allowed
+                raise _refused_root(root.path, _entry(index), ended if is_over else "the user has not granted it")
+        return roots

@@ -1,0 +1,253 @@
+"""Two revisions, everything that is asked about them within one budget, and how a judgement of a change becomes a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from acpgen import ir
+from acpgen.compat.changes import Change
+from acpgen.compat.diff.definitions import Walk
+from acpgen.compat.diff.methods import same_methods
+from acpgen.compat.diff.pairs import Pair
+from acpgen.compat.findings import BUDGET, Effect, Reach, Revision, Witness, opposite
+from acpgen.compat.protocol.acceptance import Acceptance
+from acpgen.compat.protocol.check.message_pairs import (
+    DIRECTIONS,
+    MessagePair,
+    document,
+    kinds_of_both,
+    names_of,
+    roots_of_both,
+    routes_of,
+    within_of,
+)
+from acpgen.compat.protocol.covered import Cover, cover, groups, messages
+from acpgen.compat.protocol.frames import Framed, carries, envelopes, framed
+from acpgen.compat.protocol.messages import Route, WitnessValidator
+from acpgen.compat.protocol.revision import Revised, fields_on
+from acpgen.compat.protocol.revision import rewritten as rewritten_names
+from acpgen.compat.rules import EFFECTS, Gate, Judgement, judge, severity_of
+from acpgen.schema.walk import Schema
+from schema_inclusion import Allowance
+
+_UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
+    "method-removed": ("new",),
+    "method-renamed": ("old", "new"),
+    "method-kind-changed": ("old", "new"),
+}
+"""Rules about methods that one revision or the other does not know, and so does not accept."""
+
+UNPROVEN: Final = "No message that proves it was found, so the finding is undecided."
+
+
+class Cause(NamedTuple):
+    """What a finding is about, however many messages hold it: its name for people, what tells it from others, and what its rule says."""
+
+    declaration: str
+    key: tuple[str | None, ...]
+    said: str
+
+
+class Context:
+    """Two revisions with the walk that finds changes, the validator of witnesses, and the prover, all within one budget."""
+
+    def __init__(self, old: Revised, new: Revised, budget: int = BUDGET, formats: bool = False) -> None:
+        self.budget = budget
+        self.formats = formats
+        self.allowance = Allowance(budget)
+        self.old = old
+        self.new = new
+        self.groups = groups(old, new)
+        self.walk = Walk(old, new, self.groups)
+        self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
+        self.acceptance = Acceptance(old, new, self.allowance, formats=formats)
+        self.routes = [*routes_of(old, new)]
+
+    @cached_property
+    def methods(self) -> Sequence[tuple[ir.Method, ir.Method]]:
+        """The methods of both revisions."""
+        return [*same_methods(self.old, self.new)]
+
+    @cached_property
+    def roots(self) -> Mapping[str, str]:
+        """The definitions that stand for roots, with what people call these."""
+        return roots_of_both(self.old, self.new)
+
+    def kinds(self, root: str) -> list[str]:
+        """The kinds of documents that a root is a union of in both revisions."""
+        return kinds_of_both(self.old, self.new, root)
+
+    @cached_property
+    def rewritten(self) -> frozenset[str]:
+        """The definitions that are written differently."""
+        return rewritten_names(self.old, self.new, self.groups)
+
+    @cached_property
+    def messages(self) -> dict[Revision, set[str]]:
+        """The definitions of whole messages."""
+        return {"old": messages(self.old), "new": messages(self.new)}
+
+    @cached_property
+    def envelopes(self) -> list[tuple[str, Schema, Schema]]:
+        """The envelopes that both revisions have under the same name and that differ: name, old, new."""
+        ours, theirs = envelopes(self.old), envelopes(self.new)
+        shared = (name for name in ours if name in theirs and carries(ours[name]) == carries(theirs[name]))
+        return [(name, ours[name], theirs[name]) for name in shared if ours[name] != theirs[name]]
+
+    @cached_property
+    def frames(self) -> list[Framed]:
+        """The kinds of messages that the revisions frame differently."""
+        return [*framed(self.old, self.new, self.methods, self.rewritten)]
+
+    @cached_property
+    def cover(self) -> Cover:
+        """The definitions that no message holds."""
+        for each in self.routes:
+            self.walk.visit(each.pair)
+        return cover(self.old, self.new, [names for pair in self.walk.nodes if (names := names_of(pair)) is not None])
+
+    @cached_property
+    def pairs(self) -> list[MessagePair]:
+        """All that is compared: what messages hold, and the definitions that stand on their own."""
+        alone = (document(one, other, other) for one, other in self.cover.alone)
+        return [*self.routes, *(replace(each, alone=True) for each in alone)]
+
+    def is_changed(self, messages: MessagePair) -> bool:
+        """Whether messages have changed, or are written differently though no change tells why."""
+        (_, old), (_, new) = messages.old, messages.new
+        is_rewritten = old is not None and new is not None and (old != new or old in self.rewritten)
+        return self.walk.is_changed(messages.pair) or is_rewritten
+
+    # --- the prover ---
+
+    def is_included(self, pair: Pair, *, declared: bool) -> bool:
+        """Whether both sides of a pair accept what the other has, or what it declares."""
+        return all(self.acceptance.included(pair, sender, declared=declared) == "yes" for sender, _ in DIRECTIONS)
+
+    def is_alike(self, old: Schema, new: Schema) -> bool:
+        """Whether two schemas admit the same."""
+        return old == new or all(self.acceptance.between(old, new, by).verdict.value == "yes" for by, _ in DIRECTIONS)
+
+    def refusals(self, pair: Pair) -> Iterator[tuple[Revision, Revision]]:
+        """The directions in which a value of the sender's definition may be refused, undeclared members and all."""
+        for sender, receiver in DIRECTIONS:
+            if self.acceptance.included(pair, sender, declared=False) != "yes":
+                yield sender, receiver
+
+    # --- findings ---
+
+    def reach(
+        self,
+        rule: str,
+        judgement: Judgement,
+        messages: MessagePair,
+        change: Change,
+        location: str,
+        witness: Witness | None = None,
+        *,
+        method: str | None = None,
+        proven: bool = False,
+        cause: Cause | None = None,
+    ) -> Reach:
+        """What a judgement says of one kind of message: undecided where no witness shows it, and it is not `proven` otherwise."""
+        gate = self._gate(judgement.gate, messages)
+        severity = severity_of(judgement.effect, messages.flow, gate)
+        text = f"{judgement.message}{self._ungated(judgement)}"
+        if gate == "known" and judgement.gate is not None:
+            text = f"{text} Its gate {judgement.gate} may already be advertised by old peers."
+        wants = judgement.accepted_by is not None or judgement.carried_by is not None
+        refuses: tuple[Revision, ...] = ()
+        doubtful: tuple[Revision, ...] = ("old", "new") if judgement.effect == "undetermined" else ()
+        if severity in ("breaking", "risky") and wants and witness is None and not proven:
+            doubtful = (opposite(judgement.accepted_by),) if judgement.accepted_by is not None else ()
+            if self.allowance.is_spent:  # with more steps, a message might show it
+                lost: tuple[Revision, ...] = (opposite(judgement.carried_by),) if judgement.carried_by else ()
+                doubtful = tuple(dict.fromkeys((*doubtful, *_UNHEARD.get(rule, ()), *lost)))
+            severity, text = "undecided", f"{text} {UNPROVEN}"
+        elif witness is not None and witness.refused_by is not None and severity in ("breaking", "risky"):
+            refuses = (witness.refused_by,)
+        elif rule in _UNHEARD:
+            refuses = _UNHEARD[rule]
+        is_cut_off = severity == "undecided" and self.allowance.is_spent
+        if is_cut_off:
+            steps = "1 step" if self.budget == 1 else f"{self.budget} steps"
+            text = f"{text} Undecided: budget. The budget of {steps} is spent; raise it with '--budget'."
+        place = within_of(location, judgement.within)
+        known = cause or Cause(method if method is not None else place, (method, place), judgement.message)
+        return Reach(
+            rule=rule,
+            severity=severity,
+            effect=_effect(judgement, witness),
+            method=method,
+            flow=messages.flow_name,
+            location=place,
+            old_at=change.old_at,
+            new_at=change.new_at,
+            message=text,
+            advice=judgement.advice,
+            breaks=breaks_of(judgement, messages) if severity in ("breaking", "risky") else "",
+            subject=judgement.subject,
+            witness=witness if severity in ("breaking", "risky", "additive") else None,
+            declaration=known.declaration,
+            cause=known.key,
+            said=known.said,
+            refuses=refuses,
+            doubtful=doubtful,
+            sender=judgement.accepted_by or judgement.carried_by,
+            is_cut_off=is_cut_off,
+        )
+
+    def editorial(self, change: Change) -> Reach:
+        """The finding of a change about files alone."""
+        rule, judgement = judge(change)
+        route = Route("document", None), None
+        (old, below), (new, rest) = (
+            side.owner(at, declared=True) for side, at in ((self.old, change.old_at), (self.new, change.new_at))
+        )
+        label = judgement.within or ((new or old) + fields_on(rest if new else below)).lstrip(".")
+        cause = Cause(label, (old, new, label), judgement.message)
+        nobody = MessagePair(route, route, "nobody", "peer", "peer")
+        return self.reach(rule, judgement, nobody, change, "", proven=True, cause=cause)
+
+    def of_definition(self, change: Change, name: str, doubtful: Sequence[Revision] | None = None) -> Reach:
+        """The finding of a change about a definition that no message holds; `doubtful` are the revisions that may refuse something."""
+        rule, judgement = judge(change)
+        found = self.reach(rule, judgement, document(name, name, name), change, name, proven=True)
+        return found if doubtful is None else replace(found, doubtful=tuple(doubtful))
+
+    def _ungated(self, judgement: Judgement) -> str:
+        """The sentence on what is new and that no capability gates, as far as its schema says so; empty where one does."""
+        if judgement.gate is not None or judgement.ungated is None:
+            return ""
+        rest = f": {judgement.ungated}" if judgement.ungated else ""
+        if self.new.gates_unknown:
+            return f" Whether a capability gates it is not known for this release, whose schema names none{rest}."
+        return f" No capability gates it{rest}."
+
+    def _gate(self, capability: str | None, messages: MessagePair) -> Gate:
+        """Whether a capability holds back what is new: it must be asked of the side that is sent it, and old peers must not have it."""
+        if capability is None or capability.partition(":")[0] != messages.receiver:
+            return "none"
+        return "known" if self.old.advertises(capability) else "fresh"
+
+
+def _effect(judgement: Judgement, witness: Witness | None) -> Effect:
+    """What a finding does to messages, as far as its witness shows it."""
+    if witness is None:
+        return EFFECTS[judgement.effect][0]
+    return "refused" if witness.refused_by is not None else "lost"
+
+
+def breaks_of(judgement: Judgement, messages: MessagePair) -> str:
+    """Which exchange fails, in words."""
+    sender, receiver = messages.sender, messages.receiver
+    if judgement.between:
+        return "; ".join(each.format(sender=sender, receiver=receiver) for each in judgement.between)
+    if judgement.accepted_by == "new":
+        return f"a new {sender} that talks to an old {receiver}"
+    if judgement.carried_by == "new":
+        return f"an old {receiver} that receives from a new {sender}"
+    return f"an old {sender} that talks to a new {receiver}"

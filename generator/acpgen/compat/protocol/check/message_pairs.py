@@ -1,0 +1,217 @@
+"""Which messages of two revisions are compared with which, and places in them as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from acpgen import ir
+from acpgen.compat.diff.methods import same_methods
+from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
+from acpgen.compat.diff.shapes import Alternative
+from acpgen.compat.findings import Revision
+from acpgen.compat.protocol.covered import kinds
+from acpgen.compat.protocol.messages import Part, Route
+from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.rules import Flow
+from acpgen.schema.unions import lone_reference
+from acpgen.schema.walk import Schema
+
+DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
+"""Who sends and who receives."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePair:
+    """One kind of message in both revisions: the definition on each side, and who is sent it."""
+
+    old: tuple[Route, str | None]
+    new: tuple[Route, str | None]
+    flow: Flow
+    handler: str
+    callers: str
+    alone: bool = False
+
+    @property
+    def method(self) -> str | None:
+        return self.new[0].method.name if self.new[0].method is not None else None
+
+    @property
+    def pair(self) -> Pair:
+        """The types that judge it."""
+        types: list[ir.Type] = [ir.Anything() if name is None else ir.Ref(name) for _, name in (self.old, self.new)]
+        return Pair(types[0], types[1])
+
+    @property
+    def advertises(self) -> bool:
+        """Whether peers say here what they can do: a bare object marks a capability, and is no map for members of any name."""
+        return self.method == "initialize"
+
+    @property
+    def sides(self) -> dict[Revision, tuple[Route, str | None]]:
+        return {"old": self.old, "new": self.new}
+
+    @property
+    def sender(self) -> str:
+        return {"to-handler": self.callers, "to-caller": self.handler}.get(self.flow, "peer")
+
+    @property
+    def receiver(self) -> str:
+        return {"to-handler": self.handler, "to-caller": self.callers}.get(self.flow, "peer")
+
+    @property
+    def flow_name(self) -> str:
+        return f"{self.sender}-to-{self.receiver}" if self.flow in ("to-handler", "to-caller") else "both"
+
+
+def routes_of(old: Revised, new: Revised) -> Iterator[MessagePair]:
+    """All kinds of messages and documents of two revisions."""
+    for before, after in same_methods(old, new):
+        handler, callers = sides_of(after, new.protocol.sides)
+        both = handler == callers == "peer"
+        for part, one, other in (("params", before.params, after.params), ("result", before.result, after.result)):
+            if part == "result" and (before.kind, after.kind) != ("request", "request"):
+                continue
+            if one is None and other is None:
+                continue
+            flow: Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
+            yield MessagePair((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
+    for name, label in roots_of_both(old, new).items():
+        yield from (document(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))
+        yield document(name, name, label)
+    for part in ("error", "id"):
+        ours, theirs = (envelope_parts(side, part) for side in (old, new))
+        shared = [name for name in ours if name in theirs]
+        pairs = [(name, name) for name in shared] or list(zip(ours, theirs, strict=False))[:1]
+        for pair in pairs:
+            route = Route("error" if part == "error" else "id", None)
+            yield MessagePair((route, pair[0]), (route, pair[1]), "both", "peer", "peer")
+
+
+def _called(side: Revised, name: str, label: str) -> str:
+    """What people call a kind of document of a root that they call `label`: its name, or its place where the file names none."""
+    at = side.bundle.origins[name]
+    place = side.in_file(at)
+    return name if place == at else f"{label}#{place.partition('#')[2]}"
+
+
+def roots_of_both(old: Revised, new: Revised) -> Mapping[str, str]:
+    """The definitions that stand for roots, with what people call these."""
+    named: Mapping[str, str] = {} if old.roots is None else old.roots.named
+    return {name: label for name, label in named.items() if name in new.definitions}
+
+
+def kinds_of_both(old: Revised, new: Revised, root: str) -> list[str]:
+    """The kinds of documents that a root is a union of in both revisions. Each is told by itself: where they overlap, what one
+    refuses another may accept, and that would hide the change. A tag that moves between kinds is a matter of the root.
+    """
+    others = set(kinds(new, root))
+    return [name for name in kinds(old, root) if name in others and _tags(old, root, name) == _tags(new, root, name)]
+
+
+def _tags(revised: Revised, root: str, name: str) -> set[object]:
+    """The tags by which a root is one of its kinds."""
+    union = revised.definitions.get(root)
+    variants = union.variants if isinstance(union, ir.TaggedUnion) else ()
+    return {each.tag for each in variants if each.type == name}
+
+
+def root_of(revised: Revised) -> str:
+    """The place of the root in the sources."""
+    first = next(iter(revised.bundle.origins.values()), "")
+    return first.partition("#")[0] + "#" if first else ""
+
+
+def document(old: str, new: str, label: str) -> MessagePair:
+    """A definition that is compared on its own."""
+    route = Route("document", None, label)
+    return MessagePair((route, old), (route, new), "both", "peer", "peer")
+
+
+def alike(old: ir.Method, new: ir.Method, part: Part, sides: Sequence[str]) -> MessagePair:
+    """What is told of a method beside the content of its messages."""
+    handler, callers = sides_of(new, sides)
+    flow: Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
+    return MessagePair((Route("params", old), old.params), (Route("params", new), new.params), flow, handler, callers)
+
+
+def names_of(pair: Pair) -> tuple[str, str] | None:
+    """The definitions of a pair of definitions."""
+    return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
+
+
+def _route(part: str, method: ir.Method) -> Route:
+    return Route("params" if part == "params" else "result", method)
+
+
+def sides_of(method: ir.Method, sides: Sequence[str]) -> tuple[str, str]:
+    """Who handles a method, and who calls it; `peer` for either."""
+    others = [side for side in sides if side != method.side]
+    if method.side not in sides or len(others) != 1:
+        return "peer", "peer"
+    return method.side, others[0]
+
+
+def envelope_parts(revised: Revised, part: str) -> tuple[str, ...]:
+    """The definitions of `error` or `id` in the envelopes of a schema, in alphabetical order."""
+    found: set[str] = set()
+    for schema in revised.bundle.definitions.values():
+        if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
+            for each in _with_alternatives(schema):
+                name = lone_reference(each.get("properties", {}).get(part))
+                if name is not None and name in revised.definitions:
+                    found.add(name)
+    return tuple(sorted(found))
+
+
+def _with_alternatives(schema: Schema) -> Iterator[Schema]:
+    yield schema
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for branch in schema.get(keyword, ()):
+            if isinstance(branch, dict):
+                yield branch
+
+
+# --- places ----------------------------------------------------------------------------------------------------------
+
+
+def location_of(route: Route, steps: Sequence[Step]) -> str:
+    """A place in a message for people: `params.update(tool_call).content[].path`."""
+    text = route.definition if route.part == "document" else route.part
+    return (text + path_of(steps)).lstrip(".")
+
+
+def path_of(steps: Sequence[Step]) -> str:
+    """Steps for people: `.update(tool_call).content[]`."""
+    text = ""
+    for step in steps:
+        match step.kind:
+            case "field":
+                text += f".{step.name}"
+            case "item":
+                text += f"[{step.name}]"
+            case "value":
+                text += ".*"
+            case "variant":
+                text += "(any other)" if step.name == EXTENSION else f"({step.name})"
+            case "untagged":
+                text += "(untagged)"
+            case "alternative":
+                name = name_of(step.new)
+                text += f"({name})" if name else ""
+    return text
+
+
+def name_of(alternative: Alternative | None) -> str | None:
+    """What people call an alternative; a list is called after its items."""
+    if isinstance(alternative, ir.Array):
+        return f"{alternative.items.name}[]" if isinstance(alternative.items, ir.Ref) else None
+    return getattr(alternative, "name", None)
+
+
+def within_of(location: str, within: str) -> str:
+    """A place with a name inside it."""
+    if not within or within.startswith("("):
+        return location + within
+    return f"{location}.{within}".lstrip(".")

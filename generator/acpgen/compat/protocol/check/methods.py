@@ -1,0 +1,121 @@
+"""What changed about methods beside the content of their messages: which there are, their kinds, positions of params, batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from acpgen import ir
+from acpgen.compat.changes import Change
+from acpgen.compat.diff.methods import compare
+from acpgen.compat.findings import Reach, Revision, opposite
+from acpgen.compat.protocol.check.context import UNPROVEN, Context
+from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, alike, root_of
+from acpgen.compat.protocol.declared import schema_of
+from acpgen.compat.protocol.messages import Part, Route, message
+from acpgen.compat.rules import judge
+from acpgen.schema.walk import Schema, is_array
+
+
+def of_methods(context: Context) -> Iterator[Reach]:
+    """The findings of all that changed about methods."""
+    for change in compare(context.old, context.new):
+        yield _of_method(context, change)
+    for one, other in context.methods:
+        yield from _of_positions(context, one, other)
+    if context.old.protocol.batch != context.new.protocol.batch:
+        yield _of_batches(context)
+
+
+def _of_method(context: Context, change: Change) -> Reach:
+    old, new = change.within
+    part: Part = "result" if change.kind == "null-result" else "params"
+    pair = alike(old, new, part, context.new.protocol.sides)
+    rule, judgement = judge(change)
+    witness = None
+    if judgement.carried_by == "old":
+        value = context.acceptance.carried(pair.pair, "old")
+        witness = None if value is None else context.validator.loss(pair.sides, "old", *value)
+    return context.reach(rule, judgement, pair, change, part, witness, method=new.name)
+
+
+def _of_batches(context: Context) -> Reach:
+    old, new = context.old.protocol.batch or None, context.new.protocol.batch or None
+    change = Change("batch", old, new, old_at=root_of(context.old), new_at=root_of(context.new))
+    rule, judgement = judge(change)
+    accepted_by: Revision = "new" if change.new else "old"
+    refused_by = opposite(accepted_by)
+    validator = context.validator
+    for one, other in context.methods:
+        pair = MessagePair((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
+        value = context.acceptance.carried(pair.pair, accepted_by)
+        shown = None if value is None else validator.loss(pair.sides, accepted_by, *value)
+        if shown is not None and validator.accepts(pair.sides, refused_by, shown.value):
+            witness = validator.proof(pair.sides, [shown.value], accepted_by)
+            if witness is not None:
+                return context.reach(rule, judgement, pair, change, "message", witness)
+    route = Route("document", None), None
+    return context.reach(rule, judgement, MessagePair(route, route, "both", "peer", "peer"), change, "message")
+
+
+# --- positions of params ---------------------------------------------------------------------------------------------
+
+
+def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[Reach]:
+    """Params that are read as other params; where all of them are refused, that is told of what refuses them.
+
+    Where they may be sent by name too, a param that is gone is told there.
+    """
+    others = [(one, other) for one, other in zip(old.positions, new.positions, strict=False) if one != other]
+    if old.params is None or new.params is None or not others:
+        return
+    shapes = context.walk.shape(ir.Ref(old.params), 0), context.walk.shape(ir.Ref(new.params), 1)
+    is_named = all(shape.of("object") for shape in shapes)
+    if is_named and not any(one in new.positions or other in old.positions for one, other in others):
+        return
+    found = _misread(context, old, new)
+    if found is None:
+        return
+    change = Change("positions", old.positions, new.positions, old_at=old.at, new_at=new.at)
+    pair = alike(old, new, "params", context.new.protocol.sides)
+    rule, judgement = judge(change)
+    witness = None
+    for value in found:
+        whole = message(context.new.protocol.envelope, pair.new[0], value)
+        if all(context.validator.accepts(pair.sides, revision, whole) for revision, _ in DIRECTIONS):
+            witness = context.validator.carried(pair.sides, whole, "old")
+    if witness is None:
+        judgement = replace(judgement, effect="undetermined", message=f"{judgement.message} {UNPROVEN}")
+    yield context.reach(rule, judgement, pair, change, "params", witness, method=new.name)
+
+
+def _misread(context: Context, old: ir.Method, new: ir.Method) -> list[ir.JSON] | None:
+    """Params that one revision takes for other params than the other, if some were found; `None` where all such params are refused."""
+    ours, refuses = schema_of(ir.Ref(old.params or "")), {"not": schema_of(ir.Ref(new.params or ""))}
+
+    def common(wanted: Schema) -> tuple[ir.JSON, bool]:
+        """Params of both revisions, if any were found, and whether that there are none is not known."""
+        relation = context.acceptance.between({"allOf": [ours, wanted]}, refuses, "old")
+        found = None if relation.witness is None else relation.witness.value
+        return found, found is None and relation.verdict.value != "yes"
+
+    is_open = False
+    for index, name in enumerate(old.positions[: len(new.positions)]):
+        if new.positions[index] == name:
+            continue
+        found, doubtful = common({"type": "array", "minItems": index + 1})
+        becomes = new.positions.index(name) if name in new.positions else None
+        if is_array(found) and becomes is not None and becomes < len(found) and found[index] == found[becomes]:
+            found, doubtful = common(_apart(index, becomes, found[index]))
+        if found is not None:
+            return [found]
+        is_open |= doubtful
+    return [] if is_open else None
+
+
+def _apart(index: int, other: int, value: ir.JSON) -> Schema:
+    """Lists that have a value at one position and another value at the other."""
+    entries: list[Any] = [{}] * (max(index, other) + 1)
+    entries[index], entries[other] = {"const": value}, {"not": {"const": value}}
+    return {"type": "array", "minItems": len(entries), "prefixItems": entries}

@@ -1,0 +1,213 @@
+"""What no message holds, definitions that differ and that no finding names, what was compared, and the relation of both as plain sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
+
+from acpgen import ir
+from acpgen.compat.changes import Change, ChangePlaces
+from acpgen.compat.diff.definitions import Walk
+from acpgen.compat.diff.pairs import Pair
+from acpgen.compat.findings import Answer, Coverage, Inclusion, Reach, Revision, Uncompared, opposite
+from acpgen.compat.protocol.check.context import Context
+from acpgen.compat.protocol.check.message_pairs import root_of
+from acpgen.compat.protocol.covered import closure, of_both_files, unread
+from acpgen.compat.protocol.revision import Revised
+from acpgen.schema.unions import lone_reference
+
+_KEPT: Final = "documents with undeclared members are accepted differently than before; --mode language compares these"
+_UNKNOWN: Final = "it is written differently, and the effect is unknown"
+_OPEN: Final = ("definition-removed", "not-compared")
+"""Rules about what was not compared."""
+
+
+def without_counterpart(context: Context) -> Iterator[Reach]:
+    """What has no counterpart, and what is not read."""
+    old, new = context.old, context.new
+    for name in context.cover.gone:
+        yield context.of_definition(Change("definition", name, None, old_at=old.definitions[name].at), name)
+    for name in context.cover.added:
+        yield context.of_definition(Change("definition", None, name, new_at=new.definitions[name].at), name)
+    for revision, name in context.cover.copied:
+        at: ChangePlaces = {
+            "old_at": old.definitions[name].at if revision == "old" else "",
+            "new_at": new.definitions[name].at if revision == "new" else "",
+        }
+        yield context.editorial(Change("structure", name=name, detail="copied", **at))
+    for name, reason in unread(old, new).items():
+        at = {"old_at": old.bundle.origins.get(name, ""), "new_at": new.bundle.origins.get(name, "")}
+        yield context.of_definition(Change("not-compared", name=name, detail=reason, **at), name)
+
+
+def written_differently(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
+    """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is told
+    where it stands. If neither is so, they were not compared.
+    """
+    changes = [each for each in found if each.rule != "text-reworded"]
+    sides = ((context.old, {each.old_at for each in changes}), (context.new, {each.new_at for each in changes}))
+    owners = [{side.outermost(at) for at in places} for side, places in sides]
+    names = context.walk.renamed()
+    roots = context.roots
+    named = {
+        name
+        for (side, _), places in zip(sides, owners, strict=True)
+        for name in (*side.declared, *roots)
+        if not places.isdisjoint({side.definitions[name].at, side.outermost(_body(context, side, name)[1])})
+    }
+    known = {*context.new.declared, *roots}
+    alone = context.old.bundle.definitions.keys() ^ context.new.bundle.definitions.keys()
+    gone = {*context.cover.gone, *names}
+    held = {Pair(each.old, each.new) for each in context.walk.nodes}
+    quiet = {each.names[0] for each in context.frames}
+    for name in (*context.old.declared, *roots):
+        other = names.get(name, name)
+        if other not in known or name in gone - names.keys() or {name, other} & named:
+            continue
+        (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
+        if context.old.whole_text(before, names, alone) == context.new.whole_text(after, {}, alone):
+            continue
+        at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
+        called = roots.get(other, other)
+        pair = Pair(ir.Ref(name), ir.Ref(other))
+        detail = None
+        if context.is_included(pair, declared=False):
+            detail = "content" if context.old.contents(before) != context.new.contents(after) else ""
+        elif context.is_included(pair, declared=True):
+            if _is_claimed(context, pair):
+                detail = "told"
+            elif name in roots:
+                yield _doubt(context, pair, called, _KEPT, at)
+            else:
+                yield from _of_undeclared(context, pair, called, at)
+            if detail is None:
+                continue
+        elif name in quiet and not closure(context.new, [other]) & named:
+            detail = "framed"
+        elif pair not in held or (closure(context.old, [name]) | closure(context.new, [other])) & named:
+            detail = "told"
+        if detail is None:
+            yield _doubt(context, pair, called, _UNKNOWN, at)
+        else:
+            yield context.editorial(Change("structure", name=called, detail=detail, **at))
+
+
+def _doubt(context: Context, pair: Pair, name: str, reason: str, at: ChangePlaces) -> Reach:
+    """A doubt about a pair of definitions, in the directions that are not proven."""
+    doubtful: list[Revision] = [receiver for _, receiver in context.refusals(pair)]
+    return context.of_definition(Change("not-compared", name=name, detail=reason, **at), name, doubtful)
+
+
+def _is_claimed(context: Context, pair: Pair) -> bool:
+    """Whether a member is declared on one side of a pair alone: that is told wherever messages hold the pair."""
+    walk = Walk(context.old, context.new, context.groups)  # what is told is of the other one
+    walk.visit(pair)
+    return any(found.change.kind == "field" for found in walk.wire_changes(pair))
+
+
+def _of_undeclared(context: Context, pair: Pair, name: str, at: ChangePlaces) -> Iterator[Reach]:
+    """What a definition says of members that nobody declares, where one revision refuses what the other accepts."""
+    for sender, receiver in context.refusals(pair):
+        witness = context.acceptance.relation(pair, sender, declared=False).witness
+        value = () if witness is None else (witness.value,)
+        sides = (None, value) if receiver == "old" else (value, None)
+        yield context.of_definition(Change("undeclared", *sides, **at), name)
+
+
+def unread_statements(context: Context) -> Iterator[Reach]:
+    """The definitions that differ in what they say by keywords that no validator asserts, at places where the comparison reads none of
+    them.
+    """
+    compared = [_compared(context, number) for number in (0, 1)]
+    for name, other in _joined(context):
+        (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
+        one, two = context.old.statements(before, compared[0]), context.new.statements(after, compared[1])
+        by_name = before == after  # else what stands inside of them has other names, too
+        sides = [{(key if by_name else key[1]): each for key, each in side.items()} for side in (one, two)]
+        said = [each for key in sides[0].keys() & sides[1].keys() for each in sides[0][key] ^ sides[1][key]]
+        if said:
+            keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in said}))
+            reason = f"what it says by {keywords} has changed in a place where no field or union is read"
+            called = context.roots.get(other, other)
+            change = Change("not-compared", name=called, detail=reason, old_at=old_at, new_at=new_at)
+            yield context.of_definition(change, called)
+
+
+def _joined(context: Context) -> Iterator[tuple[str, str]]:
+    """The definitions of both revisions that belong together, and those of roots beside methods."""
+    names = context.walk.renamed()
+    known = {*context.new.declared, *context.roots}
+    for name in (*context.old.declared, *context.roots):
+        if (other := names.get(name, name)) in known:
+            yield name, other
+    if not context.roots:
+        yield from of_both_files(context.old.beside, context.new.beside)
+
+
+def _compared(context: Context, number: Literal[0, 1]) -> set[str]:
+    """The definitions of one revision that were compared part by part."""
+    found: set[str] = set()
+    for pair in context.walk.nodes:
+        type_, _ = pair.sides[number]
+        found.update(context.walk.shape(type_, number).names, [type_.name] if isinstance(type_, ir.Ref) else [])
+    return found
+
+
+def _body(context: Context, side: Revised, name: str) -> tuple[str, str]:
+    """The definition that holds what another one says, if that stands for a root, else itself; with its place."""
+    body = lone_reference(side.bundle.definitions[name]) if name in context.roots else None
+    return body or name, side.definitions[body or name].at
+
+
+def left_out(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
+    """What is unstable on either side and differs, if that does not take part, and is not told: it may be stable on the other side."""
+    old, new = context.old, context.new
+    if not old.left_out and not new.left_out:
+        return
+    texts: list[dict[str, list[str]]] = [{}, {}]
+    for side, by_name in zip((old, new), texts, strict=True):
+        for at, text in sorted(side.left_out.items(), key=lambda each: each[1]):
+            by_name.setdefault(side.called(at), []).append(text)
+    known = {side.called(at) for each in found for side, at in ((old, each.old_at), (new, each.new_at)) if at}
+    names = [
+        each for each in {**texts[0], **texts[1]} if each not in known and texts[0].get(each) != texts[1].get(each)
+    ]
+    if names:
+        places: ChangePlaces = {"old_at": root_of(old), "new_at": root_of(new)}
+        yield context.editorial(Change("structure", new=tuple(sorted(names)), detail="unstable", **places))
+
+
+# --- the whole -------------------------------------------------------------------------------------------------------
+
+
+def coverage(context: Context, found: Sequence[Reach]) -> Coverage:
+    """What was compared, and what was not."""
+    names = {name for side in (context.old, context.new) for name in side.declared}
+    left = {each.location or "root": each.message for each in found if _is_open(each)}
+    not_compared = tuple(Uncompared(name, left[name]) for name in sorted(left))
+    return Coverage(len(context.methods), len(names), len(names - left.keys()), not_compared)
+
+
+def language(context: Context, found: Sequence[Reach]) -> Inclusion:
+    """Whether messages are included in one another as plain sets, both ways: what is merely claimed counts here."""
+    return Inclusion(_included(context, "old", found), _included(context, "new", found))
+
+
+def _included(context: Context, sender: Revision, found: Sequence[Reach]) -> Answer:
+    receiver, acceptance = opposite(sender), context.acceptance
+    if any(receiver in each.refuses or (each.witness and each.witness.refused_by == receiver) for each in found):
+        return "no"
+    changed = [each.pair for each in context.pairs if context.is_changed(each)]
+    answers: set[Answer] = {acceptance.included(pair, sender, declared=False) for pair in changed}
+    if "no" not in answers:
+        around = [(one, other) for _, one, other in context.envelopes]
+        around += [each.question(sender, declared=False) for each in context.frames]
+        answers |= {acceptance.between(*each, sender).verdict.value for each in around}
+    if any(_is_open(each) and receiver in each.doubtful for each in found):
+        answers.add("undecided")
+    return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
+
+
+def _is_open(each: Reach) -> bool:
+    """Whether what a finding is about was not compared, or not to the end."""
+    return each.rule in _OPEN or each.is_cut_off

@@ -1,0 +1,53 @@
+"""What reports of the probe cite: rows of the table of requirements, `schema/requirements.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from acpgen import resources
+
+
+class RequirementRow(NamedTuple):
+    """A row of the table: the title of its document, its section, its words, how strong it is, and which side it binds."""
+
+    document: str
+    section: str
+    says: str
+    level: str
+    who: str
+
+
+@cache
+def requirements() -> Mapping[int | str, RequirementRow]:
+    """Every row by its number or id."""
+    table = _table()
+    titles = {one["id"]: one["title"] for one in table["documents"]}
+    return {
+        _identifier(row): RequirementRow(
+            titles.get(row["document"], row["document"]), row["section"], row["says"], row["level"], row["who"]
+        )
+        for row in table["rules"]
+    }
+
+
+@cache
+def tested() -> Mapping[str, tuple[int | str, ...]]:
+    """The rows that each case tests."""
+    found: dict[str, list[int | str]] = {}
+    for row in _table()["rules"]:
+        for case in row.get("probe", ()):
+            found.setdefault(case, []).append(_identifier(row))
+    return {case: tuple(rows) for case, rows in found.items()}
+
+
+@cache
+def _table() -> Any:
+    return json.loads((resources.schema() / "requirements.json").read_text("utf-8"))
+
+
+def _identifier(row: Any) -> int | str:
+    found: int | str = row["number"] if "number" in row else row["id"]
+    return found

@@ -1,0 +1,102 @@
+"""The reference validator says what the published one says, and reads a schema once for all values."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Final, cast
+
+import jsonschema.validators
+import pytest
+import referencing.exceptions
+
+from schema_inclusion import Verdict, apart, compare
+from schema_inclusion.document import Dialect, opened
+from schema_inclusion.validation import DocumentValidator
+from schema_inclusion.values import Json
+
+TAGGED: Final[list[dict[str, Json]]] = [
+    {"tag": tag, **more} for tag in ("t0", "t3", "other", 3, None) for more in ({}, {"text": ""}, {"text": 1})
+]
+VALUES: Final[list[Json]] = [*TAGGED, {"text": "t3"}, {"text": 1}, [], "t3", 3, {}]
+
+
+def branch(number: int, drawn: random.Random) -> dict[str, Json]:
+    """A branch of a union, with a tag or something like one."""
+    tags: list[Json] = [
+        {"const": f"t{number}"},
+        {"enum": [f"t{number}", "other"]},
+        {"enum": [f"t{number}", 3]},
+        {"const": f"t{number}", "type": "string"},
+        {"const": number},
+        {"not": {"const": "t3"}},
+        {"$ref": "#/definitions/text", "const": f"t{number}"},
+        True,
+    ]
+    found: dict[str, Json] = {"properties": {"tag": drawn.choice(tags)}, "required": [drawn.choice(["tag", "text"])]}
+    more: list[dict[str, Json]] = [
+        {},
+        {"type": "object"},
+        {"$ref": "#/definitions/named"},
+        {"allOf": [{"$ref": "#/definitions/named"}]},
+        {"$id": "http://x.example/inner"},
+        {"$schema": Dialect.DRAFT_2020_12.value},
+    ]
+    return found | drawn.choice(more)
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("seed", range(12))
+def test_unions_of_many_branches_are_judged_as_the_published_validator_does(dialect: Dialect, seed: int) -> None:
+    drawn = random.Random(seed)
+    definitions: dict[str, Json] = {
+        "text": {"type": "string"},
+        "named": {"properties": {"tag": {"enum": ["t3"]} if drawn.random() < 0.5 else {"type": "string"}}},
+    }
+    for keyword in ("anyOf", "oneOf"):
+        branches: list[Json] = [branch(drawn.randrange(12), drawn) for _ in range(12)]
+        schema: dict[str, Json] = {"$schema": dialect.value, "definitions": definitions, keyword: branches}
+        published: Any = jsonschema.validators.validator_for(schema)
+        validator = DocumentValidator(opened(schema)).of(schema)
+        for value in VALUES:
+            try:
+                expected = published(schema).is_valid(value)
+            except referencing.exceptions.Unresolvable:
+                expected = None
+            assert validator.accepts(value) is expected
+
+
+def test_a_reference_is_followed_once_for_all_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema: Json = {
+        "$defs": {"a": {"type": "string"}},
+        "properties": {"a": {"$ref": "#/$defs/a"}, "b": {"not": {"$ref": "#/$defs/a"}}},
+    }
+    followed: list[str] = []
+    resolver: Any = type(opened(schema).scope.resolver)
+    plain = resolver.lookup
+
+    def lookup(self: Any, reference: str) -> Any:
+        followed.append(reference)
+        return plain(self, reference)
+
+    validator = DocumentValidator(opened(schema)).of(schema)
+    monkeypatch.setattr(resolver, "lookup", lookup)
+    values: list[Json] = [{"a": "", "b": 1}, {"a": 1}, {"b": ""}, {"a": "x", "b": []}]
+    assert [validator.accepts(each) for each in values] == [True, False, False, True]
+    assert followed == ["#/$defs/a"]
+
+
+def test_a_long_way_through_definitions_is_judged_without_a_subprocess(monkeypatch: pytest.MonkeyPatch) -> None:
+    def chain(last: dict[str, Json]) -> Json:
+        links = {f"d{at}": {"properties": {"x": {"$ref": f"#/$defs/d{at + 1}"}}} for at in range(40)}
+        back = {f"{name}": {"properties": {"x": {"$ref": "#/$defs/start"}}} for name in ("first", "last")}
+        ways = {name: {"$ref": f"#/$defs/{name}"} for name in ("first", "d0", "last")}
+        return cast(
+            "Json", {"$ref": "#/$defs/start", "$defs": {"start": {"properties": ways}, **links, **back, "d40": last}}
+        )
+
+    def never(*_: object) -> Json:
+        raise AssertionError("a subprocess was asked")
+
+    monkeypatch.setattr(apart, "_asked", never)
+    comparison = compare(chain({"type": "integer"}), chain({"type": "integer", "minimum": 0}))
+    assert (comparison.backward.verdict, comparison.forward.verdict) == (Verdict.NO, Verdict.YES)

@@ -1,0 +1,284 @@
+"""Sessions that survive: a restart of the agent, a WebSocket that connects again, files that are damaged or hostile."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from acp_bindings import v2
+
+from acp_session.agent import Agent
+from acp_session.modes import Mode
+from acp_session.serving import serve_agent
+from acp_session.session import Session
+from acp_session.store import FileStore, MemoryStore, Store, StoredSession
+from acp_session.turn import Turn
+from acp_workspace.containment import guarantees
+from jsonrpc_bindings import websocket
+
+from .raw_client import RawClient, Refused, talking
+from .test_agent import both, play
+
+enforced = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
+
+
+class Counting(Agent):
+    """Counts its turns in what the store keeps."""
+
+    async def on_new_session(self, session: Session) -> None:
+        session.data["turns"] = 0
+        await session.set_modes([Mode("ask", "Ask"), Mode("plan", "Plan")], current="ask")
+        await session.set_commands([v2.Command(name="tide", description="Say the tide")])
+
+    async def on_prompt(self, turn: Turn) -> str:
+        turn.session.data["turns"] += 1
+        await turn.session.set_title(turn.text)
+        await turn.session.set_mode("plan")
+        async with turn.tool_call("Count"):
+            await turn.send_message(str(turn.session.data["turns"]))
+        return "end_turn"
+
+
+@enforced
+@both
+def test_a_session_goes_on_after_a_restart_of_the_agent_in_either_version(tmp_path: Path, version: int) -> None:
+    (tmp_path / "app").mkdir()
+
+    async def work() -> None:
+        async with talking(Counting(store=FileStore(tmp_path / "kept")), version) as client:
+            id_ = await client.new(tmp_path / "app")
+            await client.prompt(id_, "High \u2028 tide")
+            before = [one for one in client.updates() if "state" not in one]
+        async with talking(Counting(store=FileStore(tmp_path / "kept")), 3 - version) as client:
+            (listed,) = (await client.request("session/list"))["sessions"]
+            assert (listed["sessionId"], listed["title"]) == (id_, "High \u2028 tide")
+            with pytest.raises(Refused) as closed:
+                await client.prompt(id_)
+            assert closed.value.code == -32602
+            answer = await client.load(id_, tmp_path / "app")
+            (option,) = answer["configOptions"]
+            assert option["currentValue"] == "plan"
+            again = client.updates(id_)
+            await client.until(
+                lambda: any(one["sessionUpdate"] == "available_commands_update" for one in client.updates())
+            )
+            assert [one["toolCallId"] for one in again if "title" in one and "toolCallId" in one] == ["call_1"]
+            await client.prompt(id_, "Low")
+            assert client.text() == "12"
+            assert list(client.calls()) == ["call_1", "call_2"]
+            await client.request("session/delete", sessionId=id_)
+        assert before
+        assert list((tmp_path / "kept").iterdir()) == []
+
+    play(work)
+
+
+@enforced
+@both
+def test_a_session_goes_on_over_a_websocket_that_connects_again_even_where_the_first_never_ends(
+    tmp_path: Path, version: int
+) -> None:
+    async def work() -> None:
+        agent = Counting()
+        async with websocket.accept(lambda socket: serve_agent(agent, socket, grace=1), grace=1) as server:
+            one = RawClient(version, await websocket.connect(server.uri, grace=1))
+            await one.initialize()
+            id_ = await one.new(tmp_path)
+            await one.prompt(id_)
+            two = RawClient(version, await websocket.connect(server.uri, grace=1))
+            await two.initialize()
+            await two.load(id_, tmp_path)  # the first connection is still open
+            await two.prompt(id_)
+            assert two.text() == "12"
+            await two.link.close()
+            three = RawClient(3 - version, await websocket.connect(server.uri, grace=1))
+            await three.initialize()
+            await three.load(id_, tmp_path)
+            await three.prompt(id_)
+            assert three.text() == "123"
+            for client in (one, three):
+                await client.link.close()
+
+    play(work)
+
+
+def stored(**fields: Any) -> StoredSession:
+    return StoredSession("s1", "/srv/app", ("/srv/lib",), updated_at="2026-11-28T00:00:00+00:00", **fields)
+
+
+def stores(folder: Path) -> list[Store]:
+    return [MemoryStore(), FileStore(folder / "kept")]
+
+
+def test_a_store_keeps_what_it_is_given_apart_from_what_happens_to_it(tmp_path: Path) -> None:
+    async def work() -> None:
+        for store in stores(tmp_path):
+            message: Any = v2.AgentMessageChunk(message_id="m", content=v2.TextContent(text="low\ntide"))
+            unknown: Any = v2.decode_as(v2.SessionUpdate, {"sessionUpdate": "_tide", "at": 3})
+            session = stored(data={"a": [1]}, history=[message, unknown], calls=2)
+            await store.save(session)
+            session.data["a"].append(2)
+            session.history.clear()
+            found = await store.load("s1")
+            assert found is not None
+            assert found == stored(data={"a": [1]}, history=[message, unknown], calls=2)
+            found.data["a"].clear()
+            assert (await store.load("s1")) == stored(data={"a": [1]}, history=[message, unknown], calls=2)
+            assert [one.session_id for one in await store.list(None)] == ["s1"]
+            await store.delete("s1")
+            await store.delete("s1")
+            assert (await store.load("s1"), list(await store.list(None))) == (None, [])
+
+    play(work)
+
+
+def test_files_belong_to_the_user_alone_and_are_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        store = FileStore(tmp_path / "deep" / "kept")
+        await store.save(stored(data={"n": 1}))
+        (file,) = store.folder.iterdir()
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
+        for wrong in ({"n": object()}, {"n": float("nan")}, {"n": b""}):
+            with pytest.raises(ValueError, match="data must be JSON"):
+                await store.save(stored(data=wrong))
+
+        def fail(source: object, target: object) -> None:
+            raise OSError(28, "no space left")
+
+        monkeypatch.setattr(os, "replace", fail)
+        with pytest.raises(OSError, match="no space"):
+            await store.save(stored(data={"n": 2}))
+        assert list(store.folder.iterdir()) == [file]
+        found = await store.load("s1")
+        assert found is not None
+        assert found.data == {"n": 1}
+
+    play(work)
+
+
+@pytest.mark.parametrize("id_", ["../secret", "a/b", "", "." * 3, "x" * 129, "a\0b", "s1.jsonl"])
+def test_ids_of_a_client_lead_nowhere_else(tmp_path: Path, id_: str) -> None:
+    (tmp_path / "secret.jsonl").write_text("{}")
+
+    async def work() -> None:
+        store = FileStore(tmp_path / "kept")
+        await store.save(stored())
+        assert await store.load(id_) is None
+        await store.delete(id_)
+        with pytest.raises(ValueError, match="cannot be a file"):
+            await store.save(StoredSession(id_, "/srv"))
+
+    play(work)
+    assert (tmp_path / "secret.jsonl").exists()
+
+
+@enforced
+def test_a_damaged_file_is_said_and_left_alone_and_the_others_are_listed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def work() -> None:
+        store = FileStore(tmp_path / "kept")
+        async with talking(Counting(store=store), 2) as client:
+            id_ = await client.new(tmp_path)
+            damaged = store.folder / "bad.jsonl"
+            for text in (
+                b"",
+                b"{",
+                b"[]",
+                b'{"info": 1}',
+                b"\xff",
+                json.dumps({"info": {"sessionId": "bad"}}).encode(),
+            ):
+                damaged.write_bytes(text)
+                (listed,) = (await client.request("session/list"))["sessions"]
+                assert listed["sessionId"] == id_
+                with pytest.raises(Refused) as failed:
+                    await client.load("bad", tmp_path)
+                assert (failed.value.code, failed.value.message) == (-32603, "internal error")
+                assert damaged.read_bytes() == text
+
+    with caplog.at_level(logging.ERROR, "acp_session"):
+        play(work)
+    assert "bad.jsonl: the stored session cannot be read" in caplog.text
+
+
+class Failing(MemoryStore):
+    """A store that fails where it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fails: set[str] = set()
+
+    async def save(self, session: StoredSession) -> None:
+        if "save" in self.fails:
+            raise OSError("disk")
+        await super().save(session)
+
+    async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
+        if "list" in self.fails:
+            raise OSError("disk")
+        return await super().list(user)
+
+
+@enforced
+@both
+def test_a_store_that_fails_fails_requests_and_not_turns(
+    tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def work() -> None:
+        store = Failing()
+        async with talking(Counting(store=store), version) as client:
+            id_ = await client.new(tmp_path)
+            store.fails = {"save", "list"}
+            where: dict[str, Any] = {"cwd": str(tmp_path), "mcpServers": []}
+            for method, params in (("session/new", where), ("session/list", {})):
+                with pytest.raises(Refused) as failed:
+                    await client.request(method, **params)
+                assert failed.value.code == -32603
+            assert await client.prompt(id_) == "end_turn"
+            store.fails.clear()
+            assert await client.prompt(id_) == "end_turn"
+            found = await store.load(id_)
+            assert found is not None
+            assert found.data == {"turns": 2}
+
+    with caplog.at_level(logging.ERROR, "acp_session"):
+        play(work)
+    assert "the store did not save it" in caplog.text
+
+
+@enforced
+def test_many_clients_open_and_close_one_session_at_once(tmp_path: Path) -> None:
+    closed: list[str] = []
+
+    class Closing(Counting):
+        async def on_close_session(self, session: Session) -> None:
+            await asyncio.sleep(0)
+            closed.append(session.id)
+
+    async def work() -> None:
+        agent = Closing()
+        async with talking(agent, 2) as first:
+            id_ = await first.new(tmp_path)
+
+            async def visit(version: int) -> None:
+                async with talking(agent, version) as client:
+                    for _ in range(3):
+                        await client.load(id_, tmp_path)
+
+            await asyncio.gather(*(visit(1 + number % 2) for number in range(10)))
+        assert agent.holders == {}
+        found = await agent.store.load(id_)
+        assert found is not None
+        assert found.data == {"turns": 0}
+        assert len(closed) > 1
+
+    play(work)

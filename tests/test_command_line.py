@@ -1,0 +1,83 @@
+"""The command line: help, errors and pages have one form."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from acpgen import terminal
+from acpgen.cli import app
+from commands import acpgen
+
+
+def commands() -> Iterator[list[str]]:
+    """The arguments of every command."""
+    found: list[tuple[list[str], Any]] = [([], get_command(app))]
+    for words, command in found:
+        yield words
+        found += [([*words, name], inner) for name, inner in getattr(command, "commands", {}).items()]
+
+
+@pytest.mark.parametrize("words", [*commands()], ids="-".join)
+def test_help_is_80_columns_wide_and_names_no_types_of_python(words: list[str]) -> None:
+    text = acpgen([*words, "--help"], environment={"COLUMNS": "200"}).stdout.decode()
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert f"\nUsage: {' '.join(['acpgen', *words])} [OPTIONS]" in text
+    assert "list[" not in text and "<" not in text
+    assert text.count("\nExit codes:\n") == (0 if words in ([], ["docs"], ["docs", "serve"]) else 1)
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "hint"),
+    [
+        (["generate", "--outt", "x"], "no such option: --outt", "Did you mean --out? See: acpgen generate --help"),
+        (["diff", "x"], "missing argument 'NEW'.", "See: acpgen diff --help"),
+        (["xx"], "no such command 'xx'.", "See: acpgen --help"),
+        (["docs", "xx"], "no such command 'xx'.", "See: acpgen docs --help"),
+        (["diff", "a", "b", "--dry-run"], "--dry-run needs --fix.", "See: acpgen diff --help"),
+        (["lint", "x.json"], "x.json: there is no such file or folder.", "Correct the path."),
+        (["validate", "x.jsonl"], "x.jsonl: there is no such file or folder.", "Correct the path."),
+        (["rules", "fields-added"], "RULE: there is no rule 'fields-added'.", "Did you mean 'field-added'?"),
+    ],
+)
+def test_every_error_has_one_form(arguments: list[str], error: str, hint: str, tmp_path: Path) -> None:
+    ran = acpgen(arguments, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert ran.stderr.decode() == f"error: {error}\nhint: {hint}\n"
+
+
+def test_on_a_terminal_help_and_errors_have_colours_and_long_lines_break_between_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    terminal.show_error("word " * 40, "do this.")
+    with pytest.raises(SystemExit):
+        app(["rules", "--help"], prog_name="acpgen")
+    printed = capsys.readouterr()
+    first, second, *_, last = printed.err.splitlines()
+    assert first.startswith("\x1b[1;31merror\x1b[0m: word") and second.startswith("  word")
+    assert last == "\x1b[1;36mhint\x1b[0m: do this."
+    assert "\x1b[1;32mOptions:\x1b[0m" in printed.out
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal.show_error("one")
+    assert capsys.readouterr().err == "error: one\n"
+
+
+def test_the_page_of_a_rule_is_text_for_people() -> None:
+    shown = acpgen(["rules", "field-added"]).stdout.decode()
+    assert shown.startswith("field-added\n\nadditive: An optional field is new")
+    assert "```" not in shown and "**" not in shown and "\n#" not in shown
+    assert '\n    +        "cwd": {\n' in shown
+    raw = acpgen(["rules", "field-added", "--format", "markdown"]).stdout.decode()
+    assert raw.startswith("# field-added\n") and "```diff" in raw
