@@ -247,7 +247,7 @@ def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) 
     assert "Changelog" not in json.dumps(entries) and "monitor.md" not in files
     sections = (("Reasons", ("why.md",)),)
     assert publish.navigation([version], beside, sections=sections)[1] == ("Reasons", [("Why *this*", "why.md")])
-    with pytest.raises(Faults, match=r"sections: there is no page by hand 'whi\.md'\. Did you mean 'why\.md'\?"):
+    with pytest.raises(Faults, match=r"sections: there is no page 'whi\.md'\. Did you mean 'why\.md'\?"):
         publish.navigation([version], beside, sections=(("Reasons", ("whi.md",)),))
 
 
