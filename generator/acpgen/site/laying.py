@@ -35,6 +35,7 @@ _SITE: Final = {
     "main.html": "theme/main.html",
     "mkdocs.yml": "base.yml",
     "nav-item.html": "theme/partials/nav-item.html",
+    "palette.html": "theme/partials/palette.html",
     "search.html": "theme/partials/search.html",
     "search.js": f"{PAGES}/assets/search.js",
 }

@@ -61,6 +61,10 @@
       return this.terms[this.#from(term)] === term;
     }
 
+    #count(at) {
+      return this.postings[at].length / (this.width + 1);
+    }
+
     // The items that have a term: number, weight.
     #items(at) {
       const digit = (code) => code - (code > 92 ? 36 : 35);
@@ -85,7 +89,9 @@
       const first = this.#from(word);
       if (word.length > 1)
         for (let at = first; at < first + 60 && this.terms[at]?.startsWith(word); at++) note(at, isLast ? 0.55 : 0.3);
-      if (!found.size && word.length > 4) this.terms.forEach((term, at) => isOneEditAway(term, base) && note(at, 0.4));
+      // A word that hardly anything has is one with a wrong letter.
+      const count = [...found.keys()].reduce((sum, at) => sum + this.#count(at), 0);
+      if (count < 5 && word.length > 4) this.terms.forEach((term, at) => isOneEditAway(term, base) && note(at, 0.8));
       return found;
     }
 
