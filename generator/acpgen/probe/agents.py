@@ -6,8 +6,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, Final
 
+from acpgen.input.walk import is_object
 from acpgen.probe.connection import Declined, Held
-from acpgen.schema.walk import is_object
 
 EARLY_UPDATE: Final = "early update"
 """Asks `Trial.greet` for a run of the client in which an update of its session comes before the answer to `session/new`."""

@@ -7,8 +7,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from acpgen.input.walk import is_array, is_object
 from acpgen.probe.connection import Declined
-from acpgen.schema.walk import is_array, is_object
 
 Manner: TypeAlias = Literal["serves", "refuses"]
 

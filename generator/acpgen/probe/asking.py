@@ -8,13 +8,13 @@ from pathlib import Path
 from random import SystemRandom
 from typing import Any, Final
 
-from acpgen import judge
 from acpgen.errors import BadMaterial, Faults, UnknownName, Unsupported, did_you_mean
+from acpgen.input.load import place, read_bytes
+from acpgen.input.walk import is_array, is_object
+from acpgen.messages import validators
 from acpgen.probe import registry
 from acpgen.probe.conformance import Conformance
 from acpgen.probe.registry import ProbeCase
-from acpgen.schema.load import place, read_bytes
-from acpgen.schema.walk import is_array, is_object
 
 SEEDS: Final = 1 << 31
 
@@ -103,7 +103,7 @@ def baseline(report: Conformance) -> str:
 def read_baseline(path: Path) -> Mapping[str, Any]:
     """A baseline. Raises `Faults` for a file that is none."""
     try:
-        value, _ = judge.read(read_bytes(path))
+        value, _ = validators.read(read_bytes(path))
     except ValueError:
         value = None
     rows = value.get("findings") if is_object(value) else None

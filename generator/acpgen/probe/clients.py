@@ -12,13 +12,13 @@ from pathlib import Path
 from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import Any, Final
 
-from acpgen import judge
+from acpgen.input.walk import is_object
+from acpgen.messages import validators
 from acpgen.probe.agents import EARLY_UPDATE, Agent
 from acpgen.probe.child import Child, environment
 from acpgen.probe.connection import Connection, Over
 from acpgen.probe.driver import Probing
 from acpgen.probe.trial import Greeting, Unreachable
-from acpgen.schema.walk import is_object
 
 AGENT: Final = "{agent}"
 """What stands in the command for the one that starts the agent."""
@@ -99,7 +99,7 @@ class ClientProbing(Probing):
 
         variables = environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
         child = Child(command, variables, join)
-        connection = Connection(child, judge.monitor(self.strict), self.clock, agent, own="agent", other="client")
+        connection = Connection(child, validators.monitor(self.strict), self.clock, agent, own="agent", other="client")
         connection.case = self.current
         return Greeting(connection, None, None, None, None, 0)
 

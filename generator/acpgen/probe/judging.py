@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from acpgen import embedded, judge
+from acpgen import embedded
+from acpgen.input.walk import is_array, is_object
+from acpgen.messages import validators
 from acpgen.probe.citations import requirements as requirements_table
 from acpgen.probe.clauses import ACP, RPC, Clause, Strength
 from acpgen.probe.conformance import Proven, Unreached
 from acpgen.probe.connection import Connection, Spotted, id_text
-from acpgen.schema.walk import is_array, is_object
 
 _PASSED_OVER: Final = frozenset({"messages-missed", "request-unanswered", "not-judged", "version-unknown"})
 """Rules whose notes say nothing against the program."""
@@ -87,7 +88,7 @@ def _is_tolerated(connection: Connection, spotted: Spotted) -> bool:
     if not 0 <= spotted.breach.index < len(connection.rows):
         return False
     try:
-        value, _ = judge.read(connection.rows[spotted.breach.index].message)
+        value, _ = validators.read(connection.rows[spotted.breach.index].message)
     except ValueError:
         return False
     if spotted.breach.rule == "session-not-open":
@@ -115,7 +116,7 @@ def _asked(connection: Connection, index: int) -> int | None:
 
 def _read(text: bytes) -> Any:
     try:
-        return judge.read(text)[0]
+        return validators.read(text)[0]
     except ValueError:
         return None
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from acpgen.input.walk import is_array, is_object
 from acpgen.probe.agents import Agent
 from acpgen.probe.answers import Client
 from acpgen.probe.clauses import ANSWERED, Clause, Strength
 from acpgen.probe.conformance import Proven
 from acpgen.probe.connection import Connection, Heard, id_text
 from acpgen.probe.registry import ProbeCase
-from acpgen.schema.walk import is_array, is_object
 
 KNOWN: Final = (1, 2)
 """The versions of the protocol."""

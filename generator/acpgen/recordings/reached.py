@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from jiter import from_json
 
-from acpgen import judge as validators
-from acpgen import validate
 from acpgen.errors import Faults, visible
-from acpgen.recording import Line, unrecorded
+from acpgen.input.walk import is_object
+from acpgen.messages import validate
+from acpgen.messages import validators as validators
+from acpgen.messages.recording import Line, unrecorded
 from acpgen.recordings import stores
 from acpgen.recordings.standard import Standard
 from acpgen.recordings.stores import File, Recording
 from acpgen.recordings.verdict import MOST_FINDINGS, Finding, RuleKey, Verdict
-from acpgen.schema.walk import is_object
 
 _LONGEST_NAME: Final = 100
 _LONGEST_TEXT: Final = 1000

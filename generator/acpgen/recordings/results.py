@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from acpgen.errors import Faults, NotCreated, OtherResults
-from acpgen.recording import reason_of
+from acpgen.input.load import place
+from acpgen.input.walk import is_object
+from acpgen.messages.recording import reason_of
 from acpgen.recordings.stores import File, Recording
 from acpgen.recordings.verdict import Verdict
-from acpgen.schema.load import place
-from acpgen.schema.walk import is_object
 
 _FORM: Final = "acpgen validate, results 1"
 

@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acpgen import config, judge, stamp
+from acpgen import config, stamp
 from acpgen.errors import Faults, UnknownName
+from acpgen.messages import validators
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
@@ -50,4 +51,4 @@ class Standard:
 @cache
 def _versions(protocols: tuple[str, ...], methods: str | None, references: tuple[str, ...]) -> list[Strict]:
     profile = None if methods is None else config.find_profile(methods)
-    return judge.versions(protocols, config.references(references, Path.cwd()), profile)
+    return validators.versions(protocols, config.references(references, Path.cwd()), profile)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from acpgen.input.walk import is_object
 from acpgen.probe.cases.messaging import gone
 from acpgen.probe.clauses import (
     ANSWERED,
@@ -14,7 +15,6 @@ from acpgen.probe.clauses import (
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import BOTH, case
 from acpgen.probe.trial import Trial
-from acpgen.schema.walk import is_object
 
 _METHOD = "_acpgen.dev/frame"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from acpgen.input.walk import is_object
 from acpgen.probe.agents import EARLY_UPDATE
 from acpgen.probe.clauses import (
     ADVERTISED_BY_CLIENT,
@@ -15,7 +16,6 @@ from acpgen.probe.clauses import (
 )
 from acpgen.probe.registry import case
 from acpgen.probe.trial import Trial
-from acpgen.schema.walk import is_object
 
 CLIENT: Final = ("client",)
 _MISSING: Final = "acpgen-probe-no-such-file"
