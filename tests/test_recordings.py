@@ -24,10 +24,10 @@ from acpgen.errors import Faults, Inflated, NoRecordings, NotFound, OtherResults
 from acpgen.messages.recording_file import Tape
 from acpgen.recordings import Finding, Recording, Standard, Summary, Verdict, find, judge, stores, summarise
 from acpgen.recordings import summary as summaries
-from acpgen.recordings.running import verdicts
 from acpgen.recordings.stores import File, is_one
-from acpgen.recordings.told import as_json, as_text, run
+from acpgen.recordings.summary_report import as_json, as_text, run
 from acpgen.recordings.verdict import RuleKey
+from acpgen.recordings.worker_pool import verdicts
 from commands import strict_once
 from fragile_judge import fragile
 from monitor.cases import CASES
@@ -375,8 +375,8 @@ def test_processes_that_a_program_starts_later_find_the_environment_as_it_was(
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_process_that_judges_ends_with_its_parent() -> None:
     code = (
-        "import os, time\nfrom acpgen.recordings import running\n"
-        "pool = running._pool(1)\n"
+        "import os, time\nfrom acpgen.recordings import worker_pool\n"
+        "pool = worker_pool._pool(1)\n"
         "print(pool.submit(os.getpid).result(), flush=True)\n"
         "pool.submit(time.sleep, 60).result()"
     )

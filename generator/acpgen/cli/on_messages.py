@@ -178,9 +178,9 @@ def _validate_many(
 ) -> NoReturn:
     from acpgen.diagnostics.outputs import require_apart
     from acpgen.errors import visible
-    from acpgen.recordings import running, stores, told
+    from acpgen.recordings import stores, summary_report, worker_pool
 
-    as_line = told.as_json if lines_as == "json" else told.as_text
+    as_line = summary_report.as_json if lines_as == "json" else summary_report.as_text
 
     def tell(verdict: Verdict) -> None:
         if reports:
@@ -193,9 +193,11 @@ def _validate_many(
         read = [file.name for each in given.recordings for file in each.files]
         require_apart((each.file for each in reports), read)
         with terminal.progress() as progress:
-            summary = told.run(given.recordings, standard, jobs or running.processors(), resume, tell, progress)
+            summary = summary_report.run(
+                given.recordings, standard, jobs or worker_pool.processors(), resume, tell, progress
+            )
         if lines_as == "json":
-            terminal.put(told.summary_as_json(summary))
+            terminal.put(summary_report.summary_as_json(summary))
         terminal.show_summary(summary, given.others)
         sums = summary.right, summary.wrong, summary.not_judged
         finish(found.report(names, *sums, is_judged=summary.is_judged), reports)

@@ -278,8 +278,8 @@ def probe(
     without one. Exit codes: 0 no MUST is broken in what was reached, 1 one is, or nothing could be judged, 2 the command cannot be started.
     """
     from acpgen.diagnostics.outputs import outputs, texts
-    from acpgen.probe import asking as work
-    from acpgen.probe.clients import ClientProbing
+    from acpgen.probe import probe_command as work
+    from acpgen.probe.client_driver import ClientProbing
     from acpgen.probe.driver import Probing, Wanted, run
     from acpgen.probe.probe_report import probe_report
     from acpgen.probe.registry import OF_REGISTRIES

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen.input.walk import is_object
 from acpgen.messages import validators
 from acpgen.probe import registry
-from acpgen.probe.answers import CAPABILITIES, Client
+from acpgen.probe.case_context import Greeting, Trial, Unreachable
 from acpgen.probe.child import Child, environment
 from acpgen.probe.clauses import ENDS
+from acpgen.probe.client_peer import CAPABILITIES, Client
 from acpgen.probe.conformance import Conformance, Proven, Unreached
 from acpgen.probe.connection import Clock, Connection, Over
-from acpgen.probe.judging import broken, merged, unjudged
+from acpgen.probe.monitor_findings import broken, merged, unjudged
 from acpgen.probe.registry import ProbeCase
-from acpgen.probe.trial import Greeting, Trial, Unreachable
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
@@ -159,7 +159,7 @@ class Probing:
             return found
         first = self.greet(version)
         if first.version != version:
-            from acpgen.probe.cases.handshakes import unspoken
+            from acpgen.probe.cases.initialization import unspoken
 
             raise Unreachable(unspoken(first, version))
         if id(first.connection) in self.closed:

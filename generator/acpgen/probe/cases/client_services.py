@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from acpgen.input.walk import is_object
-from acpgen.probe.agents import EARLY_UPDATE
+from acpgen.probe.agent_peer import EARLY_UPDATE
+from acpgen.probe.case_context import Trial
 from acpgen.probe.clauses import (
     ADVERTISED_BY_CLIENT,
     EARLY_UPDATES,
@@ -15,7 +16,6 @@ from acpgen.probe.clauses import (
     STALE_UPDATES,
 )
 from acpgen.probe.registry import case
-from acpgen.probe.trial import Trial
 
 CLIENT: Final = ("client",)
 _MISSING: Final = "acpgen-probe-no-such-file"

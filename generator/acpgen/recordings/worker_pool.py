@@ -12,8 +12,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Final, TypeAlias
 
-from acpgen.recordings.reached import judge
-from acpgen.recordings.standard import Standard
+from acpgen.recordings.criteria import Standard
+from acpgen.recordings.recording_result import judge
 from acpgen.recordings.stores import Recording
 from acpgen.recordings.verdict import Verdict
 

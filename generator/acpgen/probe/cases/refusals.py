@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen.input.walk import is_object
+from acpgen.probe.case_context import AUTH_REQUIRED, Trial, listed
+from acpgen.probe.cases.prompts import ended_turns, ready, wish
 from acpgen.probe.cases.sessions import offered
-from acpgen.probe.cases.turns import ended_turns, ready, wish
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
-from acpgen.probe.trial import AUTH_REQUIRED, Trial, listed
 
 
 @case("content/unknown-block", "must", "session", versions=(2,))

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from acpgen.input.walk import is_object
-from acpgen.probe.cases.messaging import gone
+from acpgen.probe.case_context import Trial
+from acpgen.probe.cases.json_rpc import gone
 from acpgen.probe.clauses import (
     ANSWERED,
     LONG,
@@ -14,7 +15,6 @@ from acpgen.probe.clauses import (
 )
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import BOTH, case
-from acpgen.probe.trial import Trial
 
 _METHOD = "_acpgen.dev/frame"
 

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from acpgen.input.walk import is_object
 from acpgen.messages import validators
-from acpgen.probe.agents import EARLY_UPDATE, Agent
+from acpgen.probe.agent_peer import EARLY_UPDATE, Agent
+from acpgen.probe.case_context import Greeting, Unreachable
 from acpgen.probe.child import Child, environment
 from acpgen.probe.connection import Connection, Over
 from acpgen.probe.driver import Probing
-from acpgen.probe.trial import Greeting, Unreachable
 
 AGENT: Final = "{agent}"
 """What stands in the command for the one that starts the agent."""

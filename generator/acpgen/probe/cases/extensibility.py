@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from acpgen.probe.case_context import Trial
 from acpgen.probe.clauses import EXTENSION_ANSWERED, NO_REPLY
 from acpgen.probe.registry import BOTH, case
-from acpgen.probe.trial import Trial
 
 
 @case("extensibility/unknown-request", EXTENSION_ANSWERED, sides=BOTH)

@@ -15,7 +15,7 @@ from acpgen.messages import validate
 from acpgen.messages import validators as validators
 from acpgen.messages.recording import Line, unrecorded
 from acpgen.recordings import stores
-from acpgen.recordings.standard import Standard
+from acpgen.recordings.criteria import Standard
 from acpgen.recordings.stores import File, Recording
 from acpgen.recordings.verdict import MOST_FINDINGS, Finding, RuleKey, Verdict
 

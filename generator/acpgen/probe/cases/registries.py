@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen.input.walk import is_array, is_object
-from acpgen.probe.cases.handshakes import unspoken
+from acpgen.probe.case_context import AUTH_REQUIRED, Greeting, Trial
+from acpgen.probe.cases.initialization import unspoken
 from acpgen.probe.clauses import LISTED_LOGIN, LISTED_NAME, LOGIN_OR_SESSION
 from acpgen.probe.registry import case
-from acpgen.probe.trial import AUTH_REQUIRED, Greeting, Trial
 
 
 @case("registry/login-methods", LISTED_LOGIN, "program", (1,))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from acpgen.probe.cases.handshakes import none_spoken, tell, unspoken
+from acpgen.probe.case_context import KNOWN, Trial
+from acpgen.probe.cases.initialization import none_spoken, tell, unspoken
 from acpgen.probe.clauses import ANSWERED, EARLY, META, VERSION
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import case
-from acpgen.probe.trial import KNOWN, Trial
 
 NEWEST: Final = 65535
 """No protocol has this version; the schema has none above it."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from acpgen.probe.case_context import KNOWN, Greeting, Trial
 from acpgen.probe.clauses import VERSION, Strength
 from acpgen.probe.registry import case
-from acpgen.probe.trial import KNOWN, Greeting, Trial
 
 
 @case("initialization/answer", "must", "program", (1,))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from acpgen.input.walk import is_object
+from acpgen.probe.case_context import Trial
 from acpgen.probe.cases.sessions import PATHS, ask, needs
 from acpgen.probe.clauses import ADVERTISED, REPLAYED, STORED, UNIQUE
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
-from acpgen.probe.trial import Trial
 
 
 @case("session-setup/load", STORED)

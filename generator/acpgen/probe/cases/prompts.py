@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from acpgen.input.walk import is_object
+from acpgen.probe.case_context import Trial
 from acpgen.probe.clauses import (
     ACCEPTED,
     CANCELLED,
@@ -20,7 +21,6 @@ from acpgen.probe.clauses import (
 )
 from acpgen.probe.connection import Heard, id_text
 from acpgen.probe.registry import case
-from acpgen.probe.trial import Trial
 
 LATE: Final = 1.0
 """Seconds in which the program is to be silent once a turn was cancelled."""

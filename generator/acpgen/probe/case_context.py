@@ -9,9 +9,9 @@ from random import Random
 from typing import Any, Final
 
 from acpgen.input.walk import is_array, is_object
-from acpgen.probe.agents import Agent
-from acpgen.probe.answers import Client
+from acpgen.probe.agent_peer import Agent
 from acpgen.probe.clauses import ANSWERED, Clause, Strength
+from acpgen.probe.client_peer import Client
 from acpgen.probe.conformance import Proven
 from acpgen.probe.connection import Connection, Heard, id_text
 from acpgen.probe.registry import ProbeCase

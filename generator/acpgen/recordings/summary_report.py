@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from acpgen.recordings.results import Results
-from acpgen.recordings.running import verdicts
-from acpgen.recordings.standard import Standard
+from acpgen.recordings.criteria import Standard
+from acpgen.recordings.result_file import Results
 from acpgen.recordings.stores import Recording
 from acpgen.recordings.summary import Summary, summarise
 from acpgen.recordings.verdict import Verdict
+from acpgen.recordings.worker_pool import verdicts
 
 TOLD: Final = 3
 """Findings of a recording that the text shows. JSON has all that are kept."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
+from acpgen.probe.case_context import AUTH_REQUIRED, Trial
 from acpgen.probe.clauses import (
     ANSWERED,
     INTEROPERABLE,
@@ -17,7 +18,6 @@ from acpgen.probe.clauses import (
 )
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import BOTH, case
-from acpgen.probe.trial import AUTH_REQUIRED, Trial
 
 _OWN_ORDER: Final = (-32602, -32600, AUTH_REQUIRED, -32001, -32002)
 """Codes that a request with malformed params may have: an agent is free to look at other things first."""
