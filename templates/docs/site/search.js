@@ -78,8 +78,8 @@
       return found;
     }
 
-    // The places of the terms that a typed word means, each with how well it fits.
-    #meant(word, isLast) {
+    // The places of the terms that a typed word means, each with how well it fits; `marks` gets the terms of a word with a wrong letter.
+    #meant(word, isLast, marks) {
       const base = stem(word);
       const found = new Map();
       const note = (at, fit) => found.set(at, Math.max(fit, found.get(at) || 0));
@@ -91,7 +91,12 @@
         for (let at = first; at < first + 60 && this.terms[at]?.startsWith(word); at++) note(at, isLast ? 0.55 : 0.3);
       // A word that hardly anything has is one with a wrong letter.
       const count = [...found.keys()].reduce((sum, at) => sum + this.#count(at), 0);
-      if (count < 5 && word.length > 4) this.terms.forEach((term, at) => isOneEditAway(term, base) && note(at, 0.8));
+      if (count < 5 && word.length > 4)
+        this.terms.forEach((term, at) => {
+          if (!isOneEditAway(term, base)) return;
+          note(at, 0.8);
+          marks.push(term);
+        });
       return found;
     }
 
@@ -123,9 +128,10 @@
       // Whoever types the name of a field or a value wants the tables that have it.
       const isName = /^[a-z]\w*$/.test(input) && parts(input).length > 1 && this.has(stem(input.toLowerCase()));
       const scores = new Map();
+      const marks = [...words];
       words.forEach((word, index) => {
         const best = new Map();
-        for (const [at, fit] of this.#meant(word, index === words.length - 1)) {
+        for (const [at, fit] of this.#meant(word, index === words.length - 1, marks)) {
           const found = this.#items(at);
           const rarity = Math.log(1 + this.locations.length / found.length);
           for (const [item, weight] of found) best.set(item, Math.max(best.get(item) || 0, fit * rarity * weight));
@@ -146,7 +152,7 @@
         })
         .sort((a, b) => b[1] - a[1] || a[0] - b[0])
         .map(([item]) => item);
-      return { words, items, counts };
+      return { marks, items, counts };
     }
   }
 
@@ -184,7 +190,7 @@
   const list = made("div", { id: "acp-results", role: "listbox", "aria-label": "Results", tabindex: "0" });
   const dialog = made("dialog", { class: "acp-search", "aria-label": "Search" }, box, filters, status, list);
   const chosen = new Set();
-  let found = { words: [], items: [], counts: new Map() };
+  let found = { marks: [], items: [], counts: new Map() };
 
   const select = (option) => {
     for (const each of list.children) each.setAttribute("aria-selected", String(each === option));
@@ -193,14 +199,13 @@
   };
 
   const more = (index) => {
-    const { words } = found;
     for (const item of found.items.slice(list.children.length, list.children.length + SHOWN)) {
       const [page, anchor] = index.locations[item].split("#");
       const href = `${site}${page}?h=${encodeURIComponent(box.value.trim())}${anchor ? `#${anchor}` : ""}`;
-      const text = globalThis.acpSearchTexts ? excerpt(acpSearchTexts[item], words) : "";
+      const text = globalThis.acpSearchTexts ? excerpt(acpSearchTexts[item], found.marks) : "";
       const inside = [["b", index.titles[item]], ["small", index.paths[item]], ["span", text]];
       const option = { href, role: "option", id: `acp-result-${item}`, "aria-selected": "false", tabindex: "-1" };
-      list.append(made("a", option, ...inside.map(([name, told]) => made(name, {}, ...marked(told, words)))));
+      list.append(made("a", option, ...inside.map(([name, told]) => made(name, {}, ...marked(told, found.marks)))));
     }
   };
 
@@ -251,6 +256,7 @@
     if (event.key === "ArrowDown") select(at?.nextElementSibling || at);
     else if (event.key === "ArrowUp") select(at?.previousElementSibling || at);
     else if (event.key === "Enter" && event.target === box) at?.click();
+    else if (event.key === "Escape") dialog.close();
     else return;
     event.preventDefault();
   });
