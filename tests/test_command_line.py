@@ -39,6 +39,7 @@ def test_help_of_a_command_is_its_help_page(words: list[str]) -> None:
     asked = [acpgen(arguments) for arguments in (["help", *words], [*words, "--help"])]
     assert asked[0].stdout == asked[1].stdout != b""
     assert [each.returncode for each in asked] == [0, 0]
+    assert ("COMMAND describes a command." in asked[0].stdout.decode()) == (len(words) == 0)
 
 
 def test_a_default_and_a_least_value_are_sentences() -> None:

@@ -326,6 +326,19 @@ def test_every_page_has_a_description_of_its_own(built: Path) -> None:
     assert len(set(said.values())) == len(said)
 
 
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("acp/v1/types/ToolKind", "ToolKind, acp/v1"),
+        ("acp/unstable/v1/methods/session_fork", "session/fork, acp/unstable/v1"),
+        ("guides/cancel", "Cancel, Build an agent"),
+        ("acp/migration-v1-v2/permission", "Permission, acp/v1 to acp/v2: migration guide"),
+    ],
+)
+def test_the_title_of_a_page_says_what_it_is_about(built: Path, path: str, title: str) -> None:
+    assert f"<title>{title} - " in (built / f"{path}.html").read_text("utf-8")
+
+
 def test_a_build_without_a_change_makes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 

@@ -79,6 +79,9 @@ def _page(command: Any, ctx: Any, commands: Sequence[tuple[str, str]]) -> str:
     ):
         if rows:
             parts.append([_bold(f"{title}:"), *_table(rows)])
+    if commands:
+        program, *path = ctx.command_path.split()
+        parts.append([f"{_name(' '.join((program, 'help', *path, 'COMMAND')))} describes a command."])
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
 

@@ -76,14 +76,20 @@ def arrange(entries: Sequence[Entry], sections: Sections) -> list[Entry]:
     chosen: dict[str, Entry] = {}
 
     def remaining(entries: Sequence[Entry]) -> Iterator[Entry]:
-        for heading, below in entries:
-            first = below if isinstance(below, str) else below[0][1]
-            is_named = isinstance(first, str) and first in named
-            inside = [] if isinstance(below, str) else [*remaining(below[1:] if is_named else below)]
-            if isinstance(first, str) and is_named:
+        for entry in entries:
+            heading, below = entry
+            if isinstance(below, str):
+                if below in named:
+                    chosen[below] = entry
+                else:
+                    yield entry
+                continue
+            first = below[0][1]
+            if isinstance(first, str) and first in named:
+                inside = [*remaining(below[1:])]
                 chosen[first] = (heading, [below[0], *inside] if inside else first)
-            elif isinstance(below, str) or inside:
-                yield heading, inside or below
+            elif inside := [*remaining(below)]:
+                yield heading, inside
 
     rest = [*remaining(entries)]
     if missing := sorted(named - chosen.keys()):
