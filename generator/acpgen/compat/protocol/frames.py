@@ -140,17 +140,19 @@ class _Framing:
             yield found
 
     def _is_of_another(self, schema: Schema | bool) -> bool:
-        """Whether a branch is that of batches, of another method, or of calls where responses are asked about."""
+        """Whether a branch is that of batches, of another method, or of calls where responses are asked about, or the reverse."""
         if not is_object(schema):
             return not schema
-        method = self.kind.method
-        if schema.get("type") == "array" or (method is None and self.kind.tag in schema.get("required", ())):
+        method, required = self.kind.method, schema.get("required", ())
+        of_others = (self.kind.tag,) if method is None else () if self.kind.envelope == "dap" else _ANSWERS
+        if schema.get("type") == "array" or any(name in required for name in of_others):
             return True
-        tag = schema.get("properties", {}).get(self.kind.tag)
-        known = None if method is None else constants(tag)
+        known = None if method is None else constants(schema.get("properties", {}).get(self.kind.tag))
         if known is not None and method is not None and method.name not in known:
             return True
-        return any(map(self._is_of_another, schema.get("allOf", ())))
+        branches = schema.get("anyOf")
+        is_union_of_others = bool(branches) and all(map(self._is_of_another, branches))
+        return is_union_of_others or any(map(self._is_of_another, schema.get("allOf", ())))
 
 
 def _is_reference(schema: Any) -> bool:
