@@ -618,12 +618,11 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
         frozenset({"compare", "diff", "files", "findings"}),
     ),
-    "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
-        frozenset({"history.revision_sources", "history.steps"}),
-        frozenset({"check", "compare", "diff", "files", "findings", "timeline"}),
+        frozenset({"history.revision_sources", "history.timeline"}),
+        frozenset({"compare", "files", "findings"}),
     ),
-    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "timeline"})),
+    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "history"})),
     "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),
     "front": (
         frozenset(
@@ -644,7 +643,6 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "cache",
                 "repair",
                 "report",
-                "timeline",
             },
         ),
     ),

@@ -11,8 +11,7 @@ import pytest
 
 from acpgen.compat.compare import Side, reported, side
 from acpgen.compat.findings import Report
-from acpgen.compat.history.steps import Read, timeline
-from acpgen.compat.history.timeline import Milestone, Timeline, bump
+from acpgen.compat.history.timeline import Milestone, Timeline, bump, timeline
 from acpgen.compat.history_report import history_data, history_report
 from acpgen.compat.sources import opened
 from acpgen.diagnostics import written
@@ -48,8 +47,7 @@ def sides(schemas: Sequence[Schema]) -> list[Side]:
 
 
 def history(*schemas: Schema) -> Timeline:
-    read = [Read(Milestone(each.input.label), each) for each in sides(schemas)]
-    return timeline("test", read)
+    return timeline("test", [Milestone(each.input.label, side=each) for each in sides(schemas)])
 
 
 def test_what_neither_of_two_steps_breaks_is_broken_across_both() -> None:
@@ -70,7 +68,7 @@ def test_a_revision_that_no_message_tells_from_the_one_before_is_not_compared_wi
         pairs.append((old.input.label, new.input.label))
         return reported(old, new)
 
-    timeline("test", [Read(Milestone(each.input.label), each) for each in revisions], compare=compared)
+    timeline("test", [Milestone(each.input.label, side=each) for each in revisions], compare=compared)
     assert pairs == [("r0", "r1"), ("r1", "r2"), ("r2", "r3"), ("r0", "r3")]
 
 
@@ -188,10 +186,10 @@ def test_tags_of_commits_are_versions() -> None:
 def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> None:
     schemas = [*drawn(1, 8), told({"\u001b[31mred" * 9: {"type": "string"}}, ("\u001b[31mred" * 9,))]
     read = [
-        Read(Milestone(f"{number}\u001b]0;x\u0007" + "名" * 30, "subject \u001b[2J" + "x" * 200, "2026-01-01"), each)
+        Milestone(f"{number}\u001b]0;x\u0007" + "名" * 30, "subject \u001b[2J" + "x" * 200, "2026-01-01", side=each)
         for number, each in enumerate(sides(schemas))
     ]
-    bad = Read(Milestone("bad", unread=("x.json: this is not JSON \u001b[0m",)), None)
+    bad = Milestone("bad", unread=("x.json: this is not JSON \u001b[0m",))
     found = timeline("\u001b[1mall", [*read[:4], bad, *read[4:]], notes=("note \u001b[1m",))
     text = written(history_report(found), "text")
     assert "\u001b" not in text
@@ -201,8 +199,8 @@ def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> No
 
 
 def test_a_revision_that_cannot_be_read_counts_and_the_next_one_is_compared_with_the_one_before() -> None:
-    read = [Read(Milestone(each.input.label), each) for each in sides([told({}), told({})])]
-    found = timeline("x", [read[0], Read(Milestone("bad", unread=("why",)), None), read[1]])
+    read = [Milestone(each.input.label, side=each) for each in sides([told({}), told({})])]
+    found = timeline("x", [read[0], Milestone("bad", unread=("why",)), read[1]])
     assert [(each.old.name, each.new.name) for each in found.strides] == [("r0", "r1")]
     assert found.fails("risky")
     assert not found.fails("never")

@@ -149,7 +149,8 @@ def history_data(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSON]:
 
 
 def _milestone_data(each: Milestone) -> JSON:
-    return {**asdict(each), "day": each.day or None}
+    names = ("name", "subject", "tags", "unread")
+    return {"day": each.day or None, **{name: getattr(each, name) for name in names}}
 
 
 def _stride_data(each: Stride, fail_on: str) -> JSON:
@@ -162,7 +163,7 @@ def _stride_data(each: Stride, fail_on: str) -> JSON:
             "needed": each.bump.needed,
             "made": each.bump.made,
             "enough": each.bump.is_enough,
-            "below_one": each.bump.zero,
+            "below_one": each.bump.below_one,
             "prerelease": each.bump.prerelease,
         },
     }
