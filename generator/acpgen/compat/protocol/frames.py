@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from acpgen import ir
@@ -140,19 +141,25 @@ class _Framing:
             yield found
 
     def _is_of_another(self, schema: Schema | bool) -> bool:
-        """Whether a branch is that of batches, of another method, or of calls where responses are asked about, or the reverse."""
+        """Whether a branch is that of batches, of another method, or of calls or responses where these are not asked about."""
         if not is_object(schema):
             return not schema
-        method, required = self.kind.method, schema.get("required", ())
-        of_others = (self.kind.tag,) if method is None else () if self.kind.envelope == "dap" else _ANSWERS
-        if schema.get("type") == "array" or any(name in required for name in of_others):
+        if schema.get("type") == "array" or not self._others.isdisjoint(schema.get("required", ())):
             return True
+        method, branches = self.kind.method, schema.get("anyOf")
         known = None if method is None else constants(schema.get("properties", {}).get(self.kind.tag))
         if known is not None and method is not None and method.name not in known:
             return True
-        branches = schema.get("anyOf")
-        is_union_of_others = bool(branches) and all(map(self._is_of_another, branches))
-        return is_union_of_others or any(map(self._is_of_another, schema.get("allOf", ())))
+        if branches and all(map(self._is_of_another, branches)):
+            return True
+        return any(map(self._is_of_another, schema.get("allOf", ())))
+
+    @cached_property
+    def _others(self) -> frozenset[str]:
+        """The members that only other kinds of messages must have."""
+        called = {self.kind.tag} if self.kind.method is None else set[str]()
+        answers = set[str]() if self.kind.envelope == "dap" else {*_ANSWERS}
+        return frozenset(called | answers) - {self.kind.carried}
 
 
 def _is_reference(schema: Any) -> bool:
