@@ -570,7 +570,10 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     f"diff.{name}"
                     for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
                 ),
-                *(f"protocol.{name}" for name in ("covered", "declared", "formats", "frames", "revision")),
+                *(
+                    f"protocol.{name}"
+                    for name in ("definition_coverage", "formats", "frames", "revision", "sender_schemas")
+                ),
                 "changes",
             }
         ),
@@ -599,7 +602,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"diff", "findings", "acceptance", "rules"}),
     ),
-    "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "project_releases", "source_positions", "sources"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {

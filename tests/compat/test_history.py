@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from acpgen.compat.compare import Side, reported, side
+from acpgen.compat.compare import Side, compare_sides, side
 from acpgen.compat.findings import Report
 from acpgen.compat.history.timeline import Milestone, Timeline, bump, timeline
 from acpgen.compat.history_report import history_data, history_report
-from acpgen.compat.sources import opened
+from acpgen.compat.sources import open_input
 from acpgen.diagnostics import written
 from acpgen.diagnostics.columns import WIDTH, columns
 from compat.protocols import Schema, documents, go, protocol
@@ -43,7 +43,7 @@ def stoppable(method: str, *, was: str = "") -> Schema:
 
 
 def sides(schemas: Sequence[Schema]) -> list[Side]:
-    return [side(opened(documents(schema, f"r{number}")), unstable=False) for number, schema in enumerate(schemas)]
+    return [side(open_input(documents(schema, f"r{number}")), unstable=False) for number, schema in enumerate(schemas)]
 
 
 def history(*schemas: Schema) -> Timeline:
@@ -66,7 +66,7 @@ def test_a_revision_that_no_message_tells_from_the_one_before_is_not_compared_wi
 
     def compared(old: Side, new: Side) -> Report:
         pairs.append((old.input.label, new.input.label))
-        return reported(old, new)
+        return compare_sides(old, new)
 
     timeline("test", [Milestone(each.input.label, side=each) for each in revisions], compare=compared)
     assert pairs == [("r0", "r1"), ("r1", "r2"), ("r2", "r3"), ("r0", "r3")]
@@ -98,7 +98,7 @@ def drawn(seed: int, count: int) -> list[Schema]:
 def test_each_finding_is_dated_to_the_step_that_a_look_at_every_revision_names(seed: int) -> None:
     schemas = drawn(seed, 9)
     revisions = sides(schemas)
-    reports = [reported(revisions[0], other) for other in revisions[1:]]
+    reports = [compare_sides(revisions[0], other) for other in revisions[1:]]
     for each in history(*schemas).origins:
         stands = [
             any((one.rule, one.severity, one.message) == (each.rule, each.severity, each.message) for one in findings)

@@ -11,7 +11,7 @@ import pytest
 from acpgen.compat.compare import side
 from acpgen.compat.history.timeline import Milestone, Timeline, timeline
 from acpgen.compat.history_report import history_report
-from acpgen.compat.sources import opened
+from acpgen.compat.sources import open_input
 from acpgen.diagnostics import written
 from compat.protocols import FORMATS, Schema, documents, go, protocol
 
@@ -29,7 +29,7 @@ def made() -> Timeline:
     read = [
         Milestone(
             *(f"{number}{HOSTILE}", HOSTILE, "2026-01-01"),
-            side=side(opened(documents(schema, str(number))), unstable=False),
+            side=side(open_input(documents(schema, str(number))), unstable=False),
         )
         for number, schema in enumerate(schemas)
     ]

@@ -19,7 +19,7 @@ import evidence
 import tiers
 from acpgen.compat.findings import BUDGET, Report
 from acpgen.compat.protocol.messages import Route, WitnessValidator
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.meaning.lower import lower
 from acpgen.meaning.values import Unmakeable, Values
 from acpgen.schema.bundle import bundle
@@ -365,7 +365,7 @@ def _refute(report: Report, old: Schema, new: Schema) -> None:
                 assert not court.accepts(routes, sender, value) or court.accepts(routes, receiver, value), value  # type: ignore[arg-type]
 
 
-def _routes(old: Revised, new: Revised) -> Iterator[dict[Any, tuple[Route, str | None]]]:
+def _routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[dict[Any, tuple[Route, str | None]]]:
     after = {(method.name, method.side, method.kind): method for method in new.methods}
     for method in old.methods:
         other = after.get((method.name, method.side, method.kind))
@@ -375,7 +375,7 @@ def _routes(old: Revised, new: Revised) -> Iterator[dict[Any, tuple[Route, str |
                 yield {"old": (Route("result", method), method.result), "new": (Route("result", other), other.result)}
 
 
-def _instances(revised: Revised, route: tuple[Route, str | None]) -> Iterator[Any]:
+def _instances(revised: SchemaRevision, route: tuple[Route, str | None]) -> Iterator[Any]:
     """The smallest message, one with all fields, and one with each of these in turn."""
     from acpgen.compat.protocol.messages import message
 
@@ -397,7 +397,7 @@ def test_the_validator_of_messages_is_a_schema_itself(is_whole: bool) -> None:
 
     for path in CANONICAL[:2]:
         bundled = bundle(load(path))
-        meaning = Revised(lower(bundled), bundled)
+        meaning = SchemaRevision(lower(bundled), bundled)
         methods = list(meaning.methods)
         for method in methods if is_whole else tiers.draw(methods, 3, lambda method: f"{path.name} {method.name}"):  # noqa: B023 - called at once
             jsonschema_rs.meta.validate(message_schema(meaning, Route("params", method), method.params))

@@ -10,7 +10,7 @@ from typing import get_args
 
 from acpgen.compat import waivers
 from acpgen.compat.command import of_project, spot_of
-from acpgen.compat.compare import reported
+from acpgen.compat.compare import compare_sides
 from acpgen.compat.findings import BUDGET, FailOn, Report
 from acpgen.compat.history.revision_sources import MOST, RevisionReader, Revisions, from_git, from_paths, from_releases
 from acpgen.compat.history.timeline import Timeline, timeline
@@ -61,7 +61,7 @@ def history(options: HistoryOptions) -> Timeline:
         marked = waivers.waive(apply(report, policy, today, spot), accepted, today, versions)
         return replace(marked, notes=report.notes)
 
-    compare = partial(reported, budget=options.budget or BUDGET, formats=policy.formats)
+    compare = partial(compare_sides, budget=options.budget or BUDGET, formats=policy.formats)
     made = timeline(found.about, found.milestones, notes=found.notes, waive=waive, compare=compare)
     if project is not None:
         require_roles(policy, [each.report for each in made.strides if each.report is not None], project)

@@ -40,11 +40,11 @@ class RevisionReader:
 
     def understand(self, source: Source, label: str, profile: Profile | None) -> Input:
         """The input of a source. Raises `Faults`."""
-        return sources.understood(source, label, profile, unstable=self.unstable, references=self.references)
+        return sources.make_input(source, label, profile, unstable=self.unstable, references=self.references)
 
     def profile(self, protocol: str) -> Profile | None:
         """The profile of all revisions, else the one that the project names for the protocol. Raises `Faults`."""
-        return self.methods or sources.configured(protocol)
+        return self.methods or sources.configured_profile(protocol)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Revisions:
 
 def from_paths(given: Sequence[str], reader: RevisionReader) -> Revisions:
     """Files, folders, protocols, or any of them at a git revision, in the order given. Raises `Faults` for those that are not there."""
-    found = [(each, sources.found(each)) for each in given[-reader.most :]]
+    found = [(each, sources.find_source(each)) for each in given[-reader.most :]]
     names = [name for name, _ in found]
     labels = [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)]
     milestones = tuple(
@@ -84,7 +84,7 @@ def from_releases(protocol: str, reader: RevisionReader) -> Revisions | None:
     milestones = tuple(
         reader.read(
             Milestone(each.version, tags=(each.title,) if each.title else ()),
-            partial(sources.opened, each.documents, methods=profile),
+            partial(sources.open_input, each.documents, methods=profile),
         )
         for each in kept.releases[-reader.most :]
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
-from acpgen.compat.compare import Side, reported
+from acpgen.compat.compare import Side, compare_sides
 from acpgen.compat.findings import SEVERITIES, Finding, Report, Severity, Verdict, failing
 from acpgen.compat.project_releases import numbers
 from acpgen.errors import Faults
@@ -70,7 +70,7 @@ class Bump:
 
 
 @dataclass(frozen=True, slots=True)
-class Stride:
+class RevisionStep:
     """From one revision that could be read to the next. `report` is `None` where the two could not be compared: `failure` says why."""
 
     old: Milestone
@@ -108,7 +108,7 @@ class Timeline:
 
     about: str
     milestones: tuple[Milestone, ...]
-    strides: tuple[Stride, ...]
+    strides: tuple[RevisionStep, ...]
     origins: tuple[Origin, ...]
     notes: tuple[str, ...] = ()
 
@@ -128,7 +128,7 @@ def timeline(
     *,
     notes: Sequence[str] = (),
     waive: Callable[[Report], Report] = lambda report: report,
-    compare: Callable[[Side, Side], Report] = reported,
+    compare: Callable[[Side, Side], Report] = compare_sides,
 ) -> Timeline:
     """The history of revisions, oldest first. `waive` marks the findings of a step that are accepted."""
     readable = [(each, each.side) for each in milestones if each.side is not None]
@@ -143,13 +143,13 @@ def timeline(
     spans = steps[:1]
     for number, step in enumerate(steps[1:], 2):
         spans.append(spans[-1] if _is_silent(step) else report(0, number))
-    strides: list[Stride] = []
+    strides: list[RevisionStep] = []
     for ((old, _), (new, _)), step in zip(pairwise(readable), steps, strict=True):
         if isinstance(step, Faults):
-            strides.append(Stride(old, new, None, bump(None, old, new), str(step)))
+            strides.append(RevisionStep(old, new, None, bump(None, old, new), str(step)))
         else:
             waived = waive(step)
-            strides.append(Stride(old, new, waived, bump(waived.verdict, old, new)))
+            strides.append(RevisionStep(old, new, waived, bump(waived.verdict, old, new)))
     origins = _origins(spans, [each for each, _ in readable])
     return Timeline(about, tuple(milestones), tuple(strides), origins, tuple(notes))
 

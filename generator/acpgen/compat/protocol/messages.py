@@ -15,7 +15,7 @@ from referencing.exceptions import Unresolvable
 
 from acpgen import ir
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.meaning import framing, texts
 from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import reference_to
@@ -58,7 +58,7 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     return {**framing.call(envelope, route.method, value)}
 
 
-def message_schema(revised: Revised, route: Route, type_name: str | None) -> Schema:
+def message_schema(revised: SchemaRevision, route: Route, type_name: str | None) -> Schema:
     """The schema of such messages in one revision. `type_name` is the definition of what the envelope holds; `None` is anything."""
     inner: Schema | bool = True if type_name is None else {"$ref": reference_to(type_name)}
     if route.part == "document":
@@ -87,11 +87,13 @@ Shows: TypeAlias = "Callable[[ir.JSON], bool]"
 class WitnessValidator:
     """Has messages judged by `jsonschema` on both revisions, and makes them plain to read."""
 
-    def __init__(self, old: Revised, new: Revised, allowance: Allowance, *, formats: bool = False) -> None:
+    def __init__(
+        self, old: SchemaRevision, new: SchemaRevision, allowance: Allowance, *, formats: bool = False
+    ) -> None:
         """`formats`: both revisions assert them."""
         self.allowance = allowance
         self._asserts = formats
-        self.sides: dict[Revision, Revised] = {"old": old, "new": new}
+        self.sides: dict[Revision, SchemaRevision] = {"old": old, "new": new}
         self._shown: dict[Revision, Mapping[str, str]] = {}
         self._schemas: dict[tuple[Revision, Route, str | None], Schema] = {}
         self._validators: dict[tuple[Revision, bool], tuple[Any, Compiled]] = {}
@@ -185,7 +187,7 @@ class WitnessValidator:
 
         if side not in self._shown:
             self._shown[side] = texts.shown(self.sides[side].bundle.definitions)
-        found = dressed(claim.value, self._shown[side], held) or self._confirmed(routes, claim, side, None)
+        found = with_readable_texts(claim.value, self._shown[side], held) or self._confirmed(routes, claim, side, None)
         if found is None or found.formats:
             return found
         formed = (self._formed(routes, side, found.value, is_as_long) for is_as_long in (False, True))
@@ -248,7 +250,7 @@ class WitnessValidator:
         return self._validators[key]
 
 
-def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
+def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.JSON] | None:
     """A small value of a definition, with texts as another revision shows them; `None` where there is none."""
     try:
         value = Values(side.definitions).small(name)
@@ -260,10 +262,12 @@ def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:
         return (each,) if judge.accepts(routes, "old", each) else None
 
-    return dressed(value, texts.shown(like.bundle.definitions), held) or (value,)
+    return with_readable_texts(value, texts.shown(like.bundle.definitions), held) or (value,)
 
 
-def dressed(value: ir.JSON, shown: Mapping[str, str], held: Callable[[ir.JSON], Held | None]) -> Held | None:
+def with_readable_texts(
+    value: ir.JSON, shown: Mapping[str, str], held: Callable[[ir.JSON], Held | None]
+) -> Held | None:
     """What is `held` of a value with texts that readers expect in fields of those names, as a schema has `shown` them or the names tell:
     with all of them if it holds then, else with those with which it does; `None` where it holds with none.
     """
