@@ -356,13 +356,13 @@ def test_a_change_has_the_effect_that_is_known(file: str, mutation: Mutation, is
 def _refute(report: Report, old: Schema, new: Schema) -> None:
     """Messages of one side must be accepted by the other wherever the verdict says so."""
     sides = [revised(schema, name, unstable=True) for schema, name in ((old, "old"), (new, "new"))]
-    court = WitnessValidator(sides[0], sides[1], Allowance(BUDGET))
+    validator = WitnessValidator(sides[0], sides[1], Allowance(BUDGET))
     for answer, sender, receiver in ((report.wire.backward, "old", "new"), (report.wire.forward, "new", "old")):
         if answer != "yes":
             continue
         for routes in _routes(*sides):
             for value in _instances(sides[0 if sender == "old" else 1], routes[sender]):
-                assert not court.accepts(routes, sender, value) or court.accepts(routes, receiver, value), value  # type: ignore[arg-type]
+                assert not validator.accepts(routes, sender, value) or validator.accepts(routes, receiver, value), value  # type: ignore[arg-type]
 
 
 def _routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[dict[Any, tuple[Route, str | None]]]:

@@ -74,14 +74,14 @@ def _diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iter
     """A diagnostic for each finding, but one for all editorial ones of a rule in a file: nobody need look at each."""
     together: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        spot = finding.new or finding.old
+        position = finding.new or finding.old
         if (
             finding.severity == "editorial"
-            and spot is not None
+            and position is not None
             and finding.waived is None
             and id(finding) not in stopping
         ):
-            together.setdefault((finding.rule, spot.file), []).append(finding)
+            together.setdefault((finding.rule, position.file), []).append(finding)
         else:
             yield _diagnostic(finding, fails=id(finding) in stopping)
     for alike in together.values():
@@ -115,7 +115,9 @@ def _diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
         repair=repair_sentence(finding),
         fingerprint=finding.fingerprint,
         locations=tuple(
-            _location(spot, label) for label, spot in (("new", finding.new), ("old", finding.old)) if spot is not None
+            _location(position, label)
+            for label, position in (("new", finding.new), ("old", finding.old))
+            if position is not None
         ),
         evidence=() if witness is None else (Snippet(_proof(witness), witness.value),),
         replacements=tuple(
@@ -138,9 +140,9 @@ def _note(note: Note) -> Diagnostic:
     )
 
 
-def _location(spot: SourcePosition, label: str = "") -> SourceLocation:
-    revision, path = _split(spot.file)
-    return SourceLocation(path, spot.line, spot.column, spot.pointer, label, revision, spot.value)
+def _location(position: SourcePosition, label: str = "") -> SourceLocation:
+    revision, path = _split(position.file)
+    return SourceLocation(path, position.line, position.column, position.pointer, label, revision, position.value)
 
 
 def _split(file: str) -> tuple[str, str]:
@@ -336,8 +338,8 @@ def _fields(value: object, *names: str) -> dict[str, JSON]:
     return {name: getattr(value, name) for name in names}
 
 
-def _position(spot: SourcePosition | None) -> JSON:
-    return None if spot is None else _fields(spot, "file", "line", "column")
+def _position(position: SourcePosition | None) -> JSON:
+    return None if position is None else _fields(position, "file", "line", "column")
 
 
 def _repair_data(repair: Repair) -> JSON:

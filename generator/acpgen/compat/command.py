@@ -150,7 +150,7 @@ def run_diff(
         found = replace(asked(earlier, after), merge_base=base, docs=promised.docs, whole=chosen.report_url)
         if releases is not None:
             found = with_releases(found, releases, lambda path: asked(release(path), after))
-        return apply(found, promised, today, spot_of(project))
+        return apply(found, promised, today, policy_position(project))
 
     report = reported(later)
     if project is not None:
@@ -169,7 +169,7 @@ def run_diff(
     )
 
 
-def spot_of(project: Config | None) -> SourcePosition:
+def policy_position(project: Config | None) -> SourcePosition:
     """Where the policy of a project stands."""
     return SourcePosition("pyproject.toml" if project is None else place(project.file), "", 1, 1)
 

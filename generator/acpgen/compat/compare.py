@@ -505,11 +505,13 @@ class _Files:
         about: tuple[JSON, ...] = (),
     ) -> Finding:
         """A finding with its places. Where many files make up the schema, these are its first file."""
-        spots: list[SourcePosition | None] = []
+        positions: list[SourcePosition | None] = []
         for each, place in zip(self.sides, places, strict=True):
             alone = len(each.documents.documents) == 1
-            spots.append(
-                SourcePositions(each).spot(_start(each) + place.removeprefix("#") if alone and place else _start(each))
+            positions.append(
+                SourcePositions(each).position(
+                    _start(each) + place.removeprefix("#") if alone and place else _start(each)
+                )
             )
         known = fingerprint(
             *(
@@ -535,7 +537,7 @@ class _Files:
             witness=witness,
             fingerprint=known,
         )
-        return Finding((reach,), known, old=spots[0], new=spots[1])
+        return Finding((reach,), known, old=positions[0], new=positions[1])
 
 
 _UNDECIDED: Final = "language-undecided"

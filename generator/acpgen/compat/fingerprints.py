@@ -48,8 +48,8 @@ def _finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> 
     return Finding(
         tuple(replace(each, fingerprint=fingerprint(*_about(each), *there)) for each in group),
         fingerprint(first.rule, first.cause, first.subject, harms, *there),
-        old.spot(first.old_at),
-        new.spot(first.new_at),
+        old.position(first.old_at),
+        new.position(first.new_at),
     )
 
 

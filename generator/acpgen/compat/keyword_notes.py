@@ -27,8 +27,8 @@ class _Ignored:
     value: str
 
     @classmethod
-    def of(cls, spots: SourcePositions, note: ForeignKeyword | UnknownKeyword) -> _Ignored:
-        around = spots.value(note.at)
+    def of(cls, positions: SourcePositions, note: ForeignKeyword | UnknownKeyword) -> _Ignored:
+        around = positions.value(note.at)
         return cls(note, dumps(around.get(note.keyword) if is_object(around) else None, sort_keys=True))
 
     @property
@@ -42,16 +42,16 @@ def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[LeftOut], 
 
     A key that is like no keyword is an annotation of somebody else's.
     """
-    spots = SourcePositions(old), SourcePositions(new)
+    positions = SourcePositions(old), SourcePositions(new)
     before, after = (
         [_Ignored.of(side, note) for note in notes if _is_meant(note)]
-        for side, notes in zip(spots, left_out, strict=True)
+        for side, notes in zip(positions, left_out, strict=True)
     )
     gone, come = _without(before, after), _without(after, before)
     changed = {each.note.keyword for each in come}  # what has changed is told once
     notes = [
-        *(_told("Removed", spots[0], each) for each in gone if each.note.keyword not in changed),
-        *(_told("Added or changed", spots[1], each) for each in come),
+        *(_told("Removed", positions[0], each) for each in gone if each.note.keyword not in changed),
+        *(_told("Added or changed", positions[1], each) for each in come),
     ]
     if len(notes) <= _NAMED:
         return tuple(notes)
@@ -86,7 +86,7 @@ def _without(side: Sequence[_Ignored], other: Sequence[_Ignored]) -> list[_Ignor
     return found
 
 
-def _told(how: str, spots: SourcePositions, each: _Ignored) -> Note:
-    spot = spots.spot(f"{each.note.at}{plain_pointer(each.note.keyword)}")
-    assert spot is not None
-    return keyword_ignored(how, each.note.what(), spot)
+def _told(how: str, positions: SourcePositions, each: _Ignored) -> Note:
+    position = positions.position(f"{each.note.at}{plain_pointer(each.note.keyword)}")
+    assert position is not None
+    return keyword_ignored(how, each.note.what(), position)

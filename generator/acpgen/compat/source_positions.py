@@ -28,8 +28,8 @@ class SourcePositions:
     side: Input
     _files: dict[str, tuple[Positions, JSON]] = field(default_factory=dict[str, "tuple[Positions, JSON]"])
 
-    def spot(self, at: str) -> SourcePosition | None:
-        """The spot of `file#/pointer`: of what stands there, or of the nearest thing around it. Empty is nowhere."""
+    def position(self, at: str) -> SourcePosition | None:
+        """The position of `file#/pointer`: of what stands there, or of the nearest thing around it. Empty is nowhere."""
         if not at:
             return None
         path, _, fragment = at.partition("#")
@@ -43,8 +43,8 @@ class SourcePositions:
 
     def value(self, at: str) -> JSON:
         """What stands at a place, or the nearest thing around it: the whole file where the place is its root."""
-        spot = self.spot(at)
-        return None if spot is None else spot.value if spot.pointer else self._file(at.partition("#")[0])[1]
+        position = self.position(at)
+        return None if position is None else position.value if position.pointer else self._file(at.partition("#")[0])[1]
 
     def _file(self, path: str) -> tuple[Positions, JSON]:
         if path not in self._files:

@@ -206,14 +206,14 @@ def _matches(waiver: Waiver, finding: Finding) -> bool:
     )
 
 
-def _same_place(wanted: str, spot: SourcePosition | None) -> bool:
+def _same_place(wanted: str, position: SourcePosition | None) -> bool:
     """Whether a place is the one that a waiver names; nothing named fits every place."""
-    if not wanted or spot is None:
+    if not wanted or position is None:
         return True
     file, _, fragment = wanted.partition("#")
-    ours, theirs = (name.rpartition(":")[2].lstrip("./") for name in (file, spot.file))
+    ours, theirs = (name.rpartition(":")[2].lstrip("./") for name in (file, position.file))
     alike = ours == theirs or ours.endswith(f"/{theirs}") or theirs.endswith(f"/{ours}")
-    return alike and _without_indices(fragment) == _without_indices(spot.pointer)
+    return alike and _without_indices(fragment) == _without_indices(position.pointer)
 
 
 def _without_indices(pointer: str) -> str:
@@ -311,10 +311,10 @@ def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> 
 def _entry(finding: Finding, fingerprint: str, decided: Decision) -> str:
     """The text of a waiver. Places are without the revision that they were read at."""
     lines = ["", "[[waiver]]", f"rule = {_string(finding.rule)}"]
-    for side, spot in (("old", finding.old), ("new", finding.new)):
-        if spot is not None:
-            revision, colon, path = spot.file.partition(":")
-            lines.append(f"{side} = {_string(f'{path if colon else revision}#{spot.pointer}')}")
+    for side, position in (("old", finding.old), ("new", finding.new)):
+        if position is not None:
+            revision, colon, path = position.file.partition(":")
+            lines.append(f"{side} = {_string(f'{path if colon else revision}#{position.pointer}')}")
     end = decided.until
     lines += [f"fingerprint = {_string(fingerprint)}", f"reason = {_string(decided.reason)}"]
     lines.append(f"expires = {end.isoformat()}" if isinstance(end, date) else f"until = {_string(end)}")

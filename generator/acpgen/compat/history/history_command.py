@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from acpgen.compat import waivers
-from acpgen.compat.command import of_project, spot_of
+from acpgen.compat.command import of_project, policy_position
 from acpgen.compat.compare import compare_sides
 from acpgen.compat.findings import BUDGET, FailOn, Report
 from acpgen.compat.history.revision_sources import MOST, RevisionReader, Revisions, from_git, from_paths, from_releases
@@ -54,11 +54,11 @@ def history(options: HistoryOptions) -> Timeline:
     written_to = [each.file for each in options.destinations]
     require_apart(written_to, (*found.files, *options.references.values(), file, options.methods, settings))
     versions = () if project is None else versions_of(project, options.path or options.given[-1])
-    policy, spot, today = of_project(project), spot_of(project), date.today()
+    policy, position, today = of_project(project), policy_position(project), date.today()
 
     def waive(report: Report) -> Report:
         """As the project's policy judges it, with the findings marked that are accepted; what other steps use is no note of this one."""
-        marked = waivers.waive(apply(report, policy, today, spot), accepted, today, versions)
+        marked = waivers.waive(apply(report, policy, today, position), accepted, today, versions)
         return replace(marked, notes=report.notes)
 
     compare = partial(compare_sides, budget=options.budget or BUDGET, formats=policy.formats)

@@ -221,9 +221,9 @@ def _keys(finding: Finding) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (finding.rule, finding.declaration or finding.location), cause
 
 
-def _plain(spot: SourcePosition | None) -> str:
+def _plain(position: SourcePosition | None) -> str:
     """A place without indices, which edits move."""
-    return "" if spot is None else re.sub(r"/\d+(?=/|$)", "/", str(spot))
+    return "" if position is None else re.sub(r"/\d+(?=/|$)", "/", str(position))
 
 
 class _Outcome:

@@ -25,11 +25,15 @@ class Sides:
     old: Input
     new: Input
 
-    def place(self, spot: SourcePosition | None, side: Input) -> FilePlace | None:
-        """Where a spot is in the files of a side; `None` for nowhere, and for files that are given beside the schema."""
+    def place(self, position: SourcePosition | None, side: Input) -> FilePlace | None:
+        """Where a position is in the files of a side; `None` for nowhere, and for files that are given beside the schema."""
         files = {side.at(each.path): each.path for each in side.documents.documents}
-        known = spot is not None and spot.file in files
-        return self.typed(files[spot.file], pointer_parts(spot.pointer), side) if spot is not None and known else None
+        known = position is not None and position.file in files
+        return (
+            self.typed(files[position.file], pointer_parts(position.pointer), side)
+            if position is not None and known
+            else None
+        )
 
     def typed(self, path: str, parts: Iterable[str], side: Input) -> FilePlace:
         """A place by the parts of its pointer, as far as it leads; an index is a number."""
