@@ -22,7 +22,7 @@ from acpgen.compat.protocol.messages import Route, WitnessValidator
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.meaning.lower import lower
 from acpgen.meaning.values import Unmakeable, Values
-from acpgen.schema.bundle import bundle
+from acpgen.schema.bundle import DIALECT, bundle
 from acpgen.schema.load import load
 from compat.protocols import CANONICAL, Schema, compared, revised
 from schema_inclusion import Allowance
@@ -400,4 +400,5 @@ def test_the_validator_of_messages_is_a_schema_itself(is_whole: bool) -> None:
         meaning = SchemaRevision(lower(bundled), bundled)
         methods = list(meaning.methods)
         for method in methods if is_whole else tiers.draw(methods, 3, lambda method: f"{path.name} {method.name}"):  # noqa: B023 - called at once
-            jsonschema_rs.meta.validate(message_schema(meaning, Route("params", method), method.params))
+            schema = message_schema(meaning, Route("params", method), method.params)
+            jsonschema_rs.meta.validate({"$schema": DIALECT, "$defs": bundled.definitions, **schema})

@@ -19,7 +19,6 @@ from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.meaning import framing, texts
 from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import reference_to
-from acpgen.schema.bundle import DIALECT
 from acpgen.schema.walk import Schema, copied, is_array, is_object
 from schema_inclusion import Allowance
 
@@ -59,21 +58,18 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
 
 
 def message_schema(revised: SchemaRevision, route: Route, type_name: str | None) -> Schema:
-    """The schema of such messages in one revision. `type_name` is the definition of what the envelope holds; `None` is anything."""
+    """The schema of such messages, which refers to the definitions of a revision. `type_name` is the definition of what the envelope holds;
+    `None` is anything.
+    """
     inner: Schema | bool = True if type_name is None else {"$ref": reference_to(type_name)}
     if route.part == "document":
-        whole: Schema = {"$schema": DIALECT, "$defs": revised.bundle.definitions}
-        return whole | inner if isinstance(inner, dict) else whole
+        return inner if isinstance(inner, dict) else {}
     held = "result" if route.part == "id" else route.part
     one: Schema = framing.frame(revised.protocol.envelope, route.method, held, True if route.part == "id" else inner)
     if route.part == "id":
         one["properties"]["id"] = inner
-    many: Schema = {"type": "array", "minItems": 1, "items": one}
-    return {
-        "$schema": DIALECT,
-        "anyOf": [one, many] if revised.protocol.batch else [one],
-        "$defs": revised.bundle.definitions,
-    }
+    batch: list[Schema] = [{"type": "array", "minItems": 1, "items": one}] if revised.protocol.batch else []
+    return {"anyOf": [one, *batch]}
 
 
 Routes: TypeAlias = "dict[Revision, tuple[Route, str | None]]"
@@ -233,10 +229,7 @@ class WitnessValidator:
     def _schema(self, side: Revision, route: Route, name: str | None) -> Schema:
         key = (side, route, name)
         if key not in self._schemas:
-            whole = message_schema(self.sides[side], route, name)
-            self._schemas[key] = {
-                keyword: each for keyword, each in whole.items() if keyword not in ("$schema", "$defs")
-            }
+            self._schemas[key] = message_schema(self.sides[side], route, name)
         return self._schemas[key]
 
     def _validator(self, side: Revision, *, formats: bool) -> tuple[Any, Compiled]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
-from acpgen.compat.repair.reversals import FilePlace, Reversal, addition, between, removal
+from acpgen.compat.repair.reversals import FilePlace, Reversal, addition, between
 from acpgen.pointers import as_fragment, follow, plain_pointer, pointer_parts
 from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, refs_anywhere
 
@@ -105,26 +105,6 @@ class Sides:
                 before, after = ({k: v for k, v in each.items() if k not in DEFINITIONS} for each in (before, after))
             found |= {each.identity: each for each in between(before, after, old, new)}
         return (*found.values(), *(self.restore(name) for name in self.before if name not in self.after))
-
-    def taken_away(self, name: str) -> tuple[Reversal, ...]:
-        """What takes away a definition that only the new side has, with those that refer to it, and brings back what stood in their place:
-        some definitions count by their name, whatever refers to them.
-        """
-        fresh = {name: at for name, at in self.after.items() if name not in self.before}
-        referring = {
-            each: {*self._references(self.value(at, self.new), at.path, self.new)} for each, at in fresh.items()
-        }
-        gone = {name} & fresh.keys()
-        while more := {each for each, names in referring.items() if each not in gone and names & gone}:
-            gone |= more
-        parts = [removal(fresh[each], self.value(fresh[each], self.new)) for each in sorted(gone)]
-        for each in self.reversals if gone else ():
-            key, value = each.at.keys[-1], self.value(each.at, self.new)
-            if gone.intersection(self._references({key: value}, each.path, self.new)):
-                parts.append(each)
-                around = each.at.keys[:-1] if key == "$ref" else None
-                parts += [one for one in self.reversals if one.path == each.path and one.at.keys[:-1] == around]
-        return tuple(parts)
 
     def restore(self, name: str) -> Reversal:
         """The definition that the old side alone has, behind the one that it follows there."""
