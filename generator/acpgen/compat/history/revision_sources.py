@@ -14,9 +14,9 @@ from acpgen.compat.compare import side
 from acpgen.compat.history.timeline import Milestone
 from acpgen.compat.sources import Input
 from acpgen.errors import Faults
-from acpgen.schema import revisions
-from acpgen.schema.load import NO_REFERENCES, References, Source
-from acpgen.schema.profile import Profile
+from acpgen.input import git_revisions
+from acpgen.input.load import NO_REFERENCES, References, Source
+from acpgen.methods.profile import Profile
 
 MOST: Final = 50
 """As many revisions are compared if nobody asks for more."""
@@ -100,16 +100,16 @@ def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | N
     base, dots, tip = revision.rpartition("..")
     tip = (tip or "HEAD") if dots else revision
     inside = sources.protocol_folder(path)
-    place = revisions.locate(tip, ([inside] if inside is not None else []) + [Path(path)])
-    contents = revisions.Contents(tip)
+    place = git_revisions.locate(tip, ([inside] if inside is not None else []) + [Path(path)])
+    contents = git_revisions.Contents(tip)
     beside = contents.beside(place)
-    log = revisions.log(place, beside)
+    log = git_revisions.log(place, beside)
     start = len(log.commits)
     if dots:  # from the newest commit that is no newer than the base
-        reached = revisions.ancestors(revisions.identity(base or "HEAD"))
+        reached = git_revisions.ancestors(git_revisions.identity(base or "HEAD"))
         start = next((number for number, each in enumerate(log.commits) if each.identity in reached), start)
     if since is not None:
-        oldest = revisions.age(since)
+        oldest = git_revisions.age(since)
         start = min(start, next((number for number, each in enumerate(log.commits) if each.time < oldest), start))
     commits = log.commits[: start + 1][: reader.most][::-1]
     moves = [each for each in log.moves if each.commit in commits]
@@ -122,8 +122,8 @@ def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | N
         notes.append(f"Changes of the files that the schema refers to count: {', '.join(beside)}.")
     profile = reader.profile(path)
 
-    def read(commit: revisions.Commit) -> Input:
-        location = revisions.Location(commit.identity, commit.path)
+    def read(commit: git_revisions.Commit) -> Input:
+        location = git_revisions.Location(commit.identity, commit.path)
         source = contents.source(location, name=path, shown=commit.name)
         return reader.understand(source, f"{commit.name}:{path}", profile)
 

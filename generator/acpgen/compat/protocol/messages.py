@@ -16,10 +16,10 @@ from referencing.exceptions import Unresolvable
 from acpgen import ir
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.meaning import framing, texts
-from acpgen.meaning.values import Unmakeable, Values
+from acpgen.input.walk import Schema, copied, is_array, is_object
+from acpgen.meaning import envelopes, sample_texts
+from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import reference_to
-from acpgen.schema.walk import Schema, copied, is_array, is_object
 from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
@@ -48,13 +48,13 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     if route.part == "document":
         return value
     if route.part == "error":
-        return {**framing.failure(envelope, route.method, value)}
+        return {**envelopes.failure(envelope, route.method, value)}
     if route.part == "result":
-        return {**framing.answer(envelope, route.method, value)}
+        return {**envelopes.answer(envelope, route.method, value)}
     if route.part == "id":
-        return {**framing.answer(envelope, route.method, {}, id_=value)}
+        return {**envelopes.answer(envelope, route.method, {}, id_=value)}
     assert route.method is not None
-    return {**framing.call(envelope, route.method, value)}
+    return {**envelopes.call(envelope, route.method, value)}
 
 
 def message_schema(revised: SchemaRevision, route: Route, type_name: str | None) -> Schema:
@@ -65,7 +65,7 @@ def message_schema(revised: SchemaRevision, route: Route, type_name: str | None)
     if route.part == "document":
         return inner if isinstance(inner, dict) else {}
     held = "result" if route.part == "id" else route.part
-    one: Schema = framing.frame(revised.protocol.envelope, route.method, held, True if route.part == "id" else inner)
+    one: Schema = envelopes.frame(revised.protocol.envelope, route.method, held, True if route.part == "id" else inner)
     if route.part == "id":
         one["properties"]["id"] = inner
     batch: list[Schema] = [{"type": "array", "minItems": 1, "items": one}] if revised.protocol.batch else []
@@ -182,7 +182,7 @@ class WitnessValidator:
             return self._confirmed(routes, replace(claim, value=value), side, shows)
 
         if side not in self._shown:
-            self._shown[side] = texts.shown(self.sides[side].bundle.definitions)
+            self._shown[side] = sample_texts.shown(self.sides[side].bundle.definitions)
         found = with_readable_texts(claim.value, self._shown[side], held) or self._confirmed(routes, claim, side, None)
         if found is None or found.formats:
             return found
@@ -196,7 +196,7 @@ class WitnessValidator:
             if error.validator != "format":
                 continue
             limits = (len(error.instance), len(error.instance)) if is_as_long else ()
-            text = next(texts.of_format(error.validator_value, *limits), None)
+            text = next(sample_texts.of_format(error.validator_value, *limits), None)
             if text is not None and path:
                 holder: Any = formed
                 for key in path[:-1]:
@@ -255,7 +255,7 @@ def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.J
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:
         return (each,) if judge.accepts(routes, "old", each) else None
 
-    return with_readable_texts(value, texts.shown(like.bundle.definitions), held) or (value,)
+    return with_readable_texts(value, sample_texts.shown(like.bundle.definitions), held) or (value,)
 
 
 def with_readable_texts(
@@ -266,7 +266,7 @@ def with_readable_texts(
     """
     places: list[tuple[Path, str]] = []
     for path, name, was in _texts(value):
-        text = shown.get(name) or texts.of_name(name) or ("example" if was in ("", "text") else was)
+        text = shown.get(name) or sample_texts.of_name(name) or ("example" if was in ("", "text") else was)
         places += [(path, text)] if text != was else []
     found = None
     for portion in [places, *([each] for each in places if len(places) > 1)]:
@@ -336,7 +336,7 @@ def _formats() -> Any:
     from jsonschema import FormatChecker
 
     checker = FormatChecker(formats=())
-    for name in texts.OF_FORMAT:
+    for name in sample_texts.OF_FORMAT:
 
         def asserted(value: object, schema: dict[str, str] = {"format": name}) -> bool:  # noqa: B006 - bound here, never changed
             return not isinstance(value, str) or jsonschema_rs.is_valid(schema, value, validate_formats=True)
@@ -347,5 +347,5 @@ def _formats() -> Any:
 
 def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:
     if route.method is not None and route.part in ("params", "result", "error"):
-        return (framing.key(envelope, route.method, route.part),)
+        return (envelopes.key(envelope, route.method, route.part),)
     return () if route.part == "document" else (route.part,)
