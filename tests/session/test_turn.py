@@ -15,7 +15,7 @@ import pytest
 from acp_bindings import ConnectionClosed, NotAdvertised, PeerError, v1, v2
 
 from acp_session.errors import InvalidMessage
-from acp_session.local_services import LocalServices
+from acp_session.services import LocalServices
 from acp_session.session import Session
 from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import CommandResult, Diff, Turn

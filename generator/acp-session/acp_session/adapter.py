@@ -21,7 +21,7 @@ from jsonrpc_bindings.peers import Options, Transport
 
 from .background import following
 from .codec import CARRIER, AgentAsV1, AgentAsV2, Kind, Loss, Losses, OnLoss
-from .local_services import Local, ProxyServices
+from .services import Local
 
 __all__ = ["CARRIER", "AgentAsV1", "AgentAsV2", "Kind", "Local", "Loss", "Losses", "OnLoss", "as_v1", "as_v2"]
 
@@ -60,9 +60,7 @@ async def as_v2(
     `patience` is how many seconds the agent may be silent before its prompt counts as accepted. Files and terminals of the client, which v2
     does not have, are offered to the agent where `local` serves them on this machine. `options` are those of the connection to the agent.
     """
-    codec = AgentAsV2(on_loss=on_loss, patience=patience)
-    if local is not None:
-        codec.services = ProxyServices(local, codec.send)
+    codec = AgentAsV2(on_loss=on_loss, patience=patience, local=local)
     async with peers1.connect_agent(codec.v1_client, link, **options) as agent:
         codec.agent = agent
         try:

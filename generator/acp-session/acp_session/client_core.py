@@ -17,26 +17,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from acp_bindings import UNSET, DecodeError, to_builtins, v2
+from acp_bindings import UNSET, DecodeError, to_builtins, v1, v2
 from acp_bindings.v2 import peers as peers2
 
-from acp_workspace.errors import INTERNAL_ERROR, RequestError, invalid_params
+from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, RequestError, invalid_params
+from acp_workspace.filesystem import FileEvent
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
 from .arguments import refuse_text, require_instance
-from .background import Background, retrieve_exception
+from .background import Background, retrieve_exception, run_until
 from .client import Client
-from .client_services import CoreServices
 from .client_session import ClientSession
 from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
-from .local_services import until_known
 from .permission import cancel, choose, read, tool_call_update
+from .services import SERVICES, Establish, Local, LocalServices, SessionRoots
 from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
+    from acp_workspace.terminals import TerminalEvent
 
     from .codec.interfaces import AgentInterface
 
@@ -51,7 +52,6 @@ _MAX_EARLY: Final = 10_000
 """Updates that are kept for sessions whose ids are not known yet."""
 _MAX_UNKNOWN: Final = 100
 """Sessions that are not open of whose updates the log tells."""
-_NOT_FOUND: Final = -32002
 
 
 class ClientCore(peers2.Client):
@@ -71,17 +71,16 @@ class ClientCore(peers2.Client):
             self.workspace = ClientWorkspace(client.allowed_roots)
         except RequestError as error:
             raise _mistake(error) from error
+        self.roots = SessionRoots(self.workspace)
         self.sessions: dict[str, ClientSession] = {}
-        self._loading: dict[str, RootSet] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._background = Background()
-        self._creating: set[asyncio.Future[None]] = set()
         self._early: dict[str, list[v2.SessionUpdate]] = {}
         self._early_size = 0
         self._unknown: set[str] = set()
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self.can_logout = self._can_resume = True
-        self.machine = CoreServices(client, self)
+        self.machine = OverridableServices(client, self)
 
     # --- what both sides can do
 
@@ -154,11 +153,6 @@ class ClientCore(peers2.Client):
 
     # --- the life of a session
 
-    def roots(self, session_id: str) -> RootSet:
-        """The roots that are in force. While `session/load` or `resume` is under way they are those that it asks for."""
-        found = self._loading.get(session_id)
-        return self.workspace.roots(session_id) if found is None else found
-
     def _prepare(
         self, method: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers
     ) -> tuple[RootSet, dict[str, Any]]:
@@ -203,26 +197,20 @@ class ClientCore(peers2.Client):
         roots, fields = self._prepare(method, cwd, additional, mcp_servers)
         source = None if source_id is None else self.sessions.get(source_id)
         known = None if source is None else source.transcript
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._creating.add(future)
         try:
-            result: Any = await self.request(
-                method,
-                self.remote.session_new(v2.NewSessionRequest(**fields))
-                if source_id is None
-                else self.remote.session_fork(v2.ForkSessionRequest(session_id=source_id, **fields)),
-            )
-            transcript = Transcript()
-            if known is not None and not _replays(self._early.get(result.session_id, ())):
-                transcript = known.fork()
-            session = self._begin(result.session_id, roots, result, transcript)
-        except BaseException:
-            roots.close()
-            raise
+            async with self.roots.opening(roots) as establish:
+                result: Any = await self.request(
+                    method,
+                    self.remote.session_new(v2.NewSessionRequest(**fields))
+                    if source_id is None
+                    else self.remote.session_fork(v2.ForkSessionRequest(session_id=source_id, **fields)),
+                )
+                transcript = Transcript()
+                if known is not None and not _replays(self._early.get(result.session_id, ())):
+                    transcript = known.fork()
+                session = self._begin(result.session_id, establish, result, transcript)
         finally:
-            self._creating.discard(future)
-            future.set_result(None)
-            if not self._creating:
+            if not self.roots.is_opening:
                 self._drop_early()
         try:
             await self._show_early(session)
@@ -248,28 +236,25 @@ class ClientCore(peers2.Client):
             session = before or ClientSession(self, session_id, transcript)
             session.transcript = transcript
             self.sessions[session_id] = session
-            self._loading[session_id] = roots
+            is_agreed = False
             try:
-                request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
-                result = await self.request("session/resume", self.remote.session_resume(request))
-                self._begin(session_id, roots, result, transcript)
+                async with self.roots.opening(roots, session_id) as establish:
+                    request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
+                    result = await self.request("session/resume", self.remote.session_resume(request))
+                    self._begin(session_id, establish, result, transcript)
+                    is_agreed = True
                 await self._show_early(session)
                 for follower in session.followers:
                     await follower.follow(roots)
                 return session
             except BaseException as error:
-                is_refused = self._loading.pop(session_id, None) is roots
-                if is_refused:
-                    roots.close()
-                if isinstance(error, PeerError) and kept is None:
+                if kept is not None:
+                    session.transcript = transcript if is_agreed else kept
+                elif isinstance(error, PeerError):
                     await self._end(session_id, error)
-                elif kept is None:
+                else:
                     await self._abandon(session_id)
-                elif is_refused:
-                    session.transcript = kept
                 raise
-            finally:
-                self._loading.pop(session_id, None)
 
     async def close_session(self, session_id: str) -> None:
         """Close a session; it ends whatever the agent answers."""
@@ -277,7 +262,7 @@ class ClientCore(peers2.Client):
         try:
             await self._end_with(session_id, "session/close", self.remote.session_close(request), "closed")
         except PeerError as error:
-            if error.code != _NOT_FOUND:  # a session that the agent does not have counts as closed
+            if error.code != NOT_FOUND:  # a session that the agent does not have counts as closed
                 raise
 
     async def delete_session(self, session_id: str) -> None:
@@ -299,13 +284,12 @@ class ClientCore(peers2.Client):
         ending.add_done_callback(retrieve_exception)
         await asyncio.shield(ending)
 
-    def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
+    def _begin(self, session_id: str, establish: Establish, result: object, transcript: Transcript) -> ClientSession:
         """The agent has the session: it is open here, with all that was reported before."""
         session = self.sessions.setdefault(session_id, ClientSession(self, session_id, transcript))
         session.transcript = transcript
         transcript.set_initial_state(result)
-        self.workspace.establish(session_id, roots)
-        self._loading.pop(session_id, None)
+        establish(session_id)
         session.unshown = deque(self._early.pop(session_id, ()))
         for update in session.unshown:
             session.record(update)
@@ -352,7 +336,7 @@ class ClientCore(peers2.Client):
         session = self.sessions.get(params.session_id)
         if session is not None:
             await self._record(session, params.update)
-        elif self._creating and self._has_room_for(params.update):
+        elif self.roots.is_opening and self._has_room_for(params.update):
             self._early.setdefault(params.session_id, []).append(params.update)
         elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
             self._unknown.add(params.session_id)
@@ -391,7 +375,7 @@ class ClientCore(peers2.Client):
 
     async def known_session(self, session_id: str) -> ClientSession:
         """The session of this id. Waits for one that begins at this moment. Raises `RequestError` -32602."""
-        await until_known(session_id, self.sessions, self._creating)
+        await self.roots.wait_known(session_id)
         return self._session(session_id)
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
@@ -402,14 +386,14 @@ class ClientCore(peers2.Client):
             session.transcript.update_tool_call(call)
         unknown = "decline" if self.client.unknown_subjects == "decline" else "prompt"
         request = read(params, unknown_subject=cast("Any", unknown))
-        chosen: str | None = None
+        option_id: str | None = None
         if request is None:
             LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)
         else:
             asked = dataclasses.replace(request, tool_call=session.current_request(request))
-            chosen = await session.until_cancelled(lambda: self.client.on_permission(session, asked))
+            option_id = await session.ask(lambda: self.client.on_permission(session, asked))
         try:
-            answer = cancel(params) if chosen is None else choose(params, chosen)
+            answer = cancel(params) if option_id is None else choose(params, option_id)
         except ValueError:
             LOG.exception("session %s: 'on_permission' has failed", session.id)
             answer = cancel(params)
@@ -427,12 +411,12 @@ class ClientCore(peers2.Client):
         request_id = getattr(params, "request_id", UNSET)
         if request_id is UNSET:
             session = await self.known_session(str(getattr(params, "session_id", None)))
-            found = await session.until_cancelled(lambda: self.client.on_elicitation(session, params))
+            found = await session.ask(lambda: self.client.on_elicitation(session, params))
         else:
             sent = self.connection.sent(request_id)
             if sent is None:
                 raise invalid_params("no request with this id is pending", pointer="/requestId")
-            found = await _until(sent.answer, self.client.on_elicitation(None, params))
+            found = await run_until(sent.answer, self.client.on_elicitation(None, params))
         return v2.ElicitationCancelAction() if found is None else found
 
     async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
@@ -447,7 +431,7 @@ class ClientCore(peers2.Client):
     async def approve(self, request: ApprovalRequest) -> bool:
         """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
         session = self._session(request.session_id)
-        return await session.until_cancelled(lambda: self.client.approve(request)) is True
+        return await session.ask(lambda: self.client.approve(request)) is True
 
 
 def _mistake(error: RequestError) -> ValueError:
@@ -461,11 +445,49 @@ def _replays(updates: Sequence[v2.SessionUpdate]) -> bool:
     return any(isinstance(update, v2.UserMessage | v2.UserMessageChunk) for update in updates)
 
 
-async def _until(end: asyncio.Future[Any], work: Awaitable[T]) -> T | None:
-    """The result of something, or `None` where the end comes first."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() and not end.done() else None
-    finally:
-        task.cancel()
+class OverridableServices(LocalServices):
+    """Files and terminals for an agent of v1: each request goes to the method of `Client`, whose overrides win."""
+
+    def __init__(self, client: Client, core: ClientCore) -> None:
+        self._client = client
+        self._core = core
+        local = Local(
+            files=client.files,
+            terminals=client.terminals,
+            backend=client.backend,
+            approve=core.approve if client.overrides("approve") else None,
+            buffer=client.unsaved_text if client.overrides("unsaved_text") else None,
+            on_change=client.on_file_change if client.overrides("on_file_change") else None,
+            audit=self._report,
+        )
+        super().__init__(local, self._send_update, core.roots)
+
+    async def _report(self, event: FileEvent | TerminalEvent) -> None:
+        if isinstance(event, FileEvent):
+            await self._client.on_file_event(event)
+        else:
+            await self._client.on_terminal_event(event)
+
+    async def _send_update(self, session_id: str, update: dict[str, Any]) -> None:
+        body = {"sessionId": session_id, "update": update}
+        await self._core.session_update(v2.decode_as(v2.UpdateSessionNotification, body))
+
+    def capabilities(self) -> v1.ClientCapabilities:
+        """What is configured and can be kept here, and what is overridden."""
+        own, terminals = super().capabilities(), [name for name in SERVICES.values() if "terminal" in name]
+        fs = v1.FileSystemCapabilities(
+            read_text_file=own.fs.read_text_file or self._client.overrides("read_text_file"),
+            write_text_file=own.fs.write_text_file or self._client.overrides("write_text_file"),
+        )
+        return v1.ClientCapabilities(fs=fs, terminal=own.terminal or all(map(self._client.overrides, terminals)))
+
+    def terminals(self, session_id: str) -> None:  # noqa: ARG002
+        """See `Services`: all of them may stand in tool calls."""
+        return
+
+    async def answer(self, method: str, params: Any) -> Any:
+        """See `Services`."""
+        session = await self._core.known_session(params.session_id)
+        answer = await getattr(self._client, SERVICES[method])(session, params)
+        await self.show(method, params, answer)
+        return answer

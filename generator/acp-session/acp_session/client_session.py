@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
@@ -13,13 +13,15 @@ from acp_bindings import v2
 
 from acp_workspace.filesystem import FileSystem
 from acp_workspace.terminals import Terminals
+from jsonrpc_bindings.errors import REQUEST_CANCELLED
 from jsonrpc_bindings.peers import unserved
 
 from .arguments import content_block
+from .background import CancelScope
 from .errors import PeerError, RequestError
 from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
-from .prompt_completion import OpenPrompts, send_prompt
+from .prompts import OpenPrompts, send_prompt
 from .transcript import Transcript
 
 if TYPE_CHECKING:
@@ -33,8 +35,6 @@ LOG: Final = logging.getLogger("acp_session")
 
 PromptContent: TypeAlias = "str | v2.ContentBlock | Sequence[str | v2.ContentBlock]"
 """What a user says: a text or a content block, or several."""
-
-_CANCELLED = -32800
 
 
 class FollowsRoots(Protocol):
@@ -62,8 +62,7 @@ class ClientSession:
         self.followers: list[FollowsRoots] = []
         self.unshown: deque[v2.SessionUpdate] = deque()
         self.prompts: OpenPrompts[PromptResult] = OpenPrompts()
-        self._cancelled = asyncio.Event()
-        self._cancellations = 0
+        self.scope = CancelScope()
         self._is_open = True
 
     def __repr__(self) -> str:
@@ -79,7 +78,7 @@ class ClientSession:
     @property
     def root_set(self) -> RootSet:
         """The directories that the session may use, bound. Raises `RequestError` -32602 once it is closed."""
-        return self._core.roots(self.id)
+        return self._core.roots.roots(self.id)
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -122,25 +121,27 @@ class ClientSession:
 
     # --- what the user does
 
-    async def prompt(self, prompt: PromptContent) -> PromptResult:
+    def prompt(self, prompt: PromptContent) -> Coroutine[Any, Any, PromptResult]:
         """Send a prompt, and return when the work on it has ended. Cancelled itself, or out of time, it cancels the work. After work that
-        was cancelled it waits for the end of that.
+        was cancelled it waits for the end of that. `cancel` ends every prompt that was called before it, sent or not.
 
         Raises `PeerError` where the agent refuses the prompt or the work fails, `NotAdvertised` for content of a type that it does not
         take, `ConnectionClosed`, `ValueError` for a closed session.
         """
+        return self._prompt(prompt, self.scope.cancellations)
+
+    async def _prompt(self, prompt: PromptContent, cancellations: int) -> PromptResult:
         self._require_open()
         parts: Any = prompt if isinstance(prompt, Sequence) and not isinstance(prompt, str) else [prompt]
         blocks: list[v2.ContentBlock] = [content_block(one) for one in parts]
         self._core.require_prompt(blocks)
-        cancellations = self._cancellations
-        while self._cancelled.is_set() and self.prompts.open:
+        while self.scope.is_cancelled and self.prompts.open:
             await self.prompts.wait_until_ended()
             await asyncio.sleep(0)
             self._require_open()
-        if self._cancellations != cancellations:
+        if self.scope.cancellations != cancellations:
             return PromptResult("cancelled")
-        self._cancelled.clear()
+        self.scope.reset()
         request = v2.PromptRequest(session_id=self.id, prompt=blocks)
 
         async def send() -> str:
@@ -153,7 +154,7 @@ class ClientSession:
                 await self._core.attempt(self.cancel())
             raise
         except PeerError as error:
-            if error.code == _CANCELLED:
+            if error.code == REQUEST_CANCELLED:
                 return PromptResult("cancelled")
             raise
         finally:
@@ -164,11 +165,10 @@ class ClientSession:
         tool calls are marked. `prompt` returns when the agent has stopped.
         """
         self._require_open()
-        self._cancellations += 1
+        self.scope.cancel()
         try:
             await self._core.remote.session_cancel(v2.CancelSessionNotification(session_id=self.id))
         finally:
-            self._cancelled.set()
             self.transcript.mark_cancelled()
             self._note_end()
 
@@ -230,26 +230,17 @@ class ClientSession:
 
     # --- what the core does with it
 
-    async def until_cancelled(self, ask: Callable[[], Awaitable[T]]) -> T | None:
+    async def ask(self, question: Callable[[], Awaitable[T]]) -> T | None:
         """What a person decides, or `None` where the work or the session ends first; where it has been cancelled, nobody is asked. What
         asking raises beside `RequestError` is logged, and decides nothing.
         """
-        if self._cancelled.is_set():
-            return None
-        cancellations = self._cancellations
-        task = asyncio.ensure_future(ask())
-        ending = asyncio.ensure_future(self._cancelled.wait())
         try:
-            await asyncio.wait((task, ending), return_when=asyncio.FIRST_COMPLETED)
-            return task.result() if task.done() and self._cancellations == cancellations else None
+            return await self.scope.run(question)
         except RequestError:
             raise
         except Exception:
             LOG.exception("session %s: asking the user failed", self.id)
             return None
-        finally:
-            ending.cancel()
-            task.cancel()
 
     def record(self, update: v2.SessionUpdate) -> None:
         """Take an update in."""
@@ -271,7 +262,7 @@ class ClientSession:
         """Nothing is cancelled any more once no work goes on."""
         is_working = self.transcript.state not in (None, "idle")
         if self._is_open and not is_working and all(prompt.completion.done() for prompt in self.prompts.open):
-            self._cancelled.clear()
+            self.scope.reset()
 
     def _fail(self, error: v2.Error | None) -> None:
         if self._core.connection.is_ended:  # whoever waits gets `ConnectionClosed`
@@ -284,8 +275,7 @@ class ClientSession:
     def end(self, error: Exception) -> None:
         """Note that the session has ended: whoever waits for its work gets this error."""
         self._is_open = False
-        self._cancellations += 1
-        self._cancelled.set()
+        self.scope.cancel()
         self.transcript.end()
         self.prompts.fail(error)
 

@@ -44,19 +44,13 @@ def _patch(path: str, old: str | None, new: str) -> str:
     Its paths are those of `changes`, without the prefixes `a/` and `b/` (schema of v2, `DiffPatchFormat`).
     """
     before, after = _split(old or ""), _split(new)
-    same = next(
-        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
-    )
-    rest = min(len(before), len(after)) - same
-    tail = next(
-        (i for i, (a, b) in enumerate(zip(reversed(before), reversed(after), strict=False)) if a != b or i == rest),
-        rest,
-    )
+    same = _common(before, after)
+    end = _common(before[same:][::-1], after[same:][::-1])
     lines = [
         *(f" {line}" for line in before[:same]),
-        *(f"-{line}" for line in before[same : len(before) - tail]),
-        *(f"+{line}" for line in after[same : len(after) - tail]),
-        *(f" {line}" for line in before[len(before) - tail :]),
+        *(f"-{line}" for line in before[same : len(before) - end]),
+        *(f"+{line}" for line in after[same : len(after) - end]),
+        *(f" {line}" for line in before[len(before) - end :]),
     ]
     name = _quoted(path)
     head = [
@@ -67,6 +61,12 @@ def _patch(path: str, old: str | None, new: str) -> str:
         f"@@ -{_range(before)} +{_range(after)} @@\n",
     ]
     return "".join([*head, *(line if line.endswith("\n") else f"{line}\n{_NO_END}\n" for line in lines)])
+
+
+def _common(before: Sequence[str], after: Sequence[str]) -> int:
+    """How many of the first lines are the same."""
+    pairs = zip(before, after, strict=False)
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)))
 
 
 def _quoted(name: str) -> str:

@@ -18,7 +18,7 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import Background
 from acp_session.diffs import as_object
-from acp_session.prompt_completion import OpenPrompts, send_prompt
+from acp_session.prompts import OpenPrompts, send_prompt
 from acp_session.services import ClientServices
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from jsonrpc_bindings.connection import Connection

@@ -11,6 +11,7 @@ from typing import Any
 from acp_bindings import RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 
+from acp_session.background import CancelScope
 from acp_session.diffs import as_object
 from acp_session.services import SERVICES
 from acp_workspace.errors import refused
@@ -35,7 +36,7 @@ class ClientForV1(peers1.Client):
         session = self._codec.sessions.get(params.session_id)
         if session is not None:
             await self._codec.report_start(session)
-            if method == "terminal/create" and session.turn is not None and session.turn.is_cancelled:
+            if method == "terminal/create" and session.scope.is_cancelled:
                 raise refused(params.command, "the turn was cancelled")
         return await relay_errors(self._codec.services.answer(method, params))
 
@@ -59,14 +60,14 @@ class ClientForV1(peers1.Client):
         request = permission_to_v2(params, session.to_v2, place)
         await codec.report_start(session)
         cancelled = v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
-        if session.turn is not None and session.turn.is_cancelled:
+        if session.scope.is_cancelled:
             return cancelled
         if session.turn is not None:
             await codec.report_state(session, "requires_action")
         try:
-            answer = await session.questions.ask(codec.client.session_request_permission(request))
+            answer = await session.scope.run(lambda: codec.client.session_request_permission(request))
         finally:
-            if session.turn is not None and not session.questions.are_open and not session.turn.is_cancelled:
+            if session.turn is not None and not session.scope.is_waiting and not session.scope.is_cancelled:
                 await codec.report_state(session, "running")
         return cancelled if answer is None else outcome_to_v1(answer, place)
 
@@ -79,8 +80,8 @@ class ClientForV1(peers1.Client):
         if session is not None:
             await codec.report_start(session)
         request = elicitation_to_v2(params, place, None if codec.is_local else self.connection)
-        asking = codec.client.elicitation_create(request)
-        answer = await (asking if session is None else session.questions.ask(asking))
+        scope = CancelScope() if session is None else session.scope
+        answer = await scope.run(lambda: codec.client.elicitation_create(request))
         if answer is None:
             return v1.ElicitationCancelAction()
         return into_v1(v1.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]

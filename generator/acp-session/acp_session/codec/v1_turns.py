@@ -13,17 +13,19 @@ import asyncio
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from acp_bindings import ConnectionClosed, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.background import Background, Questions
-from acp_session.services import Services
-from acp_session.turn_queue import TurnQueue
+from acp_session.background import Background, CancelScope
+from acp_session.prompts import TurnQueue
+from acp_session.services import Local, LocalServices, Services
+from acp_workspace.approval import ApprovalRequest, Approve
 from acp_workspace.errors import INTERNAL_ERROR
+from acp_workspace.hooks import maybe_await
 
 from .interfaces import ClientInterface
 from .losses import Losses, OnLoss
@@ -47,7 +49,6 @@ class Turn:
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     is_reported: bool = False
-    is_cancelled: bool = False
     failure: RequestError | None = None
 
 
@@ -63,7 +64,7 @@ class Session:
     turn: Turn | None = None
     state: Json = field(default_factory=lambda: {"state": "idle"})
     work: asyncio.Task[Any] | None = None
-    questions: Questions = field(default_factory=Questions)
+    scope: CancelScope = field(default_factory=CancelScope)
     is_muted: bool = False
 
     @property
@@ -88,17 +89,31 @@ class TurnsOfV1(peers2.Agent):
         client: ClientInterface | None = None,
         services: Services | None = None,
         *,
+        local: Local | None = None,
         on_loss: OnLoss = lambda loss: None,
         patience: float = PATIENCE,
     ) -> None:
         self.losses = Losses(on_loss)
-        self.services = Services() if services is None else services
+        self.services = services or Services()
+        if local is not None:
+            self.services = LocalServices(
+                replace(local, approve=local.approve and self._approval(local.approve)), self.send
+            )
         self.sessions: dict[str, Session] = {}
         self._client = client
         self._patience = patience
         self._can = v1.AgentCapabilities()
         self._to_v1 = ToV1(has_switches=True, has_notices=True, has_compaction=True)
         self._background = Background()
+
+    def _approval(self, approve: Approve) -> Approve:
+        """Asks nobody about a turn that was cancelled."""
+
+        async def ask(request: ApprovalRequest) -> bool:
+            scope = self.session(request.session_id).scope
+            return await scope.run(lambda: maybe_await(approve(request))) is True
+
+        return ask
 
     @property
     def is_local(self) -> bool:
@@ -179,7 +194,7 @@ class TurnsOfV1(peers2.Agent):
             if not turn.begun.is_set() and not turn.answered.is_set():
                 turn.failure = error
             failed = {"stopReason": "error", "error": error.as_json()}
-            end = {"stopReason": "cancelled"} if turn.is_cancelled else failed
+            end = {"stopReason": "cancelled"} if session.scope.is_cancelled else failed
         try:
             if turn.failure is None:
                 try:
@@ -188,6 +203,7 @@ class TurnsOfV1(peers2.Agent):
                     await self.report_state(session, "idle", end)
         finally:
             session.turn = session.work = None
+            session.scope.reset()
             session.to_v2.pause()
             session.queue.finish()
 
@@ -219,9 +235,9 @@ class TurnsOfV1(peers2.Agent):
             await self.client.session_update(notification)
 
     def _stop(self, session: Session) -> None:
-        if session.turn is not None:
-            session.turn.is_cancelled = True
-        session.questions.cancel()
+        session.scope.cancel()
+        if session.turn is None:
+            session.scope.reset()
 
     async def _cancel(self, session: Session | None, body: Json) -> None:
         if session is not None:
