@@ -21,6 +21,7 @@ from jsonrpc_bindings.peers import Options, Transport
 
 from .background import following
 from .codec import CARRIER, AgentAsV1, AgentAsV2, Kind, Loss, Losses, OnLoss
+from .codec.agent_as_v2 import ACCEPT_TIMEOUT
 from .services import Local
 
 __all__ = ["CARRIER", "AgentAsV1", "AgentAsV2", "Kind", "Local", "Loss", "Losses", "OnLoss", "as_v1", "as_v2"]
@@ -51,16 +52,17 @@ async def as_v2(
     link: Transport,
     *,
     on_loss: OnLoss = lambda loss: None,
-    patience: float = 0.5,
+    accept_timeout: float = ACCEPT_TIMEOUT,
     local: Local | None = None,
     **options: Unpack[Options],
 ) -> AsyncGenerator[AgentAsV2]:
     """The agent of v1 at the far end of a transport, as an agent of v2 to be connected to a client.
 
-    `patience` is how many seconds the agent may be silent before its prompt counts as accepted. Files and terminals of the client, which v2
-    does not have, are offered to the agent where `local` serves them on this machine. `options` are those of the connection to the agent.
+    `accept_timeout` is how many seconds the agent may be silent before its prompt counts as accepted. Files and terminals of the client,
+    which v2 does not have, are offered to the agent where `local` serves them on this machine. `options` are those of the connection to the
+    agent.
     """
-    codec = AgentAsV2(on_loss=on_loss, patience=patience, local=local)
+    codec = AgentAsV2(on_loss=on_loss, accept_timeout=accept_timeout, local=local)
     async with peers1.connect_agent(codec.v1_client, link, **options) as agent:
         codec.agent = agent
         try:

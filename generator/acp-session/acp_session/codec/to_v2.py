@@ -13,10 +13,9 @@ from acp_session.diffs import as_object, diff_to_v2
 from acp_workspace.errors import invalid_params
 from jsonrpc_bindings.pointers import json_pointer
 
-from .capabilities import CAPABILITIES_TO_V2
 from .losses import Place
 from .tables import TABLE
-from .walker import LOST, Hook, Json, Walker, original, without
+from .walker import LOST, Json, Walker, original_of, without
 
 PLAN: Final = "plan"
 """The id of the one plan that a session of v1 has."""
@@ -37,8 +36,8 @@ class ToV2(Walker):
     """
 
     def __init__(self, terminals: Callable[[], Collection[str] | None] = tuple) -> None:
-        hooks: dict[str, Hook] = {
-            **CAPABILITIES_TO_V2,
+        hooks = {
+            "AgentCapabilities": self._agent_capabilities,
             "ContentBlock": self._block,
             "ToolCallContent": self._item,
             "Diff": lambda value, place: diff_to_v2(value),
@@ -88,14 +87,14 @@ class ToV2(Walker):
                 return [without(update, "cost")]
             case _:
                 pass
-        made = self.convert("SessionUpdate", update, place)
-        if made is LOST:
+        found = self.convert("SessionUpdate", update, place)
+        if found is LOST:
             return []
         if kind in CHUNKS:
-            made = {**made, "messageId": self._message(kind, update.get("messageId"))}
+            found = {**found, "messageId": self._message(kind, update.get("messageId"))}
         elif kind == "tool_call_update":
             self._calls.add(str(update.get("toolCallId")))
-        return [made]
+        return [found]
 
     def _message(self, kind: str, message_id: object) -> str:
         if isinstance(message_id, str):
@@ -108,26 +107,40 @@ class ToV2(Walker):
     def _announced(self, update: Json, place: Place) -> Json:
         """A tool call that appears. Announced again it is as it is then: what is left out goes."""
         call = str(update.get("toolCallId"))
-        made = {**self._tool_call(update, place), "sessionUpdate": "tool_call_update"}
+        found = {**self._tool_call(update, place), "sessionUpdate": "tool_call_update"}
         if call in self._calls:
-            made = {**dict.fromkeys((*CLEARABLE[:-1], *LISTS)), "kind": "other", "status": "pending", **made}
+            found = {**dict.fromkeys((*CLEARABLE[:-1], *LISTS)), "kind": "other", "status": "pending", **found}
         self._calls.add(call)
-        return made
+        return found
 
     # --- hooks
 
+    def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
+        def part(row: str, key: str) -> Json:
+            found: Json = self.convert(row, as_object(capabilities.get(key)), place.at(key))
+            return found
+
+        moved = ("loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "session")
+        found: Json = self.by_row("AgentCapabilities", without(capabilities, *moved), place)
+        session = {
+            **part("SessionCapabilities", "sessionCapabilities"),
+            "prompt": part("PromptCapabilities", "promptCapabilities"),
+            "mcp": part("McpCapabilities", "mcpCapabilities"),
+        }
+        return {**(found if found.get("auth") else without(found, "auth")), "session": session}
+
     def _tool_call(self, update: Json, place: Place) -> Json:
-        said = {key: value for key, value in update.items() if value is not None or key not in (*CLEARABLE, *LISTS)}
-        made: Json = self.by_row("ToolCallUpdate", said, place)
-        return made
+        source = {key: value for key, value in update.items() if value is not None or key not in (*CLEARABLE, *LISTS)}
+        found: Json = self.by_row("ToolCallUpdate", source, place)
+        return found
 
     def _block(self, block: Any, place: Place) -> Any:
-        found = original(block)
+        found = original_of(block)
         known = TABLE["ContentBlock"].rows  # type: ignore[union-attr]
         return self.by_row("ContentBlock", block, place) if found is None or found.get("type") in known else found
 
     def _item(self, item: Any, place: Place) -> Any:
-        found = original(item)
+        found = original_of(item)
         if found is None or found.get("type") == "content" or not self._is_shown(found):
             return self.by_row("ToolCallContent", item, place)
         return found
@@ -150,7 +163,7 @@ class ToV2(Walker):
         return without(location, "line")
 
     def _option(self, option: Any, place: Place) -> Any:
-        source, found = as_object(option), original(option)
+        source, found = as_object(option), original_of(option)
         if found is not None and found.get("type") == "boolean" and found.get("configId") == source.get("id"):
             return {**found, "currentValue": source.get("currentValue") == ON[True]}
         if source.get("type") != "select":
@@ -168,10 +181,10 @@ class ToV2(Walker):
         raise invalid_params("an MCP server over SSE cannot be used", pointer=json_pointer(place.path))
 
     def _terminal_method(self, method: Any, place: Place) -> Any:
-        made: Json = self.by_row("AuthMethodTerminal", method, place)
-        if isinstance(made.get("env"), dict):
-            made["env"] = [{"name": name, "value": value} for name, value in as_object(made["env"]).items()]
-        return made
+        found: Json = self.by_row("AuthMethodTerminal", method, place)
+        if isinstance(found.get("env"), dict):
+            found["env"] = [{"name": name, "value": value} for name, value in as_object(found["env"]).items()]
+        return found
 
 
 class OptionsOfV1:

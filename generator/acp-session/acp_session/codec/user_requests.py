@@ -23,7 +23,7 @@ from .losses import Place
 from .messages import into_v1, into_v2
 from .to_v1 import ToV1
 from .to_v2 import ToV2
-from .walker import MEANING, Json, carried, without
+from .walker import MEANING, Json, with_original, without
 
 KINDS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
 """The kinds of options that v1 has."""
@@ -74,7 +74,7 @@ def permission_to_v1(params: v2.RequestPermissionRequest, walker: ToV1, place: P
             call = {"toolCallId": _made_id(body)}
             if kind is not None:
                 place.at("subject").lose("v1 asks about tool calls only", subject, "carried")
-                call = carried(call, subject)
+                call = with_original(call, subject)
     words = (body.get("title"), own, body.get("description"))
     title = "\n".join(dict.fromkeys(word for word in words if isinstance(word, str) and word.strip()))
     if subject.get("type") != "tool_call" or body.get("description") or body.get("title") != title_of(own):
