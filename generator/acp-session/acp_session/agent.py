@@ -117,8 +117,6 @@ class Agent:
         )
         return v2.AgentCapabilities(session=session)
 
-    # --- the work
-
     async def on_prompt(self, turn: Turn) -> str | None:
         """Do the work of a turn, and return why it ended: `end_turn` (or nothing), `max_tokens`, `max_turn_requests` or `refusal`. It is
         cancelled with the turn, which ends without it where it goes on.
@@ -133,8 +131,6 @@ class Agent:
         `status`.
         """
         raise _unserved("tool_call/cancel")
-
-    # --- the life of a session
 
     async def on_new_session(self, session: Session) -> None:
         """A session begins: offer modes, options and commands here. The client learns of it when this returns."""
@@ -154,8 +150,6 @@ class Agent:
     async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:
         """A session is about to be closed, if it is open, and deleted from the store. Raise `RequestError` to keep it."""
 
-    # --- settings and users
-
     async def on_set_mode(self, session: Session, mode_id: str) -> None:
         """The user chooses a mode, which `session.set_modes` offers. The session is in it once this returns."""
 
@@ -169,8 +163,6 @@ class Agent:
     async def on_logout(self, connection: ClientConnection) -> None:  # noqa: ARG002
         """The user logs out: once this returns, `connection.user` is `None`."""
         raise _unserved("auth/logout")
-
-    # --- beyond the protocol
 
     async def on_extension_request(self, connection: ClientConnection, method: str, params: Any) -> Any:  # noqa: ARG002
         """Answer a request that the protocol does not have; its name begins with `_`, and params and result are plain JSON."""

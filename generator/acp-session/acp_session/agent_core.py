@@ -95,8 +95,6 @@ class AgentCore(peers.Agent):
         await asyncio.gather(*(self._close(session) for session in tuple(self.sessions.values())))
         await self.services.close()
 
-    # --- the beginning
-
     async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
         """Answer what the agent is and can do."""
         offered, form = self.services.capabilities(), params.capabilities.elicitation
@@ -132,8 +130,6 @@ class AgentCore(peers.Agent):
         await self._call(self.agent.on_logout(self.connection_to_client))
         self.connection_to_client.user = None
         return v2.LogoutAuthResponse()
-
-    # --- the life of a session
 
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
         """Begin a session."""
@@ -218,8 +214,6 @@ class AgentCore(peers.Agent):
         await session.replace_options(_options_with(session, params.config_id, value))
         return v2.SetSessionConfigOptionResponse(config_options=list(session.stored.config_options))
 
-    # --- turns
-
     async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
         """Take a message in, and begin with the work once the turn before it has ended. Cancelled while it waits, it is not taken in."""
         session = await self._open(params.session_id)
@@ -270,8 +264,6 @@ class AgentCore(peers.Agent):
     async def extension_notification(self, method: str, params: Any) -> None:
         """See `Agent.on_extension_notification`."""
         await self.agent.on_extension_notification(self.connection_to_client, method, params)
-
-    # --- the parts of these
 
     async def _begin(self, stored: StoredSession, params: P, bind: Callable[[P], RootSet], hook: Hook) -> Session:
         """A new session of this connection."""

@@ -78,8 +78,6 @@ class Client:
         """Whether a subclass has a method of its own by this name."""
         return getattr(cls, name) is not getattr(Client, name)
 
-    # --- what the user sees
-
     async def on_update(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         """Show an update of a session; its transcript has taken it in already. One of an unknown kind is an `Unknown`."""
 
@@ -111,8 +109,6 @@ class Client:
 
     async def on_terminal_event(self, event: TerminalEvent) -> None:
         """Take note of a step of a request for a terminal of an agent of v1, refusals included."""
-
-    # --- files and terminals for an agent of v1
 
     async def unsaved_text(self, path: str) -> str | None:  # noqa: ARG002
         """The unsaved text of a file that is open in the editor, for an agent of v1 that reads it; `None` where it has none."""
@@ -158,8 +154,6 @@ class Client:
     ) -> v1.ReleaseTerminalResponse:
         """End a command, and let its terminal go."""
         return await session.terminals.release(request)
-
-    # --- what the schema does not have
 
     async def on_extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002
         """Answer a request that the schema does not have; its name begins with `_`, and params and result are plain JSON."""

@@ -12,7 +12,7 @@ import asyncio
 import dataclasses
 import logging
 from collections import deque
-from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -38,8 +38,9 @@ from .transcript import MAX_SIZE, Transcript
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
     from acp_workspace.terminals import TerminalEvent
+    from jsonrpc_bindings.connection import Connection
 
-    from .codec.interfaces import AgentInterface
+    from .codec import AgentAsV2
 
 T = TypeVar("T")
 
@@ -58,11 +59,11 @@ class ClientCore(peers2.Client):
     """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `machine` for
     files and terminals.
 
-    `remote` are the calls to the agent, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
+    `calls` takes requests and notifications to the agent, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
     root that is no directory.
     """
 
-    remote: AgentInterface
+    calls: Connection | AgentAsV2
 
     def __init__(self, client: Client) -> None:
         require_instance(Client, client=client)
@@ -81,8 +82,6 @@ class ClientCore(peers2.Client):
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self.can_logout = self._can_resume = True
         self.machine = OverridableServices(client, self)
-
-    # --- what both sides can do
 
     def capabilities(self) -> v2.ClientCapabilities:
         """What to advertise: what is configured or overridden, and no more."""
@@ -124,10 +123,10 @@ class ClientCore(peers2.Client):
         if is_offered is None or is_offered is False:
             raise NotAdvertised(method, f"agent:{path}")
 
-    async def request(self, method: str, work: Awaitable[T]) -> T:
-        """What the agent answers. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`."""
+    async def request(self, method: str, params: object, *, timeout: float | None = None) -> Any:
+        """What the agent answers. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`, `TimeoutError`."""
         try:
-            return await work
+            return await self.calls.request(method, params, timeout=timeout)
         except RequestError as error:  # of the codec, which stands for the agent
             if self.connection.is_ended:
                 raise self.connection.closed_error() from error
@@ -150,8 +149,6 @@ class ClientCore(peers2.Client):
             await work
         except (Error, TimeoutError) as error:
             LOG.info("%s", error)
-
-    # --- the life of a session
 
     def _prepare(
         self, method: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers
@@ -197,14 +194,12 @@ class ClientCore(peers2.Client):
         roots, fields = self._prepare(method, cwd, additional, mcp_servers)
         source = None if source_id is None else self.sessions.get(source_id)
         known = None if source is None else source.transcript
+        params: Any = v2.NewSessionRequest(**fields)
+        if source_id is not None:
+            params = v2.ForkSessionRequest(session_id=source_id, **fields)
         try:
             async with self.roots.opening(roots) as establish:
-                result: Any = await self.request(
-                    method,
-                    self.remote.session_new(v2.NewSessionRequest(**fields))
-                    if source_id is None
-                    else self.remote.session_fork(v2.ForkSessionRequest(session_id=source_id, **fields)),
-                )
+                result = await self.request(method, params)
                 transcript = Transcript()
                 if known is not None and not _replays(self._early.get(result.session_id, ())):
                     transcript = known.fork()
@@ -240,7 +235,7 @@ class ClientCore(peers2.Client):
             try:
                 async with self.roots.opening(roots, session_id) as establish:
                     request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
-                    result = await self.request("session/resume", self.remote.session_resume(request))
+                    result = await self.request("session/resume", request)
                     self._begin(session_id, establish, result, transcript)
                     is_agreed = True
                 await self._show_early(session)
@@ -258,9 +253,8 @@ class ClientCore(peers2.Client):
 
     async def close_session(self, session_id: str) -> None:
         """Close a session; it ends whatever the agent answers."""
-        request = v2.CloseSessionRequest(session_id=session_id)
         try:
-            await self._end_with(session_id, "session/close", self.remote.session_close(request), "closed")
+            await self._end_by("session/close", v2.CloseSessionRequest(session_id=session_id), "closed")
         except PeerError as error:
             if error.code != NOT_FOUND:  # a session that the agent does not have counts as closed
                 raise
@@ -268,17 +262,16 @@ class ClientCore(peers2.Client):
     async def delete_session(self, session_id: str) -> None:
         """Delete a session; it ends whatever the agent answers."""
         self.require("session/delete", self.session_capabilities.delete, "capabilities.session.delete")
-        request = v2.DeleteSessionRequest(session_id=session_id)
-        await self._end_with(session_id, "session/delete", self.remote.session_delete(request), "deleted")
+        await self._end_by("session/delete", v2.DeleteSessionRequest(session_id=session_id), "deleted")
 
-    async def _end_with(self, session_id: str, method: str, work: Awaitable[object], how: str) -> None:
+    async def _end_by(self, method: str, params: v2.CloseSessionRequest | v2.DeleteSessionRequest, how: str) -> None:
         """End a session by a request. A hook that asks for it is cancelled with the work of the session, and the request goes on."""
 
         async def end() -> None:
             try:
-                await self.request(method, work)
+                await self.request(method, params)
             finally:
-                await self._end(session_id, ConnectionClosed(f"the session is {how}"))
+                await self._end(params.session_id, ConnectionClosed(f"the session is {how}"))
 
         ending = self._background.start(end())
         ending.add_done_callback(retrieve_exception)
@@ -303,8 +296,8 @@ class ClientCore(peers2.Client):
 
     async def _abandon(self, session_id: str) -> None:
         """End a session that nobody waits for any more, here and at the agent."""
-        request = v2.CloseSessionRequest(session_id=session_id)
-        self._background.start(self.attempt(self.request("session/close", self.remote.session_close(request))))
+        closing = self.request("session/close", v2.CloseSessionRequest(session_id=session_id))
+        self._background.start(self.attempt(closing))
         await self._end(session_id, ConnectionClosed("nobody waits for the session any more"))
 
     async def _end(self, session_id: str, error: Exception) -> None:
@@ -328,8 +321,6 @@ class ClientCore(peers2.Client):
         await self._background.close()
         await self.machine.close()
         self.workspace.close()
-
-    # --- what the agent reports
 
     async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
         """Take an update in; it is kept where a session begins at this moment whose id is not known yet."""
@@ -364,8 +355,6 @@ class ClientCore(peers2.Client):
             LOG.warning("session %s: %d updates were dropped, since the session is not open", session_id, len(updates))
         self._early.clear()
         self._early_size = 0
-
-    # --- what the agent asks
 
     def _session(self, session_id: str) -> ClientSession:
         found = self.sessions.get(session_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from acp_bindings import v2
 
 from acp_workspace.filesystem import FileSystem
 from acp_workspace.terminals import Terminals
-from jsonrpc_bindings.errors import REQUEST_CANCELLED
+from jsonrpc_bindings.errors import INTERNAL_ERROR, REQUEST_CANCELLED
 from jsonrpc_bindings.peers import unserved
 
 from .arguments import content_block
@@ -21,7 +22,7 @@ from .background import CancelScope
 from .errors import PeerError, RequestError
 from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
-from .prompts import OpenPrompts, send_prompt
+from .prompts import OpenPrompts
 from .transcript import Transcript
 
 if TYPE_CHECKING:
@@ -67,8 +68,6 @@ class ClientSession:
 
     def __repr__(self) -> str:
         return f"<ClientSession {self.id!r}>"
-
-    # --- what is known of it
 
     @property
     def is_open(self) -> bool:
@@ -119,8 +118,6 @@ class ClientSession:
             raise unserved("terminal")
         return self._core.machine.commands
 
-    # --- what the user does
-
     def prompt(self, prompt: PromptContent) -> Coroutine[Any, Any, PromptResult]:
         """Send a prompt, and return when the work on it has ended. Cancelled itself, or out of time, it cancels the work. After work that
         was cancelled it waits for the end of that. `cancel` ends every prompt that was called before it, sent or not.
@@ -145,7 +142,8 @@ class ClientSession:
         request = v2.PromptRequest(session_id=self.id, prompt=blocks)
 
         async def send() -> str:
-            return (await self._core.request("session/prompt", send_prompt(self._core.remote, request))).message_id
+            # it may wait for the work before it
+            return str((await self._core.request("session/prompt", request, timeout=math.inf)).message_id)
 
         try:
             return await self.prompts.wait_for_end(send())
@@ -167,7 +165,7 @@ class ClientSession:
         self._require_open()
         self.scope.cancel()
         try:
-            await self._core.remote.session_cancel(v2.CancelSessionNotification(session_id=self.id))
+            await self._core.calls.notify("session/cancel", v2.CancelSessionNotification(session_id=self.id))
         finally:
             self.transcript.mark_cancelled()
             self._note_end()
@@ -188,15 +186,11 @@ class ClientSession:
         found = [one for one in self.config_options if one.config_id == config_id]
         if not any(isinstance(one, v2.UnknownSessionConfigOption) for one in found):
             with_value(found, config_id, value)
-        request: v2.SetSessionConfigOptionRequest
-        if isinstance(value, bool):
-            request = v2.BooleanSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
-        else:
-            request = v2.IdSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
-        answer = await self._core.request(
-            "session/set_config_option", self._core.remote.session_set_config_option(request)
-        )
-        self.transcript.set_initial_state(answer)
+        fields: Any = {"session_id": self.id, "config_id": config_id, "value": value}
+        is_switch = isinstance(value, bool)
+        type_ = v2.BooleanSetSessionConfigOptionRequest if is_switch else v2.IdSetSessionConfigOptionRequest
+        request = type_(**fields)
+        self.transcript.set_initial_state(await self._core.request("session/set_config_option", request))
 
     async def cancel_tool_call(self, tool_call_id: str) -> None:
         """Stop one tool call. Raises `ValueError` for one that does not offer it."""
@@ -204,7 +198,7 @@ class ClientSession:
         if call is None or not call.can_cancel:
             raise ValueError(f"the tool call {tool_call_id!r} cannot be cancelled on its own")
         request = v2.CancelToolCallRequest(session_id=self.id, tool_call_id=tool_call_id)
-        await self._core.request("tool_call/cancel", self._core.remote.tool_call_cancel(request))
+        await self._core.request("tool_call/cancel", request)
 
     async def cancel_terminal(self, terminal_id: str) -> None:
         """Stop the command of one terminal. Raises `ValueError` for one that does not offer it."""
@@ -212,7 +206,7 @@ class ClientSession:
         if terminal is None or not terminal.can_cancel:
             raise ValueError(f"the terminal {terminal_id!r} cannot be stopped")
         request = v2.CancelTerminalRequest(session_id=self.id, terminal_id=terminal_id)
-        await self._core.request("terminal/cancel", self._core.remote.terminal_cancel(request))
+        await self._core.request("terminal/cancel", request)
 
     async def close(self) -> None:
         """End the session; it stays in the list and can be opened again. Whatever the agent answers, nothing is served for it any more."""
@@ -227,8 +221,6 @@ class ClientSession:
         """Tell something of the roots of the session, now and whenever they change; `None` at its end."""
         self.followers.append(follower)
         await follower.follow(self.root_set)
-
-    # --- what the core does with it
 
     async def ask(self, question: Callable[[], Awaitable[T]]) -> T | None:
         """What a person decides, or `None` where the work or the session ends first; where it has been cancelled, nobody is asked. What
@@ -267,10 +259,8 @@ class ClientSession:
     def _fail(self, error: v2.Error | None) -> None:
         if self._core.connection.is_ended:  # whoever waits gets `ConnectionClosed`
             return
-        code, message, data = (
-            (-32603, "the work has failed", None) if error is None else (error.code, error.message, error.data)
-        )
-        self.prompts.record_idle(self._core.error("session/prompt", code, message, data, error))
+        found = error or v2.Error(code=INTERNAL_ERROR, message="the work has failed")
+        self.prompts.record_idle(self._core.error("session/prompt", found.code, found.message, found.data, error))
 
     def end(self, error: Exception) -> None:
         """Note that the session has ended: whoever waits for its work gets this error."""

@@ -125,9 +125,9 @@ async def _connected(
     begun = Begun(transport, answer, early)
     if version == 2:
         async with peers2.connect_agent(core, begun, **options) as agent:
-            core.remote = agent
+            core.calls = agent.connection
             async with following(core.follow_agent()):
-                core.answer = await core.request("initialize", agent.initialize(request))
+                core.answer = await core.request("initialize", request)
                 yield AgentConnection(core, version)
         return
     codec = AgentAsV2(core, core.machine, on_loss=log_loss)
@@ -135,10 +135,10 @@ async def _connected(
         async with peers1.connect_agent(codec.v1_client, begun, **options) as older:
             codec.agent = older
             core.attach(older.connection)
-            core.remote = codec
+            core.calls = codec
             core.note_v1_capabilities(answer)
             async with following(core.follow_agent()):
-                core.answer = await core.request("initialize", codec.initialize(request))
+                core.answer = await core.request("initialize", request)
                 yield AgentConnection(core, version)
     finally:
         await core.disconnected()

@@ -53,9 +53,6 @@ def chosen(asked: int, known: Collection[int]) -> int | None:
     return max((version for version in known if version <= asked), default=None)
 
 
-# --- the agent -------------------------------------------------------------------------------------------------------
-
-
 class Opening:
     """Reads what a client sends until an `initialize` names a version that is known. All else is answered with an error."""
 
@@ -210,9 +207,6 @@ def _whole(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-# --- the client ------------------------------------------------------------------------------------------------------
 
 
 async def handshake(

@@ -34,9 +34,6 @@ _VERDICTS: Final[dict[str, Verdict]] = {
 }
 
 
-# --- the agent asks (v2) ---------------------------------------------------------------------------------------------
-
-
 def ask(
     session_id: str,
     title: str,
@@ -119,9 +116,6 @@ def decide(request: AnyRequest, response: AnyResponse) -> Decision:
     return Decision(verdict == "allow", is_lasting, id_, verdict, why)
 
 
-# --- the client shows and answers ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class PermissionRequest:
     """What to show the user: `title` always, `description` if there is one, `options` in order. All words are the agent's: show them as
@@ -162,7 +156,8 @@ def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] =
     >>> read(request, unknown_subject="decline") is None
     True
     """
-    call, options = tool_call_update(request), tuple(request.options)
+    call = tool_call_update(request)
+    options: tuple[v1.PermissionOption | v2.PermissionOption, ...] = (*request.options,)
     if isinstance(request, v1.RequestPermissionRequest):
         return PermissionRequest(request.session_id, title_of(request.tool_call.title), None, options, call)
     subject = request.subject

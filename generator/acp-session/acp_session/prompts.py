@@ -11,13 +11,11 @@ Source: the page of v2 on prompts; the schema of v2 (`IdleStateUpdate`).
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
-from acp_bindings import RequestError, v2
-from acp_bindings.v2 import peers as peers2
+from acp_bindings import RequestError
 
 from jsonrpc_bindings.errors import REQUEST_CANCELLED
 
@@ -174,10 +172,3 @@ class OpenPrompts(Generic[E]):
         """Nothing more will come."""
         for prompt in self.open:
             prompt.complete(error)
-
-
-async def send_prompt(agent: Any, request: v2.PromptRequest) -> v2.PromptResponse:
-    """Send a prompt to an agent of v2. It may wait for the work before it, so that its answer has no limit of time."""
-    if isinstance(agent, peers2.RemoteAgent):
-        return cast("v2.PromptResponse", await agent.connection.request("session/prompt", request, timeout=math.inf))
-    return cast("v2.PromptResponse", await agent.session_prompt(request))

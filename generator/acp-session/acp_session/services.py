@@ -75,8 +75,6 @@ class Services:
         """End a command because the user asks for it. Raises `RequestError` -32602 where none runs."""
         raise invalid_params("there is no such terminal, or it has ended", pointer="/terminalId")
 
-    # --- the life of a session
-
     @asynccontextmanager
     async def opening(self, _params: LifecycleRequest, _session_id: str | None = None) -> AsyncGenerator[Establish]:
         """Open a session with these roots; without an id it is a new one. What this yields is called once the agent has agreed; otherwise
@@ -268,8 +266,6 @@ class LocalServices(Services):
         await self._background.close()
         if self._own_roots is not None:
             self._own_roots.workspace.close()
-
-    # --- terminals that the client shows
 
     def terminals(self, session_id: str) -> Collection[str] | None:
         """See `Services`: those that are shown. What one has shown stays when it is released."""

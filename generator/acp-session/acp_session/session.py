@@ -170,8 +170,6 @@ class Session:
         text = os.fspath(path)
         return self.cwd if text == "." else parse_scope(self.cwd, flavour=None).absolute(text)
 
-    # --- title, modes, options, commands
-
     @property
     def title(self) -> str | None:
         """The title that clients show."""
@@ -251,8 +249,6 @@ class Session:
     @property
     def _mode_option(self) -> v2.SessionConfigSelect | None:
         return mode_option(self.stored.config_options)
-
-    # --- updates
 
     async def set_background(self, work: Sequence[v2.BackgroundWork]) -> None:
         """Say what goes on beside the turns: it is not cancelled with them. Version 1 has no word for it."""
@@ -357,8 +353,6 @@ class Session:
         except Exception:
             self.log.exception("the store did not save it")
 
-    # --- its opening and its end
-
     @asynccontextmanager
     async def opening(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> AsyncGenerator[None]:
         """Use these roots and MCP servers, unless what is done meanwhile fails. Updates are held back until `finish_opening`."""
@@ -446,8 +440,6 @@ class Session:
         """Have the store keep the session, and be of no use any more."""
         await self._save()
         self._is_closed = True
-
-    # --- turns
 
     @property
     def is_stopped(self) -> bool:

@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 
 from acp_bindings import RequestError
 
-from acp_workspace.processes import Exit
 from acp_workspace.terminals import Terminal
+from jsonrpc_bindings.supervisor import Exit
 from jsonrpc_bindings.tail import Tail
 
 from .background import Background

@@ -290,8 +290,6 @@ class Transcript:
         self._cancelled.update(ids)
         return ids
 
-    # --- parts
-
     def _message(self, kind: str, message_id: str) -> Message:
         key = _ROLES[kind], message_id
         if key not in self._messages:
@@ -368,8 +366,6 @@ class Transcript:
             if update.error is not UNSET:
                 found.error = update.error
         self._resize(id(found), sum(map(_size, found.summary)))
-
-    # --- the limit
 
     def _enter(self, entry: E) -> E:
         self.entries.append(entry)

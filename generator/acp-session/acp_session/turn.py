@@ -153,8 +153,6 @@ class Turn:
         """What the user typed: the text blocks of the prompt, one after another."""
         return "\n".join(block.text for block in self.prompt if isinstance(block, v2.TextContent))
 
-    # --- what the agent says and shows
-
     async def send_message(self, content: str | v2.ContentBlock) -> None:
         """Send a piece of the agent's message. Pieces that follow each other are one message."""
         id_ = self.session.message_id("message")
@@ -218,8 +216,6 @@ class Turn:
             raise
         if call.status not in ENDED:
             await call.update(status="completed")
-
-    # --- what the agent asks the user
 
     async def request_permission(
         self,
@@ -301,8 +297,6 @@ class Turn:
             if not self.questions:
                 with suppress(ConnectionError):  # nobody listens any more
                     await self.session.set_state(self.message_id, "running")
-
-    # --- files and commands
 
     async def read_text_file(self, path: Path, *, line: int | None = None, limit: int | None = None) -> str:
         """The text of a file, or `limit` lines of it from `line` on, counted from 1."""
@@ -388,8 +382,6 @@ class Turn:
             services.withdraw(request)
             self.session.finish_later(_release(services, request.session_id, creating))
             raise
-
-    # --- the forms of the protocol
 
     def contents(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
         """Content as the protocol has it."""

@@ -8,6 +8,7 @@ Sources: the pages of both versions on initialization, session setup, prompts, c
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -17,7 +18,7 @@ from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.diffs import as_object
-from acp_session.prompts import OpenPrompts, send_prompt
+from acp_session.prompts import OpenPrompts
 from acp_session.services import ClientServices
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from jsonrpc_bindings.connection import Connection
@@ -105,8 +106,6 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             has_compaction=takes is not None and takes.compaction is not None,
             terminals=lambda: self.client_services.terminals(session_id),
         )
-
-    # --- the beginning
 
     async def initialize(self, params: v1.InitializeRequest, /) -> v1.InitializeResponse:
         place = self.losses.place("initialize")
@@ -205,8 +204,6 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         options = session.to_v1.replace_options(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options}
 
-    # --- turns
-
     async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
         place = self.losses.place("session/prompt", session_id=params.session_id)
         request = into_v2(v2.PromptRequest, self._to_v2.convert("PromptRequest", to_builtins(params), place), place)
@@ -214,9 +211,12 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         content, cancellations = to_builtins(request)["prompt"], session.cancellations
 
         async def send() -> str:
-            accepted = await send_prompt(self.agent, request)
+            if isinstance(self.agent, peers2.RemoteAgent):  # it may wait for the work before it
+                accepted = await self.agent.connection.request("session/prompt", request, timeout=math.inf)
+            else:
+                accepted = await self.agent.session_prompt(request)
             place.lose_fields(to_builtins(accepted), "messageId")
-            return accepted.message_id
+            return str(accepted.message_id)
 
         session.prompts.append(content)
         try:
@@ -262,8 +262,6 @@ class ClientForV2(Relay, peers2.Client):
     @property
     def far(self) -> Any:
         return self._codec.client
-
-    # --- updates
 
     async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
         session = self._codec.session(params.session_id)
@@ -321,8 +319,6 @@ class ClientForV2(Relay, peers2.Client):
 
     def _place(self, session: Session) -> Place:
         return self._codec.losses.place("session/update", "update", session_id=session.id)
-
-    # --- requests
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
         place = self._codec.losses.place("session/request_permission", session_id=params.session_id)

@@ -29,6 +29,7 @@ from acp_workspace.approval import ApprovalRequest, Approve
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, UNSUPPORTED_VERSION, invalid_params, refused
 from acp_workspace.hooks import maybe_await
 from acp_workspace.scope import matches, parse_scope
+from jsonrpc_bindings.peers import Side
 
 from .handshakes import answer_to_v2, request_to_v1
 from .interfaces import ClientInterface
@@ -142,6 +143,14 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         """The client of v2: an object, or the peer at the far end of the connection that this serves."""
         return super().client if self._client is None else self._client
 
+    async def request(self, method: str, params: Any, *, timeout: float | None = None) -> Any:  # noqa: ARG002
+        """Serve a client that is an object of this process. Errors of the agent are raised as they are."""
+        return await Side.serve(self, method, params)
+
+    async def notify(self, method: str, params: Any) -> None:
+        """Take note of what a client says that is an object of this process."""
+        await self.heed(method, params)
+
     async def close(self) -> None:
         await self.services.close()
         await super().close()
@@ -156,8 +165,6 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     def new_session(self, session_id: str) -> Session:
         return Session(session_id, ToV2(lambda: self.services.terminals(session_id)))
-
-    # --- the beginning
 
     async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
         if params.protocol_version < 2:
@@ -188,8 +195,6 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         found = self._to_v1.convert(type_.__name__, with_supported_roots(body, self._can), place)
         call = getattr(self.agent, peers1.Agent.requests[method])
         return as_object(to_builtins(await call(into_v1(type_, found, place))))
-
-    # --- the life of a session
 
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
         return await self._open("session/new", v2.NewSessionResponse, params)
@@ -320,8 +325,6 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
     async def tool_call_cancel(self, _: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
         """No tool call of an agent of v1 is one that the client may stop."""
         raise invalid_params("this tool call cannot be cancelled on its own", pointer="/toolCallId")
-
-    # --- turns
 
     async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
         place = self.losses.place("session/prompt", session_id=params.session_id)

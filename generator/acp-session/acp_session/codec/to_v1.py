@@ -176,8 +176,6 @@ class ToV1(Walker):
         late = [(name, terminal) for name, terminal in self._terminals.items() if terminal.has_news(is_last=True)]
         return [update for name, terminal in late for update in self._show(name, terminal, place)]
 
-    # --- messages
-
     def _message(self, kind: str, update: Json, place: Place) -> list[Json]:
         """A message as a whole: what is new in it, piece by piece. One that says something else now is sent as another message."""
         message = _kept(self._messages, (kind, str(update.get("messageId"))), _Message)
@@ -199,8 +197,6 @@ class ToV1(Walker):
         rest = {**without(update, "content"), "sessionUpdate": kind}
         blocks = [self.convert("ContentBlock", content[index], at.at(index)) for index in range(start, len(content))]
         return [_renamed(message, {**rest, "content": block}) for block in blocks]
-
-    # --- tool calls
 
     def tool_call(self, update: Json, place: Place) -> Json:
         """A tool call as it stands in an update or a request for permission; it is kept, so that later updates are whole."""
@@ -246,8 +242,6 @@ class ToV1(Walker):
             if any(as_object(one).get("terminalId") == name for one in call.content)
         ]
         return [self._content_update(call_id, call, place) for call_id, call in calls]
-
-    # --- plans and options
 
     def _plan(self, update: Json, place: Place) -> list[Json] | None:
         """All plans of the session as one."""
@@ -298,8 +292,6 @@ class ToV1(Walker):
             values += map(as_object, one["options"]) if "groupId" in one else [one]
         modes = [{**without(one, "value"), "id": one.get("value")} for one in values]
         return {"currentModeId": option.get("currentValue"), "availableModes": modes}
-
-    # --- hooks
 
     def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
         session, at = as_object(capabilities.get("session")), place.at("session")

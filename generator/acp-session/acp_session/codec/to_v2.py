@@ -113,8 +113,6 @@ class ToV2(Walker):
         self._calls.add(call)
         return found
 
-    # --- hooks
-
     def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
         def part(row: str, key: str) -> Json:
             found: Json = self.convert(row, as_object(capabilities.get(key)), place.at(key))
