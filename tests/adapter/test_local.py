@@ -344,7 +344,7 @@ def test_of_released_terminals_the_latest_are_known(tmp_path: Path, monkeypatch:
             assert (session, update["sessionUpdate"]) == ("s", "terminal_update")
 
         services, ids = LocalServices(Local(), send), list[str]()
-        async with services.opening(new(tmp_path)) as establish:
+        async with services.open_session(new(tmp_path)) as establish:
             establish("s")
         for _ in range(6):
             made = await services.answer("terminal/create", shell("true"))

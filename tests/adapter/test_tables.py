@@ -12,11 +12,11 @@ from typing import Any, Final, cast
 import pytest
 
 from acp_session.codec import AgentAsV1, AgentAsV2
-from acp_session.codec.agent_as_v1 import ROUTES, ClientForV2
+from acp_session.codec.agent_as_v1 import SHARED_METHODS, ClientForV2
 from acp_session.codec.agent_as_v2 import ClientForV1
 from acp_session.codec.tables import METHODS, ONLY_V1, ONLY_V2, TABLE
 from acp_session.codec.walker import Object, Union, Values
-from acp_session.services import SERVICES
+from acp_session.services import SERVICE_METHODS
 
 SCHEMA: Final = Path(__file__).parents[2] / "generated" / "schema" / "acp"
 Json = dict[str, Any]
@@ -175,9 +175,9 @@ def test_a_new_field_capability_word_or_method_is_missing(version: int) -> None:
 @pytest.mark.parametrize(
     ("side", "routes", "classes"),
     [
-        (AgentAsV1, ROUTES, (AgentAsV1,)),
+        (AgentAsV1, SHARED_METHODS, (AgentAsV1,)),
         (AgentAsV2, (), (AgentAsV2,)),
-        (ClientForV1, SERVICES, (ClientForV1,)),
+        (ClientForV1, SERVICE_METHODS, (ClientForV1,)),
         (ClientForV2, (), (ClientForV2,)),
     ],
 )

@@ -277,7 +277,7 @@ def test_many_clients_open_and_close_one_session_at_once(tmp_path: Path) -> None
                         await client.load(id_, tmp_path)
 
             await asyncio.gather(*(visit(1 + number % 2) for number in range(10)))
-        assert agent.holders == {}
+        assert agent.owners == {}
         found = await agent.store.load(id_)
         assert found is not None
         assert found.data == {"turns": 0}

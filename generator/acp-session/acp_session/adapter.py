@@ -19,7 +19,7 @@ from acp_bindings.v2 import peers as peers2
 
 from jsonrpc_bindings.peers import Options, Transport
 
-from .background import following
+from .background import run_beside
 from .codec import CARRIER, AgentAsV1, AgentAsV2, Kind, Loss, Losses, OnLoss
 from .codec.agent_as_v2 import ACCEPT_TIMEOUT
 from .services import Local
@@ -41,7 +41,7 @@ async def as_v1(
     async with peers2.connect_agent(codec.v2_client, link, **options) as agent:
         codec.agent = agent
         try:
-            async with following(codec.follow_agent(agent.connection)):
+            async with run_beside(codec.follow_agent(agent.connection)):
                 yield codec
         finally:
             await codec.close()
@@ -66,7 +66,7 @@ async def as_v2(
     async with peers1.connect_agent(codec.v1_client, link, **options) as agent:
         codec.agent = agent
         try:
-            async with following(codec.follow_agent()):
+            async with run_beside(codec.follow_agent()):
                 yield codec
         finally:
             await codec.close()

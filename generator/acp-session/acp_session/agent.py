@@ -82,7 +82,7 @@ class Agent:
         self.additional_directories = additional_directories
         self.prompt_types = frozenset(prompt_types)
         self.mcp_transports = frozenset(mcp_transports)
-        self.holders: dict[str, AgentCore] = {}
+        self.owners: dict[str, AgentCore] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         if any(isinstance(one, v2.AuthMethodAgent) for one in auth_methods) and not self.overrides("on_authenticate"):
             raise ValueError("an agent with methods of authentication needs 'on_authenticate'")

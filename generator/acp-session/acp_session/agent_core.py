@@ -30,11 +30,11 @@ from .background import Background
 from .codec.interfaces import ClientInterface
 from .modes import mode_option, with_value
 from .services import Local, LocalServices, Services
-from .session import ENDED, INTERNAL, LOG, ClientCapabilities, ClientConnection, Session, request_error
+from .session import FINAL_STATUSES, INTERNAL, LOG, ClientCapabilities, ClientConnection, Session, request_error
 from .store import StoredSession
 from .turn import Turn
 
-PAGE: Final = 100
+PAGE_SIZE: Final = 100
 """Sessions on a page of `session/list`."""
 
 T = TypeVar("T")
@@ -138,9 +138,9 @@ class AgentCore(peers.Agent):
 
     async def session_fork(self, params: v2.ForkSessionRequest, /) -> v2.ForkSessionResponse:
         """Begin a session with the history of another, and the roots that are given."""
-        source = self._own(params.session_id)
-        before = await self._stored(params.session_id) if source is None else source.stored
-        stored = await self._call(_copied(before), source)
+        source = self._find(params.session_id)
+        before = await self._load(params.session_id) if source is None else source.stored
+        stored = await self._call(_copy(before), source)
         session = await self._begin(stored, params, self._workspace.fork, self.agent.on_fork_session)
         return v2.ForkSessionResponse(session_id=session.id, **session.offer())
 
@@ -166,26 +166,26 @@ class AgentCore(peers.Agent):
         user = self.connection_to_client.user
         infos = {one.session_id: one for one in await self._call(self.agent.store.list(user))}
         infos |= {one.id: one.stored.info() for one in self.sessions.values() if one.stored.user == user}
-        order = sorted(infos.values(), key=_place, reverse=True)
+        order = sorted(infos.values(), key=_sort_key, reverse=True)
         found = self._workspace.filter_sessions(
             order, params, lambda one: parse_scope(one.cwd, one.additional_directories, flavour=None)
         )
         if params.cursor is not None:
-            last = _cursor_place(params.cursor)
-            found = [one for one in found if _place(one) < last]
-        page = found[:PAGE]
+            last = _parse_cursor(params.cursor)
+            found = [one for one in found if _sort_key(one) < last]
+        page = found[:PAGE_SIZE]
         if not self.agent.additional_directories:
             page = [one.__replace__(additional_directories=UNSET) for one in page]
-        more: dict[str, Any] = {"next_cursor": json.dumps(_place(page[-1]))} if len(found) > PAGE else {}
+        more: dict[str, Any] = {"next_cursor": json.dumps(_sort_key(page[-1]))} if len(found) > PAGE_SIZE else {}
         return v2.ListSessionsResponse(sessions=page, **more)
 
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
         """Close a session: all work is cancelled, and its end sent. The session can be opened again."""
         async with self.agent.lock(params.session_id):
-            if self._own(params.session_id) is not None:
-                await self.give_up(params.session_id)
+            if self._find(params.session_id) is not None:
+                await self.release_session(params.session_id)
             else:
-                await self._stored(params.session_id)
+                await self._load(params.session_id)
         return v2.CloseSessionResponse()
 
     async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
@@ -196,7 +196,7 @@ class AgentCore(peers.Agent):
             if found is not None and found.user == connection.user:
                 await self._call(self.agent.on_delete_session(connection, params.session_id))
                 await self._close_elsewhere(params.session_id)
-                await self.give_up(params.session_id)
+                await self.release_session(params.session_id)
                 await self._call(self.agent.store.delete(params.session_id))
         return v2.DeleteSessionResponse()
 
@@ -204,7 +204,7 @@ class AgentCore(peers.Agent):
         self, params: v2.SetSessionConfigOptionRequest, /
     ) -> v2.SetSessionConfigOptionResponse:
         """Set an option, or the mode. Raises `RequestError` -32602 for one that is not offered, or a value that it does not have."""
-        session, value = await self._open(params.session_id), params.value
+        session, value = await self._require_open(params.session_id), params.value
         _options_with(session, params.config_id, value)
         mode = mode_option(session.stored.config_options)
         if mode is not None and params.config_id == mode.config_id:
@@ -216,8 +216,8 @@ class AgentCore(peers.Agent):
 
     async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
         """Take a message in, and begin with the work once the turn before it has ended. Cancelled while it waits, it is not taken in."""
-        session = await self._open(params.session_id)
-        _refuse(params.prompt, {"text", "resource_link", *self.agent.prompt_types}, "content", "/prompt")
+        session = await self._require_open(params.session_id)
+        _require_types(params.prompt, {"text", "resource_link", *self.agent.prompt_types}, "content", "/prompt")
         if self._remote is not None and session.work is not None and not session.is_stopped:
             raise invalid_params("the session is in a turn", pointer="/sessionId")  # version 1 has no prompts that wait
 
@@ -228,7 +228,7 @@ class AgentCore(peers.Agent):
 
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
         """Stop the turn, and the prompts that wait for it. Background work goes on."""
-        session = self._own(params.session_id)
+        session = self._find(params.session_id)
         if session is None or (session.work is None and not session.queue.is_waited_for):
             return
         session.stop()
@@ -239,10 +239,10 @@ class AgentCore(peers.Agent):
 
     async def tool_call_cancel(self, params: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
         """Have the agent stop a tool call. Raises `RequestError` -32602 for one that does not offer it, or has ended."""
-        session, is_offered = await self._open(params.session_id), False
+        session, is_offered = await self._require_open(params.session_id), False
         for update in session.stored.history:
             if isinstance(update, v2.SessionToolCallUpdate) and update.tool_call_id == params.tool_call_id:
-                if update.status in ENDED:
+                if update.status in FINAL_STATUSES:
                     is_offered = False
                 elif update.capabilities is not UNSET:
                     is_offered = update.capabilities is not None and update.capabilities.cancel is not None
@@ -253,7 +253,7 @@ class AgentCore(peers.Agent):
 
     async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
         """End a command that the client shows."""
-        await self._open(params.session_id)
+        await self._require_open(params.session_id)
         await self.services.cancel_terminal(params.session_id, params.terminal_id)
         return v2.CancelTerminalResponse()
 
@@ -280,8 +280,8 @@ class AgentCore(peers.Agent):
         session_id = params.session_id
         async with self.agent.lock(session_id):
             await self._close_elsewhere(session_id)
-            session = self._own(session_id) or Session(
-                await self._stored(session_id), self.connection_to_client, self.agent.store
+            session = self._find(session_id) or Session(
+                await self._load(session_id), self.connection_to_client, self.agent.store
             )
             hook = self.agent.on_load_session if is_replayed else self.agent.on_resume_session
             await self._open_with(session, params, self._workspace.bind, hook)
@@ -291,10 +291,10 @@ class AgentCore(peers.Agent):
     async def _open_with(self, session: Session, params: P, bind: Callable[[P], RootSet], hook: Hook) -> None:
         """Give a session the roots and MCP servers of a request, if the agent agrees."""
         servers = () if params.mcp_servers is UNSET else params.mcp_servers
-        _refuse(servers, self.agent.mcp_transports, "MCP server", "/mcpServers")
-        roots = _bound(bind, params)
+        _require_types(servers, self.agent.mcp_transports, "MCP server", "/mcpServers")
+        roots = _bind_roots(bind, params)
         is_new = session.id not in self.sessions
-        async with session.opening(roots, servers):
+        async with session.open(roots, servers):
             self.sessions[session.id] = session
             try:
                 await self._call(hook(session), session)
@@ -303,10 +303,10 @@ class AgentCore(peers.Agent):
                 if is_new:
                     del self.sessions[session.id]
                 raise
-        self.agent.holders[session.id] = self
+        self.agent.owners[session.id] = self
         self._workspace.activate(session.id, roots)
 
-    async def give_up(self, session_id: str) -> None:
+    async def release_session(self, session_id: str) -> None:
         """Close a session, since another connection opens it or the client is done with it."""
         session = self.sessions.get(session_id)
         if session is not None:
@@ -314,10 +314,10 @@ class AgentCore(peers.Agent):
 
     async def _close_elsewhere(self, session_id: str) -> None:
         """Close a session that another connection of the agent holds."""
-        holder = self.agent.holders.get(session_id)
+        holder = self.agent.owners.get(session_id)
         if holder is not None and holder is not self:
-            await self._stored(session_id)  # may this user have it?
-            await holder.give_up(session_id)
+            await self._load(session_id)  # may this user have it?
+            await holder.release_session(session_id)
 
     async def _close(self, session: Session) -> None:
         """Close a session; once, whoever asks for it."""
@@ -333,27 +333,27 @@ class AgentCore(peers.Agent):
             session.log.exception("'on_close_session' failed")
         await session.close()
         del self.sessions[session.id]
-        if self.agent.holders.get(session.id) is self:
-            del self.agent.holders[session.id]
+        if self.agent.owners.get(session.id) is self:
+            del self.agent.owners[session.id]
         self._workspace.invalidate(session.id)
 
-    async def _stored(self, session_id: str) -> StoredSession:
+    async def _load(self, session_id: str) -> StoredSession:
         """A session of the store that is the user's. Raises `RequestError` -32002."""
         found = await self._call(self.agent.store.load(session_id))
         if found is None or found.user != self.connection_to_client.user:
             raise RequestError(NOT_FOUND, "there is no such session", {"sessionId": session_id})
         return found
 
-    def _own(self, session_id: str) -> Session | None:
+    def _find(self, session_id: str) -> Session | None:
         """A session that this connection holds, and that is the user's."""
         found = self.sessions.get(session_id)
         return None if found is None or found.stored.user != self.connection_to_client.user else found
 
-    async def _open(self, session_id: str) -> Session:
+    async def _require_open(self, session_id: str) -> Session:
         """A session that is open here. Raises `RequestError`: -32002 where there is none, -32602 where it is not open."""
-        found = self._own(session_id)
+        found = self._find(session_id)
         if found is None or found.closing is not None:
-            await self._stored(session_id)
+            await self._load(session_id)
             raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
         return found
 
@@ -370,7 +370,7 @@ class AgentCore(peers.Agent):
             raise INTERNAL from error
 
 
-def _refuse(items: Sequence[Any], allowed: Collection[str], what: str, pointer: str) -> None:
+def _require_types(items: Sequence[Any], allowed: Collection[str], what: str, pointer: str) -> None:
     """Raise `RequestError` -32602 for what is of a type that is not allowed."""
     for index, item in enumerate(items):
         type_ = item.tag if isinstance(item, Unknown) else item.type
@@ -378,7 +378,7 @@ def _refuse(items: Sequence[Any], allowed: Collection[str], what: str, pointer: 
             raise invalid_params(f"this agent takes no {what} of the type {type_!r}", pointer=f"{pointer}/{index}")
 
 
-def _bound(bind: Callable[[P], RootSet], params: P) -> RootSet:
+def _bind_roots(bind: Callable[[P], RootSet], params: P) -> RootSet:
     """The roots that a request asks for, all of them. Raises `RequestError` -32602 where one is refused."""
     try:
         return bind(params)
@@ -396,16 +396,16 @@ def _options_with(session: Session, config_id: str, value: object) -> list[v2.Se
         raise invalid_params(str(error)) from None
 
 
-async def _copied(stored: StoredSession) -> StoredSession:
+async def _copy(stored: StoredSession) -> StoredSession:
     return stored.copy()
 
 
-def _place(info: v2.SessionInfo) -> tuple[str, str]:
+def _sort_key(info: v2.SessionInfo) -> tuple[str, str]:
     """The place of a session in a list, of which the newest is the last."""
     return info.updated_at or "", info.session_id
 
 
-def _cursor_place(cursor: str) -> tuple[str, str]:
+def _parse_cursor(cursor: str) -> tuple[str, str]:
     """The place that a cursor stands for. Raises `RequestError` -32602."""
     try:
         match json.loads(cursor):

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 @asynccontextmanager
-async def following(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
+async def run_beside(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
     """Do something beside until the end of the block."""
     task = asyncio.ensure_future(work)
     try:

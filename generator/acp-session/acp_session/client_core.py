@@ -32,7 +32,7 @@ from .client_session import ClientSession
 from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
 from .permission import cancel, choose, read, tool_call_update
-from .services import SERVICES, Establish, Local, LocalServices, SessionRoots
+from .services import SERVICE_METHODS, Establish, Local, LocalServices, SessionRoots
 from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class ClientCore(peers2.Client):
         try:
             self.workspace = ClientWorkspace(client.allowed_roots)
         except RequestError as error:
-            raise _mistake(error) from error
+            raise _as_value_error(error) from error
         self.roots = SessionRoots(self.workspace)
         self.sessions: dict[str, ClientSession] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -81,7 +81,7 @@ class ClientCore(peers2.Client):
         self._unknown: set[str] = set()
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self.can_logout = self._can_resume = True
-        self.machine = OverridableServices(client, self)
+        self.services = OverridableServices(client, self)
 
     def capabilities(self) -> v2.ClientCapabilities:
         """What to advertise: what is configured or overridden, and no more."""
@@ -164,7 +164,7 @@ class ClientCore(peers2.Client):
         try:
             roots = self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
         except RequestError as error:
-            raise _mistake(error) from error
+            raise _as_value_error(error) from error
         return roots, {
             "cwd": roots.scope.cwd,
             "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
@@ -198,7 +198,7 @@ class ClientCore(peers2.Client):
         if source_id is not None:
             params = v2.ForkSessionRequest(session_id=source_id, **fields)
         try:
-            async with self.roots.opening(roots) as establish:
+            async with self.roots.open_session(roots) as establish:
                 result = await self.request(method, params)
                 transcript = Transcript()
                 if known is not None and not _replays(self._early.get(result.session_id, ())):
@@ -233,7 +233,7 @@ class ClientCore(peers2.Client):
             self.sessions[session_id] = session
             is_agreed = False
             try:
-                async with self.roots.opening(roots, session_id) as establish:
+                async with self.roots.open_session(roots, session_id) as establish:
                     request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
                     result = await self.request("session/resume", request)
                     self._begin(session_id, establish, result, transcript)
@@ -283,16 +283,16 @@ class ClientCore(peers2.Client):
         session.transcript = transcript
         transcript.set_initial_state(result)
         establish(session_id)
-        session.unshown = deque(self._early.pop(session_id, ()))
-        for update in session.unshown:
+        session.pending_updates = deque(self._early.pop(session_id, ()))
+        for update in session.pending_updates:
             session.record(update)
         return session
 
     async def _show_early(self, session: ClientSession) -> None:
         """Show what was reported before the session was open, and what comes meanwhile, in order."""
-        while session.unshown:
-            await self._show(session, session.unshown[0])
-            session.unshown.popleft()
+        while session.pending_updates:
+            await self._show(session, session.pending_updates[0])
+            session.pending_updates.popleft()
 
     async def _abandon(self, session_id: str) -> None:
         """End a session that nobody waits for any more, here and at the agent."""
@@ -306,7 +306,7 @@ class ClientCore(peers2.Client):
         self.workspace.forget(session_id)
         if session is not None:
             session.end(error)
-        await self.machine.end(session_id)
+        await self.services.end(session_id)
         for follower in () if session is None else session.followers:
             await follower.follow(None)
 
@@ -319,7 +319,7 @@ class ClientCore(peers2.Client):
         """End everything: the connection has ended."""
         await self.fail(ConnectionClosed("the connection is closed"))
         await self._background.close()
-        await self.machine.close()
+        await self.services.close()
         self.workspace.close()
 
     async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
@@ -339,8 +339,8 @@ class ClientCore(peers2.Client):
 
     async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         session.record(update)
-        if session.unshown and len(session.unshown) < _MAX_EARLY:
-            session.unshown.append(update)
+        if session.pending_updates and len(session.pending_updates) < _MAX_EARLY:
+            session.pending_updates.append(update)
         else:
             await self._show(session, update)
 
@@ -423,7 +423,7 @@ class ClientCore(peers2.Client):
         return await session.ask(lambda: self.client.approve(request)) is True
 
 
-def _mistake(error: RequestError) -> ValueError:
+def _as_value_error(error: RequestError) -> ValueError:
     """What a caller did wrong, where the workspace refuses a directory."""
     path = as_object(error.data).get("path")
     return ValueError(error.message if path is None else f"{error.message}: {path}")
@@ -463,7 +463,7 @@ class OverridableServices(LocalServices):
 
     def capabilities(self) -> v1.ClientCapabilities:
         """What is configured and can be kept here, and what is overridden."""
-        own, terminals = super().capabilities(), [name for name in SERVICES.values() if "terminal" in name]
+        own, terminals = super().capabilities(), [name for name in SERVICE_METHODS.values() if "terminal" in name]
         fs = v1.FileSystemCapabilities(
             read_text_file=own.fs.read_text_file or self._client.overrides("read_text_file"),
             write_text_file=own.fs.write_text_file or self._client.overrides("write_text_file"),
@@ -477,6 +477,6 @@ class OverridableServices(LocalServices):
     async def answer(self, method: str, params: Any) -> Any:
         """See `Services`."""
         session = await self._core.known_session(params.session_id)
-        answer = await getattr(self._client, SERVICES[method])(session, params)
+        answer = await getattr(self._client, SERVICE_METHODS[method])(session, params)
         await self.show(method, params, answer)
         return answer

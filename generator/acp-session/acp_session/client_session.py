@@ -61,7 +61,7 @@ class ClientSession:
         self.id = session_id
         self.transcript = transcript
         self.followers: list[FollowsRoots] = []
-        self.unshown: deque[v2.SessionUpdate] = deque()
+        self.pending_updates: deque[v2.SessionUpdate] = deque()
         self.prompts: OpenPrompts[PromptResult] = OpenPrompts()
         self.scope = CancelScope()
         self._is_open = True
@@ -107,16 +107,16 @@ class ClientSession:
     @property
     def files(self) -> FileSystem:
         """The files of this machine in the roots of the session. Raises `RequestError` -32601 where none are offered."""
-        if self._core.machine.files is None:
+        if self._core.services.files is None:
             raise unserved("fs")
-        return self._core.machine.files
+        return self._core.services.files
 
     @property
     def terminals(self) -> Terminals:
         """The commands that run here for the session. Raises `RequestError` -32601 where none are offered."""
-        if self._core.machine.commands is None:
+        if self._core.services.commands is None:
             raise unserved("terminal")
-        return self._core.machine.commands
+        return self._core.services.commands
 
     def prompt(self, prompt: PromptContent) -> Coroutine[Any, Any, PromptResult]:
         """Send a prompt, and return when the work on it has ended. Cancelled itself, or out of time, it cancels the work. After work that

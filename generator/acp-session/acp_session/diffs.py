@@ -25,7 +25,7 @@ def diff_to_v1(diff: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     if change["operation"] not in ("add", "modify") or (change["fileType"], patch["format"]) != ("text", "git_patch"):
         return None
-    path, (old, new) = str(change["path"]), _texts(str(patch["text"]))
+    path, (old, new) = str(change["path"]), _parse_texts(str(patch["text"]))
     before = None if change["operation"] == "add" else old
     if _patch(path, before, new) != patch["text"]:
         return None
@@ -52,7 +52,7 @@ def _patch(path: str, old: str | None, new: str) -> str:
         *(f"+{line}" for line in after[same : len(after) - end]),
         *(f" {line}" for line in before[len(before) - end :]),
     ]
-    name = _quoted(path)
+    name = _quote(path)
     head = [
         f"diff --git {name} {name}\n",
         *(["new file mode 100644\n"] if old is None else []),
@@ -69,10 +69,10 @@ def _common(before: Sequence[str], after: Sequence[str]) -> int:
     return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)))
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     r"""A name as git writes it into a patch: on one line, whatever it holds.
 
-    >>> _quoted("/w/tide data"), _quoted('/w/x\nnew file mode 120000"')
+    >>> _quote("/w/tide data"), _quote('/w/x\nnew file mode 120000"')
     ('/w/tide data', '"/w/x\\nnew file mode 120000\\""')
     """
     escapes = {"\n": r"\n", "\t": r"\t", "\r": r"\r", '"': r"\"", "\\": r"\\"}
@@ -90,7 +90,7 @@ def _range(lines: Sequence[str]) -> str:
     return f"1,{len(lines)}" if lines else "0,0"
 
 
-def _texts(patch: str) -> tuple[str, str]:
+def _parse_texts(patch: str) -> tuple[str, str]:
     """The texts that a patch in our form was made of; of any other patch, something that gives another patch."""
     old: list[str] = []
     new: list[str] = []

@@ -67,7 +67,7 @@ def title_of(title: object) -> str:
     return title if isinstance(title, str) and title.strip() else GENERIC_TITLE
 
 
-def about_tool_call(tool_call: v2.ToolCallUpdate) -> v2.RequestPermissionSubject:
+def tool_call_subject(tool_call: v2.ToolCallUpdate) -> v2.RequestPermissionSubject:
     """The subject for a tool call: the update that the client applies to the tool call that it displays."""
     return v2.ToolCallPermissionSubject(tool_call=tool_call)
 
@@ -133,11 +133,11 @@ class PermissionRequest:
     command: v2.CommandPermissionSubject | None = None
     is_understood: bool = True
 
-    def numbered(self, typed: str) -> str | None:
+    def option_by_number(self, typed: str) -> str | None:
         """The id of the option with this number, counted from 1, as a person types it; `None` for anything else.
 
         >>> options = (v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once"),)
-        >>> PermissionRequest("s1", "Send the log?", None, options).numbered(" 1 ")
+        >>> PermissionRequest("s1", "Send the log?", None, options).option_by_number(" 1 ")
         'yes'
         """
         numbers = {str(number): option.option_id for number, option in enumerate(self.options, 1)}

@@ -30,7 +30,7 @@ from jsonrpc_bindings.peers import unserved
 from .background import Background
 from .terminal_display import Display, Send
 
-SERVICES: Final = {
+SERVICE_METHODS: Final = {
     "fs/read_text_file": "read_text_file",
     "fs/write_text_file": "write_text_file",
     "terminal/create": "create_terminal",
@@ -61,7 +61,7 @@ class Services:
         return v1.ClientCapabilities()
 
     async def answer(self, method: str, _params: Any) -> Any:
-        """Answer a request of `SERVICES`."""
+        """Answer a request of `SERVICE_METHODS`."""
         raise unserved(method)
 
     def withdraw(self, params: Any) -> None:
@@ -76,7 +76,9 @@ class Services:
         raise invalid_params("there is no such terminal, or it has ended", pointer="/terminalId")
 
     @asynccontextmanager
-    async def opening(self, _params: LifecycleRequest, _session_id: str | None = None) -> AsyncGenerator[Establish]:
+    async def open_session(
+        self, _params: LifecycleRequest, _session_id: str | None = None
+    ) -> AsyncGenerator[Establish]:
         """Open a session with these roots; without an id it is a new one. What this yields is called once the agent has agreed; otherwise
         the roots before stay in force. Until then the requests of a session with an id have the new roots.
         """
@@ -145,8 +147,8 @@ class SessionRoots:
         return self._requested.get(session_id) or self.workspace.roots(session_id)
 
     @asynccontextmanager
-    async def opening(self, roots: RootSet, session_id: str | None = None) -> AsyncGenerator[Establish]:
-        """See `Services.opening`. Roots that do not come into force are closed."""
+    async def open_session(self, roots: RootSet, session_id: str | None = None) -> AsyncGenerator[Establish]:
+        """See `Services.open_session`. Roots that do not come into force are closed."""
         is_established = False
 
         def establish(found_id: str) -> None:
@@ -236,13 +238,13 @@ class LocalServices(Services):
         return answer
 
     @asynccontextmanager
-    async def opening(self, params: LifecycleRequest, session_id: str | None = None) -> AsyncGenerator[Establish]:
+    async def open_session(self, params: LifecycleRequest, session_id: str | None = None) -> AsyncGenerator[Establish]:
         """See `Services`. Raises `RequestError` for roots that cannot be bound or that the policy refuses."""
         if self._own_roots is None or (self.files is None and self.commands is None):
             yield lambda found_id: None
             return
         roots = RootSet.bind(request_scope(params), self._root_policy)
-        async with self._own_roots.opening(roots, session_id) as establish:
+        async with self._own_roots.open_session(roots, session_id) as establish:
             yield establish
 
     async def stop(self, session_id: str) -> None:
@@ -256,7 +258,7 @@ class LocalServices(Services):
         if self.commands is not None:
             await self.commands.end(session_id)
         for display in self._displays.pop(session_id, {}).values():
-            await display.leave()
+            await display.release()
 
     async def close(self) -> None:
         if self.commands is not None:
@@ -290,7 +292,7 @@ class LocalServices(Services):
         if method == "terminal/release":
             display = self._displays.get(params.session_id, {}).get(params.terminal_id)
             if display is not None:
-                await display.leave()
+                await display.release()
         elif method == "terminal/create":
             terminal = self.commands.find(params.session_id, answer.terminal_id)
             if terminal is not None:
@@ -309,7 +311,7 @@ class LocalServices(Services):
 
         found = self._displays.setdefault(session_id, {})
         if terminal_id not in found:
-            left = [name for name, display in found.items() if display.is_left]
+            left = [name for name, display in found.items() if display.is_finished]
             if len(left) >= MAX_RELEASED:
                 del found[left[0]]
         return found.setdefault(terminal_id, Display(terminal_id, send))

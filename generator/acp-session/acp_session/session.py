@@ -35,9 +35,9 @@ MAX_HISTORY: Final = 100_000
 """Updates of a session that are kept; the oldest go first."""
 MAX_OUTPUT: Final = 1024 * 1024
 """Bytes of a terminal's output that the history keeps; the oldest go first."""
-WITHIN_MESSAGE: Final = ("agent_message_chunk", "agent_thought_chunk", "state_update")
+MESSAGE_KINDS: Final = ("agent_message_chunk", "agent_thought_chunk", "state_update")
 """The kinds of updates after which a message goes on."""
-ENDED: Final = ("completed", "failed", "cancelled")
+FINAL_STATUSES: Final = ("completed", "failed", "cancelled")
 """The statuses of a tool call that has ended."""
 STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
 """Why a turn may end."""
@@ -101,15 +101,15 @@ class Session:
         self.root_set: RootSet | None = None
         self.closing: asyncio.Task[None] | None = None
         self.work: asyncio.Task[None] | None = None
-        self.abandoned: set[asyncio.Task[Any]] = set()
+        self.abandoned_work: set[asyncio.Task[Any]] = set()
         self.queue = TurnQueue()
-        self._stopped = asyncio.Event()
+        self._stop_event = asyncio.Event()
         self._store = store
         self._state = "idle"
         self._turn: str | None = None
         self._background: list[v2.BackgroundWork] | None = None
         self._is_opening, self._is_closed = True, False
-        self._held_back: list[v2.SessionUpdate] | None = None
+        self._pending: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
         self._outputs: dict[str, Tail] = {}
@@ -320,12 +320,12 @@ class Session:
 
     async def _send(self, update: v2.SessionUpdate) -> None:
         """Send an update that is no part of the history. It is held back while the session is being opened."""
-        if getattr(update, "session_update", None) not in WITHIN_MESSAGE:
+        if getattr(update, "session_update", None) not in MESSAGE_KINDS:
             self._message = None
         if self._is_closed:
             raise ConnectionClosed(f"the session {self.id} is closed")
-        if self._held_back is not None:
-            self._held_back.append(update)
+        if self._pending is not None:
+            self._pending.append(update)
         else:
             await self._deliver(update)
 
@@ -354,13 +354,13 @@ class Session:
             self.log.exception("the store did not save it")
 
     @asynccontextmanager
-    async def opening(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> AsyncGenerator[None]:
+    async def open(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> AsyncGenerator[None]:
         """Use these roots and MCP servers, unless what is done meanwhile fails. Updates are held back until `finish_opening`."""
         stored = self.stored
         before = self.root_set, self.mcp_servers, stored.cwd, stored.additional_directories
         self.root_set, self.mcp_servers = roots, () if servers is UNSET else tuple(servers)
         stored.cwd, stored.additional_directories = roots.scope.cwd, roots.scope.additional
-        self._is_opening, self._held_back = True, []
+        self._is_opening, self._pending = True, []
         try:
             yield
         except BaseException:
@@ -386,9 +386,9 @@ class Session:
         return {name: value for name, value in fields.items() if value}
 
     def _drop_settings(self) -> None:
-        if self._held_back is not None:
+        if self._pending is not None:
             settings = v2.ConfigOptionUpdate | v2.AvailableCommandsUpdate
-            self._held_back = [one for one in self._held_back if not isinstance(one, settings)]
+            self._pending = [one for one in self._pending if not isinstance(one, settings)]
 
     async def finish_opening(self, *, is_replayed: bool = False, is_new: bool = False) -> None:
         """Send the history where it is wanted, what was held back, and what the session does now."""
@@ -406,7 +406,7 @@ class Session:
         """Send the history and what terminals show. What is sent meanwhile follows."""
         history, shown = list(self.stored.history), v2.TerminalUpdate | v2.TerminalOutputChunk
         known = {id(one) for one in history}
-        self._held_back = [one for one in self._held_back or () if id(one) not in known and not isinstance(one, shown)]
+        self._pending = [one for one in self._pending or () if id(one) not in known and not isinstance(one, shown)]
         outputs = [
             v2.TerminalUpdate(terminal_id=id_, output=_terminal_output(one)) for id_, one in self._outputs.items()
         ]
@@ -416,15 +416,15 @@ class Session:
     async def _release(self) -> None:
         """Send what was held back, in order."""
         with suppress(ConnectionError):  # nobody listens any more
-            while self._held_back:
-                await self._deliver(self._held_back.pop(0))
-        self._held_back = None
+            while self._pending:
+                await self._deliver(self._pending.pop(0))
+        self._pending = None
 
     def stop(self) -> None:
         """Cancel the turn, and the prompts that wait for it."""
         self.queue.cancel()
         if self.work is not None:
-            self._stopped.set()
+            self._stop_event.set()
             self._turn = None  # its state is its end
 
     async def end_work(self) -> None:
@@ -444,7 +444,7 @@ class Session:
     @property
     def is_stopped(self) -> bool:
         """Whether the turn was cancelled."""
-        return self._stopped.is_set()
+        return self._stop_event.is_set()
 
     async def prompt(self, content: Sequence[v2.ContentBlock], on_prompt: OnPrompt, grace: float) -> str:
         """Take a message in, once the turn before has ended, and begin with the work; the id of the message. Work that goes on after its
@@ -452,7 +452,7 @@ class Session:
         """
         await self.queue.wait()
         message = v2.UserMessage(message_id=f"msg_{secrets.token_hex(8)}", content=list(content))
-        self._stopped.clear()
+        self._stop_event.clear()
         self.work = asyncio.create_task(self._work(message, on_prompt, grace))
         return message.message_id
 
@@ -478,7 +478,7 @@ class Session:
 
     async def _run(self, on_prompt: Coroutine[Any, Any, object], grace: float) -> dict[str, Any]:
         """Do what the agent does, and say why it ended."""
-        if self._stopped.is_set():
+        if self._stop_event.is_set():
             on_prompt.close()
             return CANCELLED
         work = _Work()
@@ -487,19 +487,19 @@ class Session:
             _WORK.set(work)
             return await on_prompt
 
-        running, stopping = asyncio.create_task(run()), asyncio.create_task(self._stopped.wait())
+        running, stopping = asyncio.create_task(run()), asyncio.create_task(self._stop_event.wait())
         await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
-        if self._stopped.is_set():
+        if self._stop_event.is_set():
             running.cancel()
             await asyncio.wait([running], timeout=grace)
             if not running.done():
                 self.log.error("'on_prompt' goes on although it was cancelled; its turn has ended without it")
                 work.is_abandoned = True
-                self.abandoned.add(running)
-                running.add_done_callback(self.abandoned.discard)
+                self.abandoned_work.add(running)
+                running.add_done_callback(self.abandoned_work.discard)
             running.add_done_callback(retrieve_exception)
-        return CANCELLED if self._stopped.is_set() or running.cancelling() else self._reason(running)
+        return CANCELLED if self._stop_event.is_set() or running.cancelling() else self._reason(running)
 
     def _reason(self, running: asyncio.Task[object]) -> dict[str, Any]:
         error = RuntimeError("cancelled from within") if running.cancelled() else running.exception()
@@ -524,7 +524,7 @@ class Session:
             for update in updates:
                 await self._send(update)
             # the client may have cancelled before it was told of the end
-            await self._send_state("idle", **(CANCELLED if self._stopped.is_set() else reason))
+            await self._send_state("idle", **(CANCELLED if self._stop_event.is_set() else reason))
 
     def end_calls(
         self, calls: Collection[str] | None = None, status: v2.ToolCallStatus = "cancelled"
@@ -535,7 +535,7 @@ class Session:
             call, now = getattr(update, "tool_call_id", None), getattr(update, "status", None)
             if call is not None and (calls is None or call in calls):
                 statuses[call] = now if isinstance(now, str) else statuses.get(call)
-        open_calls = [call for call, now in statuses.items() if now not in ENDED]
+        open_calls = [call for call, now in statuses.items() if now not in FINAL_STATUSES]
         updates: list[v2.SessionUpdate] = [
             v2.SessionToolCallUpdate(tool_call_id=call, status=status) for call in open_calls
         ]

@@ -39,7 +39,7 @@ class Display:
         self._work: asyncio.Task[None] | None = None
 
     @property
-    def is_left(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether nothing more will come."""
         return not self.is_running and (self._work is None or self._work.done())
 
@@ -52,7 +52,7 @@ class Display:
         """Show that the terminal is there, then what comes, to its end."""
         self._work = background.start(self._run(terminal, command, cwd))
 
-    async def leave(self) -> None:
+    async def release(self) -> None:
         """Wait until all is shown of a terminal that was released. The client goes on showing it."""
         if self._work is not None:
             self._is_released = True

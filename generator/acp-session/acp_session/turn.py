@@ -32,7 +32,7 @@ from .diffs import diff_to_v2
 from .errors import Error, InvalidMessage
 from .permission import Decision, ask, decide
 from .services import Services
-from .session import ENDED, Session
+from .session import FINAL_STATUSES, Session
 
 T = TypeVar("T")
 
@@ -76,7 +76,7 @@ class CommandResult:
 
 @dataclass(slots=True, eq=False)
 class ToolCall:
-    """A tool call that the client shows. `Turn.tool_call` begins and ends it. `chosen` is the option that the user chose last."""
+    """A tool call that the client shows. `Turn.tool_call` begins and ends it. `chosen_option` is the option that the user chose last."""
 
     turn: Turn = field(repr=False)
     id: str
@@ -85,7 +85,7 @@ class ToolCall:
     status: v2.ToolCallStatus = "pending"
     content: tuple[v2.ToolCallContent, ...] = ()
     locations: tuple[v2.ToolCallLocation, ...] = ()
-    chosen: v2.PermissionOption | None = None
+    chosen_option: v2.PermissionOption | None = None
 
     async def update(
         self,
@@ -105,8 +105,8 @@ class ToolCall:
             "title": title,
             "kind": kind,
             "status": status,
-            "content": None if content is None else self.turn.contents(content),
-            "locations": None if locations is None else self.turn.locations(locations),
+            "content": None if content is None else self.turn.convert_content(content),
+            "locations": None if locations is None else self.turn.convert_locations(locations),
         }
         fields: dict[str, Any] = {"raw_input": raw_input, "raw_output": raw_output}
         for name, value in changes.items():
@@ -134,7 +134,7 @@ class ToolCall:
         shown = v2.ToolCallUpdate(tool_call_id=self.id, title=self.title, kind=self.kind, status=self.status, **fields)
         subject = v2.ToolCallPermissionSubject(tool_call=shown)
         decision = await self.turn.decide(title or self.title, description, options, subject)
-        self.chosen = next((one for one in options if one.option_id == decision.option_id), None)
+        self.chosen_option = next((one for one in options if one.option_id == decision.option_id), None)
         await self.update(status="in_progress" if decision.allowed else "failed")
         return decision.allowed
 
@@ -190,13 +190,13 @@ class Turn:
             self.session.call_id(),
             title,
             kind,
-            content=self.contents(content),
-            locations=self.locations(locations),
+            content=self.convert_content(content),
+            locations=self.convert_locations(locations),
         )
-        return self._shown(call, raw_input)
+        return self._show(call, raw_input)
 
     @asynccontextmanager
-    async def _shown(self, call: ToolCall, raw_input: Any) -> AsyncGenerator[ToolCall]:
+    async def _show(self, call: ToolCall, raw_input: Any) -> AsyncGenerator[ToolCall]:
         fields: dict[str, Any] = {"raw_input": raw_input}
         if call.content:
             fields["content"] = list(call.content)
@@ -210,11 +210,11 @@ class Turn:
         try:
             yield call
         except Exception:
-            if call.status not in ENDED:
+            if call.status not in FINAL_STATUSES:
                 with suppress(ConnectionClosed):
                     await call.update(status="failed")
             raise
-        if call.status not in ENDED:
+        if call.status not in FINAL_STATUSES:
             await call.update(status="completed")
 
     async def request_permission(
@@ -236,7 +236,7 @@ class Turn:
     ) -> Decision:
         """Ask the user for permission, and say what was decided and why. Raises `ValueError` for a request without title or options."""
         request = ask(self.session.id, title, options, description=description, subject=subject)
-        async with self.blocked():
+        async with self.waiting_for_user():
             asking = self.session.client.session_request_permission(request)
             return decide(request, await _with_errors("session/request_permission", asking))
 
@@ -278,14 +278,14 @@ class Turn:
         return isinstance(await self._elicit(request), v2.ElicitationAcceptAction)
 
     async def _elicit(self, request: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
-        async with self.blocked():
+        async with self.waiting_for_user():
             return await _with_errors("elicitation/create", self.session.client.elicitation_create(request))
 
     def _scope(self, tool_call: ToolCall | None) -> dict[str, Any]:
         return {"session_id": self.session.id} | ({} if tool_call is None else {"tool_call_id": tool_call.id})
 
     @asynccontextmanager
-    async def blocked(self) -> AsyncGenerator[None]:
+    async def waiting_for_user(self) -> AsyncGenerator[None]:
         """Within this, all work in the foreground waits for the user. It goes on when the last one of these ends, whichever way."""
         question = object()
         self.questions.add(question)
@@ -383,7 +383,7 @@ class Turn:
             self.session.finish_later(_release(services, request.session_id, creating))
             raise
 
-    def contents(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
+    def convert_content(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
         """Content as the protocol has it."""
         if isinstance(content, str | Diff) or hasattr(content, "type"):
             return (self._content(content),)
@@ -403,7 +403,7 @@ class Turn:
             return item
         return v2.Content(content=content_block(item))
 
-    def locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
+    def convert_locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
         """Locations as the protocol has them."""
         refuse_text(locations=locations)
         return tuple(self._location(one) for one in locations)
@@ -441,12 +441,12 @@ async def _with_errors(method: str, work: Awaitable[T]) -> T:
 def _require_answers(fields: Mapping[str, object], required: Sequence[str], answers: Mapping[str, Any]) -> None:
     """Raise `InvalidMessage` for a form that is not filled in as it was asked for."""
     missing = [name for name in required if name not in answers]
-    wrong = [name for name, value in answers.items() if not _fits(fields.get(name), value)]
+    wrong = [name for name, value in answers.items() if not _matches(fields.get(name), value)]
     for name in (*missing, *wrong):
         raise InvalidMessage("elicitation/create", f"/content/{name}", "the field is not filled in as asked")
 
 
-def _fits(field: object, value: Any) -> bool:
+def _matches(field: object, value: Any) -> bool:
     match field:
         case v2.StringPropertySchema():
             choices = field.enum or [one.const for one in field.one_of or ()]

@@ -27,18 +27,18 @@ from jsonrpc_bindings.errors import REQUEST_CANCELLED
 from .handshakes import answer_to_v1, request_to_v2
 from .interfaces import AgentInterface
 from .losses import OnLoss, Place
-from .messages import AgentRelay, Relay, into_v1, into_v2, relay_errors, types_of, with_supported_roots
+from .messages import AgentRelay, Relay, decode_v1, decode_v2, relay_errors, require_supported_roots, types_of
 from .tables import METHODS
-from .to_v1 import CARRIED, ToV1
-from .to_v2 import ON, ToV2
+from .to_v1 import CARRIER_METHOD, ToV1
+from .to_v2 import SWITCH_VALUES, ToV2
 from .user_requests import elicitation_to_v1, permission_to_v1
-from .walker import Json, without
+from .walker import Json, omit
 
-REASONS: Final = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
-BUSY: Final = frozenset({"running", "requires_action"})
-OPENS: Final = ("session/new", "session/fork", "session/load", "session/resume")
-ENDS: Final = ("session/close", "session/delete")
-ROUTES: Final = ("authenticate", "logout", "session/list", *OPENS, *ENDS)
+STOP_REASONS: Final = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
+BUSY_STATES: Final = frozenset({"running", "requires_action"})
+OPENING_METHODS: Final = ("session/new", "session/fork", "session/load", "session/resume")
+ENDING_METHODS: Final = ("session/close", "session/delete")
+SHARED_METHODS: Final = ("authenticate", "logout", "session/list", *OPENING_METHODS, *ENDING_METHODS)
 """Requests that both versions have."""
 
 
@@ -112,28 +112,30 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         self.client_capabilities = params.client_capabilities
         body = to_builtins(params)
         if self._is_local:  # it uses these by `client_services`
-            body["clientCapabilities"] = without(as_object(body.get("clientCapabilities")), "fs", "terminal")
-        request = into_v2(v2.InitializeRequest, request_to_v2(body, place), place)
+            body["clientCapabilities"] = omit(as_object(body.get("clientCapabilities")), "fs", "terminal")
+        request = decode_v2(v2.InitializeRequest, request_to_v2(body, place), place)
         answer = await self.agent.initialize(request)
         if answer.protocol_version != 2:
             raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 2")
-        found = into_v1(v1.InitializeResponse, answer_to_v1(to_builtins(answer), place), place)
+        found = decode_v1(v1.InitializeResponse, answer_to_v1(to_builtins(answer), place), place)
         self._can = found.agent_capabilities
         return found
 
     async def serve(self, method: str, params: Any) -> Any:
-        """See `Side`: by `ROUTES`, or by the methods below."""
-        return await (relay_errors(self._pass(method, params)) if method in ROUTES else super().serve(method, params))
+        """See `Side`: by `SHARED_METHODS`, or by the methods below."""
+        return await (
+            relay_errors(self._pass(method, params)) if method in SHARED_METHODS else super().serve(method, params)
+        )
 
     async def _pass(self, method: str, params: Any) -> Any:
         place = self.losses.place(method, session_id=getattr(params, "session_id", None))
         is_load = method == "session/load"
         newer = "session/resume" if is_load else METHODS.get(method, method)
         type_, _ = types_of(peers2.Agent, newer)
-        body = self._to_v2.convert(type_.__name__, with_supported_roots(to_builtins(params), self._can), place)
+        body = self._to_v2.convert(type_.__name__, require_supported_roots(to_builtins(params), self._can), place)
         if is_load:
             body["replayFrom"] = {"type": "start"}
-        request = into_v2(type_, body, place)
+        request = decode_v2(type_, body, place)
         session = self.sessions.get(params.session_id) if is_load else None
         before = None if session is None else session.to_v1
         if session is not None:
@@ -147,19 +149,19 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         finally:
             if session is not None:
                 session.is_replayed = False
-        if method in ENDS:
+        if method in ENDING_METHODS:
             session = self.sessions.pop(params.session_id, None)
             for prompt in () if session is None else session.open_prompts.open:
                 prompt.complete({"stopReason": "cancelled"})
-        elif method in OPENS:
-            answer = await self._opened(str(answer.get("sessionId", body.get("sessionId"))), answer, place)
-        return into_v1(types_of(peers1.Agent, method)[1], answer, place)
+        elif method in OPENING_METHODS:
+            answer = await self._convert_answer(str(answer.get("sessionId", body.get("sessionId"))), answer, place)
+        return decode_v1(types_of(peers1.Agent, method)[1], answer, place)
 
-    async def _opened(self, session_id: str, answer: Json, place: Place) -> Json:
+    async def _convert_answer(self, session_id: str, answer: Json, place: Place) -> Json:
         """The answer in the terms of v1, which has modes in it, and an update for commands."""
         session = self.session(session_id)
         session.is_open = True
-        found = without(answer, "configOptions", "availableCommands", "modes")
+        found = omit(answer, "configOptions", "availableCommands", "modes")
         if answer.get("configOptions") is not None:
             found["configOptions"] = session.to_v1.replace_options(answer["configOptions"], place.at("configOptions"))
         modes = session.to_v1.modes()
@@ -184,8 +186,8 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             raise RequestError(METHOD_NOT_FOUND, "the session has no modes", {"method": "session/set_mode"})
         body = to_builtins(params)
         value = {"type": "id", "configId": option.get("configId"), "value": body["modeId"]}
-        answer = await self._set({**without(body, "modeId"), **value}, session, place)
-        return into_v1(v1.SetSessionModeResponse, without(answer, "configOptions"), place)
+        answer = await self._set({**omit(body, "modeId"), **value}, session, place)
+        return decode_v1(v1.SetSessionModeResponse, omit(answer, "configOptions"), place)
 
     async def session_set_config_option(
         self, params: v1.SetSessionConfigOptionRequest, /
@@ -194,19 +196,19 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         body, session = to_builtins(params), self.session(params.session_id)
         option = session.to_v1.option(body.get("configId"))
         if option is not None and option.get("type") == "boolean" and isinstance(body.get("value"), str):
-            body |= {"type": "boolean", "value": body["value"] == ON[True]}
+            body |= {"type": "boolean", "value": body["value"] == SWITCH_VALUES[True]}
         answer = await self._set({"type": "id", **body}, session, place)
-        return into_v1(v1.SetSessionConfigOptionResponse, answer, place)
+        return decode_v1(v1.SetSessionConfigOptionResponse, answer, place)
 
     async def _set(self, body: Json, session: Session, place: Place) -> Json:
-        request: Any = into_v2(cast("Any", v2.SetSessionConfigOptionRequest), body, place)
+        request: Any = decode_v2(cast("Any", v2.SetSessionConfigOptionRequest), body, place)
         answer = to_builtins(await self.agent.session_set_config_option(request))
         options = session.to_v1.replace_options(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options}
 
     async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
         place = self.losses.place("session/prompt", session_id=params.session_id)
-        request = into_v2(v2.PromptRequest, self._to_v2.convert("PromptRequest", to_builtins(params), place), place)
+        request = decode_v2(v2.PromptRequest, self._to_v2.convert("PromptRequest", to_builtins(params), place), place)
         session = self.session(params.session_id)
         content, cancellations = to_builtins(request)["prompt"], session.cancellations
 
@@ -238,19 +240,19 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             why = as_object(end.get("error"))
             message = why.get("message", "the work has failed")
             raise RequestError(why.get("code", INTERNAL_ERROR), message, why.get("data"))
-        if reason not in REASONS:
+        if reason not in STOP_REASONS:
             place.at("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
             reason = "end_turn"
         place.lose_fields(end, "stopReason", "background", "_meta")
         meta = {"_meta": end["_meta"]} if end.get("_meta") is not None else {}
-        return into_v1(v1.PromptResponse, {"stopReason": reason, **meta}, place)
+        return decode_v1(v1.PromptResponse, {"stopReason": reason, **meta}, place)
 
     async def session_cancel(self, params: v1.CancelNotification, /) -> None:
         place = self.losses.place("session/cancel", session_id=params.session_id)
         if params.session_id in self.sessions:
             self.sessions[params.session_id].cancellations += 1
         await asyncio.sleep(0)  # a prompt that came just before reaches the agent first
-        await self.agent.session_cancel(into_v2(v2.CancelSessionNotification, to_builtins(params), place))
+        await self.agent.session_cancel(decode_v2(v2.CancelSessionNotification, to_builtins(params), place))
 
 
 class ClientForV2(Relay, peers2.Client):
@@ -266,7 +268,7 @@ class ClientForV2(Relay, peers2.Client):
     async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
         session = self._codec.session(params.session_id)
         body = to_builtins(params)
-        update, more = body["update"], without(body, "update")
+        update, more = body["update"], omit(body, "update")
         kind = update.get("sessionUpdate")
         if kind == "state_update":
             await self._handle_state(session, update, more)
@@ -282,7 +284,7 @@ class ClientForV2(Relay, peers2.Client):
         if update.get("background"):
             place.at("background").lose("v1 does not report background work", update["background"], "carried")
             await self._carry(session, update, more)
-        if state in BUSY:
+        if state in BUSY_STATES:
             session.open_prompts.record_running()
             place.lose_fields(update, "sessionUpdate", "state", "background")
             if not session.open_prompts.open:
@@ -292,7 +294,7 @@ class ClientForV2(Relay, peers2.Client):
             async with session.sending:
                 if session.open_prompts.completing(is_cancelled=is_cancelled):
                     await self._send(session, session.to_v1.flush(place), {})
-                session.open_prompts.record_idle(without(update, "sessionUpdate", "state"), is_cancelled=is_cancelled)
+                session.open_prompts.record_idle(omit(update, "sessionUpdate", "state"), is_cancelled=is_cancelled)
         elif not update.get("background"):
             place.at("state").lose("v1 has no such state", update, "carried")
             await self._carry(session, update, more)
@@ -308,14 +310,14 @@ class ClientForV2(Relay, peers2.Client):
 
     async def _carry(self, session: Session, update: Json, more: Json) -> None:
         with suppress(ConnectionClosed):
-            await self.far.extension_notification(CARRIED, {**more, "sessionId": session.id, "update": update})
+            await self.far.extension_notification(CARRIER_METHOD, {**more, "sessionId": session.id, "update": update})
 
     async def _send(self, session: Session, updates: list[Json], more: Json) -> None:
         place = self._codec.losses.place("session/update", session_id=session.id)
         for one in updates:
             body = {**more, "sessionId": session.id, "update": one}
             with suppress(ConnectionClosed, RequestError):  # what is refused is reported as a loss
-                await self.far.session_update(into_v1(v1.SessionNotification, body, place))
+                await self.far.session_update(decode_v1(v1.SessionNotification, body, place))
 
     def _place(self, session: Session) -> Place:
         return self._codec.losses.place("session/update", "update", session_id=session.id)
@@ -330,13 +332,13 @@ class ClientForV2(Relay, peers2.Client):
             # clients show the words of the prompt as the call's title
             update = {"sessionUpdate": "tool_call_update", "toolCallId": request.tool_call.tool_call_id, "title": own}
             await self.update(session, update, {})
-        return into_v2(v2.RequestPermissionResponse, to_builtins(answer), place)
+        return decode_v2(v2.RequestPermissionResponse, to_builtins(answer), place)
 
     async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
         place = self._codec.losses.place("elicitation/create", session_id=getattr(params, "session_id", None))
         answer: Any = await self.far.elicitation_create(elicitation_to_v1(params, place, self._connection))
-        return into_v2(v2.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
+        return decode_v2(v2.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
 
     async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
         place = self._codec.losses.place("elicitation/complete")
-        await self.far.elicitation_complete(into_v1(v1.CompleteElicitationNotification, to_builtins(params), place))
+        await self.far.elicitation_complete(decode_v1(v1.CompleteElicitationNotification, to_builtins(params), place))

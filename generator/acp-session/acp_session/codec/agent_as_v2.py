@@ -24,7 +24,7 @@ from acp_bindings.v2 import peers as peers2
 from acp_session.background import CancelScope
 from acp_session.diffs import as_object
 from acp_session.prompts import TurnQueue
-from acp_session.services import SERVICES, Local, LocalServices, Services
+from acp_session.services import SERVICE_METHODS, Local, LocalServices, Services
 from acp_workspace.approval import ApprovalRequest, Approve
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, UNSUPPORTED_VERSION, invalid_params, refused
 from acp_workspace.hooks import maybe_await
@@ -34,16 +34,16 @@ from jsonrpc_bindings.peers import Side
 from .handshakes import answer_to_v2, request_to_v1
 from .interfaces import ClientInterface
 from .losses import OnLoss, Place
-from .messages import AgentRelay, Relay, into_v1, into_v2, relay_errors, types_of, with_supported_roots
+from .messages import AgentRelay, Relay, decode_v1, decode_v2, relay_errors, require_supported_roots, types_of
 from .tables import METHODS
-from .to_v1 import CARRIED, STATES, ToV1, is_carried
+from .to_v1 import CARRIER_METHOD, TURN_STATES, ToV1, is_carried
 from .to_v2 import ToV2
 from .user_requests import elicitation_to_v2, outcome_to_v1, permission_to_v2
-from .walker import MEANING, Json, without
+from .walker import CONFLICT, Json, omit
 
 R = TypeVar("R")
 
-OLDER: Final = {newer: older for older, newer in METHODS.items()}
+V1_METHODS: Final = {newer: older for older, newer in METHODS.items()}
 ACCEPT_TIMEOUT: Final = 0.5
 """Seconds of silence after which a prompt counts as accepted."""
 
@@ -172,11 +172,11 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             raise RequestError(UNSUPPORTED_VERSION, "this agent speaks version 2", data)
         place = self.losses.place("initialize")
         body = request_to_v1(to_builtins(params), place, self.services.capabilities())
-        answer = await self.agent.initialize(into_v1(v1.InitializeRequest, body, place))
+        answer = await self.agent.initialize(decode_v1(v1.InitializeRequest, body, place))
         if answer.protocol_version != 1:
             raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 1")
         self._can = answer.agent_capabilities
-        return into_v2(v2.InitializeResponse, answer_to_v2(to_builtins(answer), place), place)
+        return decode_v2(v2.InitializeResponse, answer_to_v2(to_builtins(answer), place), place)
 
     async def auth_login(self, params: v2.LoginAuthRequest, /) -> v2.LoginAuthResponse:
         return await self._pass("auth/login", v2.LoginAuthResponse, params)
@@ -187,14 +187,14 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
     async def _pass(self, method: str, answer: type[R], params: Any) -> R:
         """The answer to a request that both versions have."""
         place = self.losses.place(method, session_id=getattr(params, "session_id", None))
-        return into_v2(answer, await self._ask(OLDER.get(method, method), to_builtins(params), place), place)
+        return decode_v2(answer, await self._ask(V1_METHODS.get(method, method), to_builtins(params), place), place)
 
     async def _ask(self, method: str, body: Json, place: Place) -> Json:
         """The answer of the agent to a request of v1."""
         type_, _ = types_of(peers1.Agent, method)
-        found = self._to_v1.convert(type_.__name__, with_supported_roots(body, self._can), place)
+        found = self._to_v1.convert(type_.__name__, require_supported_roots(body, self._can), place)
         call = getattr(self.agent, peers1.Agent.requests[method])
-        return as_object(to_builtins(await call(into_v1(type_, found, place))))
+        return as_object(to_builtins(await call(decode_v1(type_, found, place))))
 
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
         return await self._open("session/new", v2.NewSessionResponse, params)
@@ -204,15 +204,15 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def _open(self, method: str, answer: type[R], params: Any) -> R:
         place = self.losses.place(method)
-        async with self.services.opening(params) as establish:
+        async with self.services.open_session(params) as establish:
             found = await self._ask(method, to_builtins(params), place)
             establish(str(found["sessionId"]))
-        return into_v2(answer, self._opened(str(found["sessionId"]), params, found, place), place)
+        return decode_v2(answer, self._convert_answer(str(found["sessionId"]), params, found, place), place)
 
     async def session_load(self, params: v2.LoadSessionRequest, /) -> v2.LoadSessionResponse:
         place = self.losses.place("session/load", session_id=params.session_id)
         found = await self._reopen(params, to_builtins(params), place, is_replayed=True)
-        return into_v2(v2.LoadSessionResponse, found, place)
+        return decode_v2(v2.LoadSessionResponse, found, place)
 
     async def session_resume(self, params: v2.ResumeSessionRequest, /) -> v2.ResumeSessionResponse:
         """An agent that can only load does so, and what it replays is not passed on."""
@@ -222,11 +222,11 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         if replay.get("type", "start") != "start":
             raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
         found = await self._reopen(params, body, place, is_replayed=bool(replay))
-        return into_v2(v2.ResumeSessionResponse, found, place)
+        return decode_v2(v2.ResumeSessionResponse, found, place)
 
     async def _reopen(self, params: Any, body: Json, place: Place, *, is_replayed: bool) -> Json:
         session = self.session(params.session_id)
-        async with self.services.opening(params, session.id) as establish:
+        async with self.services.open_session(params, session.id) as establish:
             if not is_replayed and self._can.session_capabilities.resume is not None:
                 answer = await self._ask("session/resume", body, place)
             elif self._can.load_session:
@@ -239,21 +239,21 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             else:
                 raise RequestError(INVALID_PARAMS, "the agent cannot replay a session", {"pointer": "/replayFrom"})
             establish(session.id)
-        found = self._opened(session.id, params, answer, place)
+        found = self._convert_answer(session.id, params, answer, place)
         await self.report_state(session, "idle" if session.turn is None else "running")
         return found
 
-    def _opened(self, session_id: str, params: Any, answer: Json, place: Place) -> Json:
+    def _convert_answer(self, session_id: str, params: Any, answer: Json, place: Place) -> Json:
         """The answer in the terms of v2, but for its type."""
         session = self.session(session_id)
         session.cwd = params.cwd
         session.additional = list(to_builtins(params).get("additionalDirectories") or ())
         session.to_v2.options.begin(answer, place)
         if "availableCommands" in answer:
-            place.at("availableCommands").lose(MEANING)
+            place.at("availableCommands").lose(CONFLICT)
         options = session.to_v2.options.all()
         more = {"configOptions": options} if options or answer.get("configOptions") is not None else {}
-        return {**without(answer, "modes", "configOptions", "availableCommands"), **more}
+        return {**omit(answer, "modes", "configOptions", "availableCommands"), **more}
 
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
         """For an agent that has no list, the sessions of this connection."""
@@ -267,7 +267,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             for session_id, scope in scopes
             if matches(scope, cwd=params.cwd, additional=params.additional_directories)
         ]
-        return into_v2(v2.ListSessionsResponse, {"sessions": infos}, place)
+        return decode_v2(v2.ListSessionsResponse, {"sessions": infos}, place)
 
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
         """For an agent that cannot close, the turn is cancelled and the session is left."""
@@ -284,7 +284,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             place.lose("the agent cannot close a session; its turn is cancelled, and it stays", kind="changed")
             await self._cancel(session, {"sessionId": session.id})
         await self._end(params.session_id, session)
-        return into_v2(v2.CloseSessionResponse, answer, place)
+        return decode_v2(v2.CloseSessionResponse, answer, place)
 
     async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
         session = self.sessions.get(params.session_id)
@@ -307,15 +307,15 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         place = self.losses.place("session/set_config_option", session_id=params.session_id)
         body, options = to_builtins(params), self.session(params.session_id).to_v2.options
         if body["configId"] == options.mode_option:
-            mode = {**without(body, "configId", "type", "value"), "modeId": body.get("value")}
-            answer = to_builtins(await self.agent.session_set_mode(into_v1(v1.SetSessionModeRequest, mode, place)))
+            mode = {**omit(body, "configId", "type", "value"), "modeId": body.get("value")}
+            answer = to_builtins(await self.agent.session_set_mode(decode_v1(v1.SetSessionModeRequest, mode, place)))
             options.set_mode(str(body.get("value")))
         else:
-            setting = without(body, "type") if body.get("type") == "id" else body
-            request: Any = into_v1(cast("Any", v1.SetSessionConfigOptionRequest), setting, place)
+            setting = omit(body, "type") if body.get("type") == "id" else body
+            request: Any = decode_v1(cast("Any", v1.SetSessionConfigOptionRequest), setting, place)
             answer = to_builtins(await self.agent.session_set_config_option(request))
             options.replace(answer.get("configOptions") or (), place.at("configOptions"))
-        return into_v2(v2.SetSessionConfigOptionResponse, {**answer, "configOptions": options.all()}, place)
+        return decode_v2(v2.SetSessionConfigOptionResponse, {**answer, "configOptions": options.all()}, place)
 
     async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
         """Terminals of the services can be stopped."""
@@ -329,7 +329,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
     async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
         place = self.losses.place("session/prompt", session_id=params.session_id)
         body = to_builtins(params)
-        request = into_v1(v1.PromptRequest, self._to_v1.convert("PromptRequest", body, place), place)
+        request = decode_v1(v1.PromptRequest, self._to_v1.convert("PromptRequest", body, place), place)
         session = self.session(params.session_id)
         await session.queue.wait()
         turn = session.turn = Turn(session.to_v2.message_id(), body["prompt"])
@@ -361,7 +361,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             session.cancel()
         place = self.losses.place("session/cancel", session_id=body.get("sessionId"))
         with suppress(ConnectionClosed):
-            await self.agent.session_cancel(into_v1(v1.CancelNotification, body, place))
+            await self.agent.session_cancel(decode_v1(v1.CancelNotification, body, place))
         if session is not None:
             await self.services.stop(session.id)
 
@@ -412,7 +412,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         """Send an update to the client."""
         place = self.losses.place("session/update", session_id=session_id)
         body = {**(more or {}), "sessionId": session_id, "update": update}
-        notification = into_v2(v2.UpdateSessionNotification, body, place)
+        notification = decode_v2(v2.UpdateSessionNotification, body, place)
         with suppress(ConnectionClosed):  # nobody listens any more
             await self.client.session_update(notification)
 
@@ -429,7 +429,7 @@ class ClientForV1(Relay, peers1.Client):
 
     async def serve(self, method: str, params: Any) -> Any:
         """Answer a request: files and terminals by the services, the rest by the client."""
-        if method not in SERVICES:
+        if method not in SERVICE_METHODS:
             return await super().serve(method, params)
         session = self._codec.sessions.get(params.session_id)
         if session is not None:
@@ -448,7 +448,7 @@ class ClientForV1(Relay, peers1.Client):
         await self._codec.report_start(session)
         for one in found:
             with suppress(RequestError):  # reported as a loss
-                await self._codec.send(session.id, one, without(body, "sessionId", "update"))
+                await self._codec.send(session.id, one, omit(body, "sessionId", "update"))
 
     async def session_request_permission(self, params: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
         """Where the turn is cancelled meanwhile, that is the answer, and the client is asked no more."""
@@ -478,19 +478,19 @@ class ClientForV1(Relay, peers1.Client):
         answer = await scope.run(lambda: self.far.elicitation_create(request))
         if answer is None:
             return v1.ElicitationCancelAction()
-        return into_v1(v1.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
+        return decode_v1(v1.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
 
     async def elicitation_complete(self, params: v1.CompleteElicitationNotification, /) -> None:
         place = self._codec.losses.place("elicitation/complete")
-        await self.far.elicitation_complete(into_v2(v2.CompleteElicitationNotification, to_builtins(params), place))
+        await self.far.elicitation_complete(decode_v2(v2.CompleteElicitationNotification, to_builtins(params), place))
 
     async def extension_notification(self, method: str, params: Any) -> None:
         """What another codec has carried through v1 is the update of v2 again."""
-        if method != CARRIED:
+        if method != CARRIER_METHOD:
             await self.far.extension_notification(method, params)
             return
-        place = self._codec.losses.place(CARRIED)
-        notification = into_v2(v2.UpdateSessionNotification, as_object(params), place)
+        place = self._codec.losses.place(CARRIER_METHOD)
+        notification = decode_v2(v2.UpdateSessionNotification, as_object(params), place)
         session, update = self._codec.session(notification.session_id), to_builtins(notification.update)
         if session.is_muted:
             return
@@ -498,6 +498,6 @@ class ClientForV1(Relay, peers1.Client):
             place.at("update").lose("only what v1 has no form for is carried", update)
             return
         await self._codec.report_start(session)
-        if update.get("state") in STATES:  # the turn of v1 says the state; the background is carried
-            update = {**without(update, "stopReason", "error"), **session.state}
-        await self._codec.send(session.id, update, without(to_builtins(notification), "sessionId", "update"))
+        if update.get("state") in TURN_STATES:  # the turn of v1 says the state; the background is carried
+            update = {**omit(update, "stopReason", "error"), **session.state}
+        await self._codec.send(session.id, update, omit(to_builtins(notification), "sessionId", "update"))

@@ -16,7 +16,7 @@ from .to_v1 import ToV1
 from .to_v2 import ToV2
 from .walker import Json
 
-UNKNOWN: Final[Json] = {"name": "unknown", "version": "0"}
+UNKNOWN_INFO: Final[Json] = {"name": "unknown", "version": "0"}
 """Who speaks, where v1 does not say it."""
 
 
@@ -54,5 +54,5 @@ def _with_info(found: Json, place: Place) -> Json:
     info: Any = found.get("info")
     if not isinstance(info, dict):
         place.lose("v2 requires a name and a version", kind="added")
-        info = UNKNOWN
+        info = UNKNOWN_INFO
     return {**found, "info": as_object(info)}

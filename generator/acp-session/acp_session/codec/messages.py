@@ -13,7 +13,7 @@ from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_param
 from jsonrpc_bindings.peers import Side
 
 from .losses import Losses, OnLoss, Place
-from .walker import Json, without
+from .walker import Json, omit
 
 T = TypeVar("T")
 
@@ -21,13 +21,13 @@ MAX_UNUSED: Final = 100
 """Sessions that are kept although they were not opened here."""
 
 
-def into_v1(type_: type[T], body: Json, place: Place) -> T:
+def decode_v1(type_: type[T], body: Json, place: Place) -> T:
     """A typed value of v1. What v1's types do not take is left out where they permit it, and reported. Raises `RequestError` -32602."""
     return _into(v1.decode_as, type_, body, place)
 
 
-def into_v2(type_: type[T], body: Json, place: Place) -> T:
-    """A typed value of v2, as `into_v1`."""
+def decode_v2(type_: type[T], body: Json, place: Place) -> T:
+    """A typed value of v2, as `decode_v1`."""
     return _into(v2.decode_as, type_, body, place)
 
 
@@ -49,7 +49,7 @@ def types_of(side: type[Side], method: str) -> tuple[Any, Any]:
     return row.params, row.result
 
 
-def with_supported_roots(body: Json, can: v1.AgentCapabilities) -> Json:
+def require_supported_roots(body: Json, can: v1.AgentCapabilities) -> Json:
     """Params that set up a session, for an agent that can do this. Raises `RequestError` -32602 for roots that it does not support.
 
     Source: the RFD on `additionalDirectories`, section on capabilities: without the capability the field MUST NOT be sent.
@@ -58,7 +58,7 @@ def with_supported_roots(body: Json, can: v1.AgentCapabilities) -> Json:
         return body
     if body.get("additionalDirectories"):
         raise invalid_params("the agent does not support additional roots", pointer="/additionalDirectories")
-    return without(body, "additionalDirectories")
+    return omit(body, "additionalDirectories")
 
 
 async def relay_errors(work: Awaitable[T]) -> T:

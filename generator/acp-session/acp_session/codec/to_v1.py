@@ -2,7 +2,7 @@
 
 v1 cannot take back what was said, has one plan, no display of terminals, and fewer states. What v2 patches is kept here, so that v1 is
 sent the whole. What v1 cannot hold goes on as text that people can read, with the original in `_meta`, from where the way back takes it;
-what has no form in v1 at all goes on as an extension notification (`CARRIED`), with its params as they were.
+what has no form in v1 at all goes on as an extension notification (`CARRIER_METHOD`), with its params as they were.
 
 Sources: the pages of both versions on prompts, tool calls, plans, commands, configuration; the migration page; the RFD on terminal output.
 """
@@ -21,16 +21,18 @@ from jsonrpc_bindings.tail import Tail
 
 from .losses import CARRIER, Place
 from .tables import TABLE
-from .to_v2 import CHUNKS, CLEARABLE, LISTS, MODE, ON
-from .walker import Json, Walker, with_original, without
+from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, MODE, SWITCH_VALUES
+from .walker import Json, Walker, omit, with_original
 
-CARRIED: Final = f"_{CARRIER}/session/update"
+CARRIER_METHOD: Final = f"_{CARRIER}/session/update"
 """The notification that carries an update of v2 to those who know it."""
-FORMLESS: Final = frozenset({"notice", "compaction_update", "compaction_summary_chunk", "plan_update", "state_update"})
+CARRIED_KINDS: Final = frozenset(
+    {"notice", "compaction_update", "compaction_summary_chunk", "plan_update", "state_update"}
+)
 """Updates that v1 has a form for, but not always."""
-STATES: Final = frozenset({"running", "requires_action", "idle"})
+TURN_STATES: Final = frozenset({"running", "requires_action", "idle"})
 """States that follow from the turns of v1."""
-UNTITLED: Final = "Tool call"
+DEFAULT_TITLE: Final = "Tool call"
 MAX_KEPT: Final = 10_000
 """Messages, tool calls and plans of a session that are kept; the oldest go first."""
 MAX_TERMINALS: Final = 64
@@ -143,10 +145,10 @@ class ToV1(Walker):
         """The updates of v1 that say the same, in order; `None` for one that v1 has no form for, which is to be carried."""
         kind = str(update.get("sessionUpdate"))
         match kind:
-            case _ if kind in CHUNKS:
-                message = _kept(self._messages, (kind, str(update.get("messageId"))), _Message)
+            case _ if kind in CHUNK_KINDS:
+                message = _get_or_add(self._messages, (kind, str(update.get("messageId"))), _Message)
                 message.digests.append(_digest(update.get("content")))
-                return [_renamed(message, self.convert("SessionUpdate", update, place))]
+                return [_rename(message, self.convert("SessionUpdate", update, place))]
             case "user_message" | "agent_message" | "agent_thought":
                 return self._message(f"{kind}_chunk", update, place)
             case "tool_call_update":
@@ -155,7 +157,7 @@ class ToV1(Walker):
                 return [self._tool_call_chunk(update, place)]
             case "terminal_update" | "terminal_output_chunk":
                 name = str(update.get("terminalId"))
-                terminal = _kept(self._terminals, name, _Terminal, MAX_TERMINALS)
+                terminal = _get_or_add(self._terminals, name, _Terminal, MAX_TERMINALS)
                 terminal.apply(update)
                 return self._show(name, terminal, place) if terminal.has_news() else []
             case "plan_update":
@@ -178,7 +180,7 @@ class ToV1(Walker):
 
     def _message(self, kind: str, update: Json, place: Place) -> list[Json]:
         """A message as a whole: what is new in it, piece by piece. One that says something else now is sent as another message."""
-        message = _kept(self._messages, (kind, str(update.get("messageId"))), _Message)
+        message = _get_or_add(self._messages, (kind, str(update.get("messageId"))), _Message)
         if "content" not in update:
             place.lose_fields(update, "sessionUpdate", "messageId")
             return []
@@ -194,40 +196,40 @@ class ToV1(Walker):
         message.digests = digests
         if len(content) == start:
             place.lose_fields(update, "sessionUpdate", "messageId", "content")
-        rest = {**without(update, "content"), "sessionUpdate": kind}
+        rest = {**omit(update, "content"), "sessionUpdate": kind}
         blocks = [self.convert("ContentBlock", content[index], at.at(index)) for index in range(start, len(content))]
-        return [_renamed(message, {**rest, "content": block}) for block in blocks]
+        return [_rename(message, {**rest, "content": block}) for block in blocks]
 
     def tool_call(self, update: Json, place: Place) -> Json:
         """A tool call as it stands in an update or a request for permission; it is kept, so that later updates are whole."""
-        call = _kept(self._calls, str(update.get("toolCallId")), _Call)
-        source: Json = {key: [] if value is None and key in LISTS else value for key, value in update.items()}
-        for key in CLEARABLE:
+        call = _get_or_add(self._calls, str(update.get("toolCallId")), _Call)
+        source: Json = {key: [] if value is None and key in LIST_FIELDS else value for key, value in update.items()}
+        for key in CLEARABLE_FIELDS:
             if key in source and source[key] is None:
                 del source[key]
                 if key in call.known:
                     place.at(key).lose("v1 cannot clear a field", None)
         if "content" in source:
             call.content = list(source["content"])
-        found: Json = self.by_row("ToolCallUpdate", source, place)
+        found: Json = self.convert_row("ToolCallUpdate", source, place)
         call.known |= found.keys()
         return found
 
     def _tool_call_update(self, update: Json, place: Place) -> Json:
         is_new = str(update.get("toolCallId")) not in self._calls
         found = self.tool_call(update, place)
-        return _announced(found, place.at("title")) if is_new else found
+        return _announce(found, place.at("title")) if is_new else found
 
     def _tool_call_chunk(self, update: Json, place: Place) -> Json:
         """A tool call whose content grows: v1 is sent all of it."""
         call_id = str(update.get("toolCallId"))
         is_new = call_id not in self._calls
-        call = _kept(self._calls, call_id, _Call)
+        call = _get_or_add(self._calls, call_id, _Call)
         call.content.append(update.get("content"))
         if update.get("_meta"):
             place.at("_meta").lose("v1 has no content chunks", update["_meta"])
         found = self._content_update(call_id, call, place)
-        return _announced(found, place) if is_new else found
+        return _announce(found, place) if is_new else found
 
     def _content_update(self, call_id: str, call: _Call, place: Place) -> Json:
         content = self.convert("ToolCallContent", call.content, place.at("content"))
@@ -251,12 +253,12 @@ class ToV1(Walker):
             return None
         name = str(plan.get("planId"))
         steps = self.convert("PlanEntry", list(plan.get("entries") or ()), at.at("entries"))
-        _kept(self._plans, name, list[Json])[:] = steps
+        _get_or_add(self._plans, name, list[Json])[:] = steps
         if len(self._plans) > 1:
             at.at("planId").lose("a session of v1 has one plan; it holds the steps of all plans", name, "changed")
         at.lose_fields(plan, "type", "planId", "entries")
         whole = [one for steps in self._plans.values() for one in steps]
-        return [{**without(update, "plan"), "sessionUpdate": "plan", "entries": whole}]
+        return [{**omit(update, "plan"), "sessionUpdate": "plan", "entries": whole}]
 
     def _config_options(self, update: Json, place: Place) -> list[Json]:
         before = self.mode
@@ -290,7 +292,7 @@ class ToV1(Walker):
         values: list[Json] = []
         for one in map(as_object, option.get("options") or ()):
             values += map(as_object, one["options"]) if "groupId" in one else [one]
-        modes = [{**without(one, "value"), "id": one.get("value")} for one in values]
+        modes = [{**omit(one, "value"), "id": one.get("value")} for one in values]
         return {"currentModeId": option.get("currentValue"), "availableModes": modes}
 
     def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
@@ -301,12 +303,12 @@ class ToV1(Walker):
             at.lose("an agent of v1 always has sessions; requests for them are refused")
         elif not isinstance(mcp.get("stdio"), dict):
             at.at("mcp", "stdio").lose("in v1 every agent starts MCP servers", kind="added")
-        rest = without(session, "prompt", "mcp")
+        rest = omit(session, "prompt", "mcp")
         return {
-            **self.by_row("AgentCapabilities", without(capabilities, "session"), place),
+            **self.convert_row("AgentCapabilities", omit(capabilities, "session"), place),
             "loadSession": has_sessions,
             "promptCapabilities": self.convert("PromptCapabilities", as_object(session.get("prompt")), at.at("prompt")),
-            "mcpCapabilities": self.convert("McpCapabilities", without(mcp, "stdio"), at.at("mcp")),
+            "mcpCapabilities": self.convert("McpCapabilities", omit(mcp, "stdio"), at.at("mcp")),
             "sessionCapabilities": self.convert("SessionCapabilities", rest, at) if has_sessions else {},
         }
 
@@ -323,7 +325,7 @@ class ToV1(Walker):
         if found is not None:
             return found
         place.lose("v1 shows the old and the new text of one file", diff, "carried")
-        return _as_text(_changes(diff), diff)
+        return _as_text(_describe_changes(diff), diff)
 
     def _terminal(self, item: Json, place: Place) -> Json:
         name = str(item.get("terminalId"))
@@ -331,19 +333,19 @@ class ToV1(Walker):
             return item
         place.lose("the client owns terminals in v1; the output of this one is sent as text", item, "carried")
         text = self._terminals[name].text if name in self._terminals else ""
-        return _as_text(_fenced(text, "console"), item)
+        return _as_text(_fence(text, "console"), item)
 
     def _switch(self, option: Json, place: Place) -> Json:
-        found: Json = self.by_row("BooleanSessionConfigOption", option, place)
+        found: Json = self.convert_row("BooleanSessionConfigOption", option, place)
         if self._has_switches:
             return found
         place.lose("the client has no boolean options; a choice of two is offered", option, "carried")
-        names = [{"value": ON[True], "name": "On"}, {"value": ON[False], "name": "Off"}]
-        now = ON[option.get("currentValue") is True]
+        names = [{"value": SWITCH_VALUES[True], "name": "On"}, {"value": SWITCH_VALUES[False], "name": "Off"}]
+        now = SWITCH_VALUES[option.get("currentValue") is True]
         return with_original({**found, "type": "select", "currentValue": now, "options": names}, option)
 
     def _terminal_method(self, method: Json, place: Place) -> Json:
-        found: Json = self.by_row("AuthMethodTerminal", method, place)
+        found: Json = self.convert_row("AuthMethodTerminal", method, place)
         if isinstance(found.get("env"), list):
             variables = [as_object(one) for one in found["env"]]
             found["env"] = {one["name"]: one["value"] for one in variables}
@@ -359,26 +361,26 @@ def is_carried(update: Json) -> bool:
         case "plan_update":
             return as_object(update.get("plan")).get("type") != "items"
         case "state_update":
-            return bool(update.get("background")) or update.get("state") not in STATES
+            return bool(update.get("background")) or update.get("state") not in TURN_STATES
         case _:
-            return kind in FORMLESS or kind not in {*row.rows, *row.only_v2}  # type: ignore[union-attr]
+            return kind in CARRIED_KINDS or kind not in {*row.rows, *row.only_v2}  # type: ignore[union-attr]
 
 
-def _kept(found: dict[K, V], key: K, new: Callable[[], V], most: int = MAX_KEPT) -> V:
+def _get_or_add(found: dict[K, V], key: K, new: Callable[[], V], most: int = MAX_KEPT) -> V:
     """The value of a key, a new one where there is none; where there are more than `most`, the oldest goes."""
     if key not in found and len(found) >= most:
         del found[next(iter(found))]
     return found.setdefault(key, new())
 
 
-def _renamed(message: _Message, chunk: Json) -> Json:
+def _rename(message: _Message, chunk: Json) -> Json:
     return chunk if not message.versions else {**chunk, "messageId": f"{chunk['messageId']}~{message.versions}"}
 
 
-def _announced(call: Json, place: Place) -> Json:
+def _announce(call: Json, place: Place) -> Json:
     if "title" not in call:
         place.lose("a tool call of v1 has a title", kind="added")
-        call["title"] = call.get("name") or UNTITLED
+        call["title"] = call.get("name") or DEFAULT_TITLE
     return {**call, "sessionUpdate": "tool_call"}
 
 
@@ -386,18 +388,18 @@ def _as_text(text: str, source: Json) -> Json:
     return with_original({"type": "content", "content": {"type": "text", "text": text}}, source)
 
 
-def _changes(diff: Json) -> str:
+def _describe_changes(diff: Json) -> str:
     """A diff as people read it: its patch, else a line for each file."""
     patch = as_object(diff.get("patch")).get("text")
     if isinstance(patch, str) and patch:
-        return _fenced(patch, "diff")
+        return _fence(patch, "diff")
     return "\n".join(
         f"{one.get('operation', 'change')} {' → '.join(str(one[key]) for key in ('oldPath', 'path') if key in one)}"
         for one in map(as_object, diff.get("changes") or ())
     )
 
 
-def _fenced(text: str, language: str) -> str:
+def _fence(text: str, language: str) -> str:
     """Text as a block of Markdown that it cannot end."""
     fence = "```"
     while fence in text:

@@ -15,18 +15,18 @@ from jsonrpc_bindings.pointers import json_pointer
 
 from .losses import Place
 from .tables import TABLE
-from .walker import LOST, Json, Walker, original_of, without
+from .walker import NOTHING, Json, Walker, omit, original_of
 
-PLAN: Final = "plan"
+PLAN_ID: Final = "plan"
 """The id of the one plan that a session of v1 has."""
 MODE: Final = "mode"
 """The category, and where it is free the id, of the option that says the mode."""
-ON: Final = {True: "true", False: "false"}
+SWITCH_VALUES: Final = {True: "true", False: "false"}
 """The values of a selection that stands for a switch."""
-CHUNKS: Final = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
+CHUNK_KINDS: Final = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
 """Updates that are pieces of messages."""
-CLEARABLE: Final = ("name", "title", "kind", "status", "rawInput", "rawOutput", "_meta")
-LISTS: Final = ("content", "locations")
+CLEARABLE_FIELDS: Final = ("name", "title", "kind", "status", "rawInput", "rawOutput", "_meta")
+LIST_FIELDS: Final = ("content", "locations")
 """What null clears in a tool call of v2, and leaves as it is in v1."""
 
 
@@ -68,29 +68,29 @@ class ToV2(Walker):
     def update(self, update: Json, place: Place) -> list[Json]:
         """The updates of v2 that say the same."""
         kind = str(update.get("sessionUpdate"))
-        if kind not in CHUNKS:
+        if kind not in CHUNK_KINDS:
             self.pause()
         match kind:
             case "tool_call":
-                return [self._announced(update, place)]
+                return [self._announce(update, place)]
             case "plan":
-                plan = {"type": "items", "planId": PLAN, "entries": update.get("entries", [])}
-                return [{**without(update, "entries"), "sessionUpdate": "plan_update", "plan": plan}]
+                plan = {"type": "items", "planId": PLAN_ID, "entries": update.get("entries", [])}
+                return [{**omit(update, "entries"), "sessionUpdate": "plan_update", "plan": plan}]
             case "current_mode_update":
                 self.options.set_mode(str(update.get("currentModeId")))
-                rest = without(update, "currentModeId")
+                rest = omit(update, "currentModeId")
                 return [{**rest, "sessionUpdate": "config_option_update", "configOptions": self.options.all()}]
             case "config_option_update":
                 self.options.replace(update.get("configOptions") or (), place.at("configOptions"))
                 return [{**update, "configOptions": self.options.all()}]
             case "usage_update" if update.get("cost", 0) is None:
-                return [without(update, "cost")]
+                return [omit(update, "cost")]
             case _:
                 pass
         found = self.convert("SessionUpdate", update, place)
-        if found is LOST:
+        if found is NOTHING:
             return []
-        if kind in CHUNKS:
+        if kind in CHUNK_KINDS:
             found = {**found, "messageId": self._message(kind, update.get("messageId"))}
         elif kind == "tool_call_update":
             self._calls.add(str(update.get("toolCallId")))
@@ -104,12 +104,17 @@ class ToV2(Walker):
             self._run = kind, self.message_id()
         return self._run[1]
 
-    def _announced(self, update: Json, place: Place) -> Json:
+    def _announce(self, update: Json, place: Place) -> Json:
         """A tool call that appears. Announced again it is as it is then: what is left out goes."""
         call = str(update.get("toolCallId"))
         found = {**self._tool_call(update, place), "sessionUpdate": "tool_call_update"}
         if call in self._calls:
-            found = {**dict.fromkeys((*CLEARABLE[:-1], *LISTS)), "kind": "other", "status": "pending", **found}
+            found = {
+                **dict.fromkeys((*CLEARABLE_FIELDS[:-1], *LIST_FIELDS)),
+                "kind": "other",
+                "status": "pending",
+                **found,
+            }
         self._calls.add(call)
         return found
 
@@ -119,28 +124,32 @@ class ToV2(Walker):
             return found
 
         moved = ("loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "session")
-        found: Json = self.by_row("AgentCapabilities", without(capabilities, *moved), place)
+        found: Json = self.convert_row("AgentCapabilities", omit(capabilities, *moved), place)
         session = {
             **part("SessionCapabilities", "sessionCapabilities"),
             "prompt": part("PromptCapabilities", "promptCapabilities"),
             "mcp": part("McpCapabilities", "mcpCapabilities"),
         }
-        return {**(found if found.get("auth") else without(found, "auth")), "session": session}
+        return {**(found if found.get("auth") else omit(found, "auth")), "session": session}
 
     def _tool_call(self, update: Json, place: Place) -> Json:
-        source = {key: value for key, value in update.items() if value is not None or key not in (*CLEARABLE, *LISTS)}
-        found: Json = self.by_row("ToolCallUpdate", source, place)
+        source = {
+            key: value
+            for key, value in update.items()
+            if value is not None or key not in (*CLEARABLE_FIELDS, *LIST_FIELDS)
+        }
+        found: Json = self.convert_row("ToolCallUpdate", source, place)
         return found
 
     def _block(self, block: Any, place: Place) -> Any:
         found = original_of(block)
         known = TABLE["ContentBlock"].rows  # type: ignore[union-attr]
-        return self.by_row("ContentBlock", block, place) if found is None or found.get("type") in known else found
+        return self.convert_row("ContentBlock", block, place) if found is None or found.get("type") in known else found
 
     def _item(self, item: Any, place: Place) -> Any:
         found = original_of(item)
         if found is None or found.get("type") == "content" or not self._is_shown(found):
-            return self.by_row("ToolCallContent", item, place)
+            return self.convert_row("ToolCallContent", item, place)
         return found
 
     def _is_shown(self, item: Json) -> bool:
@@ -152,34 +161,34 @@ class ToV2(Walker):
         if self._is_shown(as_object(item)):
             return item
         place.lose("the client owns terminals in v1, the agent in v2; this one is unknown", item)
-        return LOST
+        return NOTHING
 
     def _location(self, location: Any, place: Place) -> Any:
         if as_object(location).get("line") != 0:
             return location
         place.at("line").lose("lines count from 1 in v2", 0)
-        return without(location, "line")
+        return omit(location, "line")
 
     def _option(self, option: Any, place: Place) -> Any:
         source, found = as_object(option), original_of(option)
         if found is not None and found.get("type") == "boolean" and found.get("configId") == source.get("id"):
-            return {**found, "currentValue": source.get("currentValue") == ON[True]}
+            return {**found, "currentValue": source.get("currentValue") == SWITCH_VALUES[True]}
         if source.get("type") != "select":
-            return self.by_row("SessionConfigOption", source, place)
+            return self.convert_row("SessionConfigOption", source, place)
         choices = [one for one in source.get("options") or () if as_object(one).get("options") != []]
         if not choices:
             place.at("options").lose("an option of v2 offers at least one value", option)
-            return LOST
-        return self.by_row("SessionConfigOption", {**source, "options": choices}, place)
+            return NOTHING
+        return self.convert_row("SessionConfigOption", {**source, "options": choices}, place)
 
     def _server(self, server: Any, place: Place) -> Any:
         if as_object(server).get("type") != "sse":
-            return self.by_row("McpServer", server, place)
+            return self.convert_row("McpServer", server, place)
         place.lose("v2 has no MCP servers over SSE", server)
         raise invalid_params("an MCP server over SSE cannot be used", pointer=json_pointer(place.path))
 
     def _terminal_method(self, method: Any, place: Place) -> Any:
-        found: Json = self.by_row("AuthMethodTerminal", method, place)
+        found: Json = self.convert_row("AuthMethodTerminal", method, place)
         if isinstance(found.get("env"), dict):
             found["env"] = [{"name": name, "value": value} for name, value in as_object(found["env"]).items()]
         return found
@@ -224,9 +233,9 @@ class OptionsOfV1:
         name = self.mode_option
         if name is None:
             return list(self._options)
-        values = [{**without(one, "id"), "value": one["id"]} for one in map(as_object, self._modes["availableModes"])]
+        values = [{**omit(one, "id"), "value": one["id"]} for one in map(as_object, self._modes["availableModes"])]
         option: Json = {
-            **without(self._modes, "availableModes", "currentModeId"),
+            **omit(self._modes, "availableModes", "currentModeId"),
             "configId": name,
             "name": "Mode",
             "category": MODE,

@@ -13,13 +13,13 @@ from .losses import CARRIER, Place
 
 Json: TypeAlias = "dict[str, Any]"
 Hook: TypeAlias = "Callable[[Any, Place], Any]"
-"""Converts a value in place of its row; `LOST` where nothing of it goes on."""
+"""Converts a value in place of its row; `NOTHING` where nothing of it goes on."""
 
-LOST: Final = object()
-MEANING: Final = "the other version gives this a meaning of its own"
+NOTHING: Final = object()
+CONFLICT: Final = "the other version gives this a meaning of its own"
 
 
-def without(source: Mapping[str, Any], *keys: str) -> Json:
+def omit(source: Mapping[str, Any], *keys: str) -> Json:
     """An object without some of its fields."""
     return {key: value for key, value in source.items() if key not in keys}
 
@@ -94,18 +94,18 @@ class Walker:
         self._hooks = hooks
 
     def convert(self, name: str, value: Any, place: Place) -> Any:
-        """A value, or each item of a list, in the other version. `LOST`: nothing of it goes on; in a list it is left out."""
+        """A value, or each item of a list, in the other version. `NOTHING`: nothing of it goes on; in a list it is left out."""
         if is_array(value):
             items = [self.convert(name, one, place.at(index)) for index, one in enumerate(value)]
-            return [one for one in items if one is not LOST]
+            return [one for one in items if one is not NOTHING]
         hook = self._hooks.get(name)
-        return self.by_row(name, value, place) if hook is None else hook(value, place)
+        return self.convert_row(name, value, place) if hook is None else hook(value, place)
 
-    def by_row(self, name: str, value: Any, place: Place) -> Any:
+    def convert_row(self, name: str, value: Any, place: Place) -> Any:
         """As `convert`, without hooks for the value itself."""
         match self._table.get(name), value:
             case Flag(), _ if self.version == 2:
-                return {} if value is True else LOST
+                return {} if value is True else NOTHING
             case Flag(), _:
                 place.lose_fields(as_object(value))
                 return isinstance(value, dict)
@@ -127,7 +127,7 @@ class Walker:
         strange = {*renamed.values(), *(key for key, why in others.items() if why or not to_v2)} - renamed.keys()
         for key, value in source.items():
             if key in strange:
-                place.at(key).lose(MEANING, value)
+                place.at(key).lose(CONFLICT, value)
             elif own.get(key):
                 if _says_something(value):
                     place.at(key).lose(own[key], value)
@@ -135,7 +135,7 @@ class Walker:
                 new = renamed.get(key, key)
                 name = row.fields.get(key if to_v2 else new)
                 found = value if name is None else self.convert(name, value, place.at(key))
-                if found is not LOST:
+                if found is not NOTHING:
                     yield new, found
 
     def _variant(self, name: str, row: Union, source: Json, place: Place) -> Any:
@@ -146,14 +146,14 @@ class Walker:
             if f"{name}?" in self._hooks:
                 return self._hooks[f"{name}?"](source, place)
             place.lose(row.lost, source)
-            return LOST
+            return NOTHING
         if known is None and tag in row.only_v2:
-            place.lose(MEANING, source)
-            return LOST
+            place.lose(CONFLICT, source)
+            return NOTHING
         found = source if known is None else self.convert(known, source, place)
         if row.default is None or not isinstance(found, dict):
             return found
-        rest = without(cast("Json", found), row.tag)
+        rest = omit(cast("Json", found), row.tag)
         return {row.tag: tag, **rest} if to_v2 or tag != row.default else rest
 
     def _word(self, row: Values, value: str, place: Place) -> Any:
@@ -162,7 +162,7 @@ class Walker:
         near = row.near.get(value, row.other)
         if near is None:
             place.lose(f"v1 has no {value!r} here", value)
-            return LOST
+            return NOTHING
         place.lose(f"v1 has no {value!r} here; {near!r} is sent instead", value, "changed")
         return near
 
