@@ -278,3 +278,16 @@ def test_a_message_without_an_id_gets_none_that_the_agent_uses_itself() -> None:
     (named,) = walker.update({**chunk, "messageId": "message_1"}, at)
     (first,), (second,) = walker.update(chunk, at), walker.update(chunk, at)
     assert named["messageId"] == "message_1" != first["messageId"] == second["messageId"]
+
+
+def test_the_tool_calls_of_an_agent_of_v1_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_session.codec.walker.MAX_KEPT", 3)
+    walker, (_, at) = ToV2(), place()
+    for number in range(5):
+        walker.update({"sessionUpdate": "tool_call", "toolCallId": f"c{number}", "title": "T"}, at)
+
+    def is_known(call: str) -> bool:
+        (update,) = walker.update({"sessionUpdate": "tool_call", "toolCallId": call, "title": "T"}, at)
+        return "locations" in update
+
+    assert (is_known("c4"), is_known("c0")) == (True, False)

@@ -11,7 +11,7 @@ from acp_bindings import NotAdvertised, PeerError, RequestError, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.codec import AgentAsV1, AgentAsV2
+from acp_session.adapter import AgentAsV1, AgentAsV2
 from acp_session.codec.interfaces import AgentInterface, ClientInterface
 from acp_session.services import Local
 from adapter.programs import ME1, ME2, Agent1, Agent2, Client1, Client2, run, words

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 import pytest
 
-from acp_session.codec import AgentAsV1, AgentAsV2
+from acp_session.adapter import AgentAsV1, AgentAsV2
 from acp_session.codec.agent_as_v1 import SHARED_METHODS, ClientForV2
 from acp_session.codec.agent_as_v2 import ClientForV1
 from acp_session.codec.tables import METHODS, ONLY_V1, ONLY_V2, TABLE

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 from acp_bindings import v1, v2
 
-from acp_session.codec import Losses
+from acp_session.adapter import Losses
 from acp_session.codec.to_v1 import ToV1
 from acp_session.codec.to_v2 import ToV2
 from acp_session.codec.user_requests import permission_to_v1, permission_to_v2

@@ -20,8 +20,9 @@ from acp_bindings.v2 import peers as peers2
 from jsonrpc_bindings.peers import Options, Transport
 
 from .background import run_beside
-from .codec import CARRIER, AgentAsV1, AgentAsV2, Kind, Loss, Losses, OnLoss
-from .codec.agent_as_v2 import ACCEPT_TIMEOUT
+from .codec.agent_as_v1 import AgentAsV1
+from .codec.agent_as_v2 import ACCEPT_TIMEOUT, AgentAsV2
+from .codec.losses import CARRIER, Kind, Loss, Losses, OnLoss
 from .services import Local
 
 __all__ = ["CARRIER", "AgentAsV1", "AgentAsV2", "Kind", "Local", "Loss", "Losses", "OnLoss", "as_v1", "as_v2"]

@@ -1,15 +1,4 @@
-"""The client that an author writes: what the user sees, and what the user lets an agent do.
-
-    class MyClient(Client):
-        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
-            return await choose_in_a_dialog(request.title, request.options)
-
-    async with spawn_agent(["my-agent"], MyClient(allowed_roots=["/srv/app"])) as agent:
-        session = await agent.new_session("/srv/app")
-        result = await session.prompt("Fix the test")
-
-Override what you need. A method that is overridden is advertised to the agent, and its answer is sent.
-"""
+"""The client that an author writes: what the user sees, and what the user lets an agent do."""
 
 from __future__ import annotations
 
@@ -39,7 +28,8 @@ FORM: Final[frozenset[ElicitationMode]] = frozenset({"form"})
 
 
 class Client:
-    """A client of agents that speak v1 or v2. One object may serve many connections.
+    """A client of agents that speak v1 or v2. Override what you need: it is advertised, and wins over what is built in. One object may
+    serve many connections.
 
     `allowed_roots`: the directories that the user lets agents use, each with all that lies in it. `info`: what the agent is told about
     the client. `files` and `terminals`: the policies for an agent of v1 that asks its client for them; `None` offers none. `backend` keeps

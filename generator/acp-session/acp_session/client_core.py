@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from acp_workspace.terminals import TerminalEvent
     from jsonrpc_bindings.connection import Connection
 
-    from .codec import AgentAsV2
+    from .codec.agent_as_v2 import AgentAsV2
 
 T = TypeVar("T")
 

@@ -1,8 +1,5 @@
 """A client and the agent that it starts, or that it meets in this process or at a transport; `initialize` chooses the version.
 
-    async with spawn_agent(["my-agent"], MyClient(allowed_roots=["/srv/app"])) as agent:
-        session = await agent.new_session("/srv/app")
-
 The client asks for the newest version of those it is told, in the fields of both, so that an agent of v1 finds what it looks for. Where the
 agent answers with an error, the client asks again for v1.
 
@@ -30,9 +27,9 @@ from .agent_connection import AgentConnection
 from .arguments import refuse_text, require_instance
 from .background import run_beside
 from .client_core import ClientCore
-from .codec import AgentAsV2, Losses
+from .codec.agent_as_v2 import AgentAsV2
 from .codec.handshakes import request_to_v1
-from .codec.losses import log_loss
+from .codec.losses import Losses, log_loss
 from .handshake import VERSIONS, InitializedTransport, validate_versions
 
 if TYPE_CHECKING:

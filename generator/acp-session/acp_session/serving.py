@@ -17,7 +17,7 @@ from jsonrpc_bindings.stdio import Own
 from .agent import Agent
 from .agent_core import AgentCore
 from .arguments import require_instance
-from .codec import AgentAsV1
+from .codec.agent_as_v1 import AgentAsV1
 from .codec.losses import log_loss
 from .handshake import VERSIONS, Negotiation, VersionTransport, validate_versions
 

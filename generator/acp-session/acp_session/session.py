@@ -20,7 +20,6 @@ from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import RootSet
 from jsonrpc_bindings import UnsetType
-from jsonrpc_bindings.tail import Tail
 
 from .background import Background, retrieve_exception
 from .codec.interfaces import ClientInterface
@@ -28,13 +27,12 @@ from .modes import MODE, Mode, mode_option, modes_of, with_value
 from .prompts import TurnQueue
 from .services import Services
 from .store import Store, StoredSession
+from .transcript import TerminalState
 
 LOG: Final = logging.getLogger("acp_session")
 
 MAX_HISTORY: Final = 100_000
 """Updates of a session that are kept; the oldest go first."""
-MAX_OUTPUT: Final = 1024 * 1024
-"""Bytes of a terminal's output that the history keeps; the oldest go first."""
 MESSAGE_KINDS: Final = ("agent_message_chunk", "agent_thought_chunk", "state_update")
 """The kinds of updates after which a message goes on."""
 FINAL_STATUSES: Final = ("completed", "failed", "cancelled")
@@ -112,7 +110,7 @@ class Session:
         self._pending: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
-        self._outputs: dict[str, Tail] = {}
+        self._terminals: dict[str, TerminalState] = {}
         self._late = Background()
 
     def __repr__(self) -> str:
@@ -282,16 +280,12 @@ class Session:
 
     async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
         """Send what a terminal shows. The history has its command, then its end with the last of the output."""
-        output = self._outputs.setdefault(update.terminal_id, Tail(MAX_OUTPUT))
-        if isinstance(update, v2.TerminalOutputChunk):
-            output.add(base64.b64decode(update.data))
-        elif isinstance(update.output, v2.TerminalOutput):
-            output = self._outputs[update.terminal_id] = Tail(MAX_OUTPUT)
-            output.add(base64.b64decode(update.output.data))
-        elif isinstance(update.exit_status, v2.TerminalExitStatus):
-            del self._outputs[update.terminal_id]
-            self._keep(update.__replace__(output=_terminal_output(output)))
-        else:
+        terminal = self._terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id))
+        terminal.apply(update)
+        if isinstance(update, v2.TerminalUpdate) and isinstance(update.exit_status, v2.TerminalExitStatus):
+            del self._terminals[update.terminal_id]
+            self._keep(update.__replace__(output=_output_of(terminal)))
+        elif isinstance(update, v2.TerminalUpdate) and update.output is UNSET:
             self._keep(update.__replace__(capabilities=None))
         with suppress(ConnectionError):  # nobody listens any more
             await self._send(update)
@@ -408,7 +402,7 @@ class Session:
         known = {id(one) for one in history}
         self._pending = [one for one in self._pending or () if id(one) not in known and not isinstance(one, shown)]
         outputs = [
-            v2.TerminalUpdate(terminal_id=id_, output=_terminal_output(one)) for id_, one in self._outputs.items()
+            v2.TerminalUpdate(terminal_id=one.terminal_id, output=_output_of(one)) for one in self._terminals.values()
         ]
         for update in (*history, *outputs):
             await self._deliver(update)
@@ -560,8 +554,8 @@ def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
     return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **named)
 
 
-def _terminal_output(output: Tail) -> v2.TerminalOutput:
-    return v2.TerminalOutput(data=base64.b64encode(output.text.encode()).decode())
+def _output_of(terminal: TerminalState) -> v2.TerminalOutput:
+    return v2.TerminalOutput(data=base64.b64encode(terminal.output).decode())
 
 
 class SessionLog(logging.LoggerAdapter[logging.Logger]):

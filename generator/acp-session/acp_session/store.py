@@ -1,9 +1,4 @@
-"""Where an agent keeps its sessions: in memory, or in files that outlast the program.
-
-    agent = Notes(store=FileStore("~/.local/share/notes"))
-
-A store of your own has the four coroutines of `Store`.
-"""
+"""Where an agent keeps its sessions: in memory, in files that outlast the program, or in a store of its author's own."""
 
 from __future__ import annotations
 

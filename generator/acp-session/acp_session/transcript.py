@@ -1,8 +1,5 @@
 """What a session looks like to its user: computed from the updates of the agent, as typed data.
 
-    transcript.apply(notification.update)
-    for entry in transcript.entries: ...
-
 Updates change what they name by its id: what is left out stays, null clears, a value replaces, pieces are added.
 
 Sources: the pages of v2 on prompts, content, tool calls, plans, commands, configuration; the RFDs on terminal output, message updates.
@@ -109,8 +106,17 @@ class TerminalState:
         """Whether the client may stop what runs here."""
         return self.capabilities is not None and self.capabilities.cancel is not None
 
-    def add_output(self, data: str) -> bool:
-        """Add output in base64; whether it is that."""
+    def apply(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> bool:
+        """Take an update in; whether its output is base64."""
+        data = getattr(update, "data", "")
+        if isinstance(update, v2.TerminalUpdate):
+            for name in _TERMINAL:
+                if getattr(update, name) is not UNSET:
+                    setattr(self, name, getattr(update, name))
+            if update.output is not UNSET:
+                self.output.clear()
+                self.truncated = False
+                data = "" if update.output is None else update.output.data
         try:
             self.output += base64.b64decode(data, validate=True)
         except ValueError:
@@ -312,18 +318,7 @@ class Transcript:
 
     def _update_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
         found = self.terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id))
-        data = ""
-        if isinstance(update, v2.TerminalOutputChunk):
-            data = update.data
-        else:
-            for name in _TERMINAL:
-                if getattr(update, name) is not UNSET:
-                    setattr(found, name, getattr(update, name))
-            if update.output is not UNSET:
-                found.output.clear()
-                found.truncated = False
-                data = "" if update.output is None else update.output.data
-        self.malformed += not found.add_output(data)
+        self.malformed += not found.apply(update)
         words = sum(len(word) for word in (found.terminal_id, found.command, found.cwd) if word)
         parts = (found.exit_status, found.size, found.capabilities)
         size = len(found.output) + words + sum(map(_size, filter(None, parts)))

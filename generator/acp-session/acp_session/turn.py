@@ -1,11 +1,5 @@
 """A turn of an agent: what the user said, and what the agent says, shows, asks and does until it ends.
 
-    async def on_prompt(self, turn: Turn) -> str:
-        async with turn.tool_call("Write note.txt", kind="edit", content=[Diff("note.txt", None, "tide")]) as call:
-            if await call.request_permission():
-                await turn.write_text_file("note.txt", "tide")
-        return "end_turn"
-
 Relative paths count from the working directory of the session. What the client did not advertise raises `NotAdvertised` before anything is
 sent; what it refuses raises `PeerError`, and an answer that is not valid `InvalidMessage`.
 

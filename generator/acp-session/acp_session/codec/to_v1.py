@@ -9,20 +9,21 @@ Sources: the pages of both versions on prompts, tool calls, plans, commands, con
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
+
+from acp_bindings import v2
 
 from acp_session.diffs import as_object, diff_to_v1
-from jsonrpc_bindings.tail import Tail
+from acp_session.transcript import TerminalState
 
 from .losses import CARRIER, Place
 from .tables import TABLE
 from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, MODE, SWITCH_VALUES
-from .walker import Json, Walker, omit, with_original
+from .walker import Json, Walker, get_or_add, omit, with_original
 
 CARRIER_METHOD: Final = f"_{CARRIER}/session/update"
 """The notification that carries an update of v2 to those who know it."""
@@ -33,17 +34,10 @@ CARRIED_KINDS: Final = frozenset(
 TURN_STATES: Final = frozenset({"running", "requires_action", "idle"})
 """States that follow from the turns of v1."""
 DEFAULT_TITLE: Final = "Tool call"
-MAX_KEPT: Final = 10_000
-"""Messages, tool calls and plans of a session that are kept; the oldest go first."""
 MAX_TERMINALS: Final = 64
 """Terminals whose output is kept."""
-MAX_OUTPUT: Final = 1024 * 1024
-"""Bytes of output of a terminal that are kept; the oldest go first."""
 MIN_NEWS: Final = 1024
 """Bytes of new output that are worth sending a terminal again."""
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 @dataclass(slots=True)
@@ -60,48 +54,38 @@ class _Call:
     known: set[str] = field(default_factory=set[str])
 
 
+@dataclass(slots=True)
 class _Terminal:
-    """A terminal of the agent as text: its command, the end of its output, how it ended."""
+    """A terminal of the agent, and how many bytes of its output were sent, and are new since."""
 
-    def __init__(self) -> None:
-        self._command = ""
-        self._output = Tail(MAX_OUTPUT)
-        self._exit: Json | None = None
-        self._size = self._sent = self._new = 0
-        self._is_changed = False
+    state: TerminalState
+    sent: int = 0
+    new: int = 0
+    is_changed: bool = False
 
     def apply(self, update: Json) -> None:
         """Take in a `terminal_update` or a `terminal_output_chunk`."""
-        self._is_changed |= not update.keys().isdisjoint(("output", "command", "exitStatus"))
-        if "output" in update:
-            self._output, self._size = Tail(MAX_OUTPUT), 0
-        for data in (update.get("data"), as_object(update.get("output")).get("data")):
-            try:
-                piece = base64.b64decode(data or "", validate=True)
-            except ValueError:
-                piece = b"[output that is not base64]"
-            self._output.add(piece)
-            self._new += len(piece)
-            self._size = min(self._size + len(piece), MAX_OUTPUT)
-        if "command" in update:
-            self._command = str(update["command"] or "")
-        if "exitStatus" in update:
-            self._exit = as_object(update["exitStatus"]) if update["exitStatus"] is not None else None
+        before = 0 if "output" in update else len(self.state.output)
+        if not self.state.apply(v2.decode_as(v2.SessionUpdate, update)):
+            self.state.output += b"[output that is not base64]"
+        self.new += max(0, len(self.state.output) - before) or len(update.get("data", ""))
+        self.is_changed |= not update.keys().isdisjoint(("output", "command", "exitStatus"))
 
     def has_news(self, *, is_last: bool = False) -> bool:
         """Whether enough has changed to be sent: output that grows is sent again when there is half as much more, and at last."""
-        return self._is_changed or self._new >= (1 if is_last else max(MIN_NEWS, self._sent // 2))
+        return self.is_changed or self.new >= (1 if is_last else max(MIN_NEWS, self.sent // 2))
 
     def mark_sent(self) -> None:
         """Note that the text is sent."""
-        self._sent, self._new, self._is_changed = self._size, 0, False
+        self.sent, self.new, self.is_changed = len(self.state.output), 0, False
 
     @property
     def text(self) -> str:
         """Command, output and end, a line each; bytes that are no UTF-8 are replaced."""
-        lines = [f"$ {self._command}" if self._command else "", self._output.text.removesuffix("\n")]
-        if self._exit is not None:
-            code, signal = self._exit.get("exitCode"), self._exit.get("signal")
+        state, status = self.state, self.state.exit_status
+        lines = [f"$ {state.command}" if state.command else "", state.text.removesuffix("\n")]
+        if status is not None:
+            code, signal = status.exit_code, status.signal
             lines.append(f"[ended{f' with {code}' if code is not None else ''}{f' by {signal}' if signal else ''}]")
         return "\n".join(filter(None, lines))
 
@@ -146,7 +130,7 @@ class ToV1(Walker):
         kind = str(update.get("sessionUpdate"))
         match kind:
             case _ if kind in CHUNK_KINDS:
-                message = _get_or_add(self._messages, (kind, str(update.get("messageId"))), _Message)
+                message = get_or_add(self._messages, (kind, str(update.get("messageId"))), _Message)
                 message.digests.append(_digest(update.get("content")))
                 return [_rename(message, self.convert("SessionUpdate", update, place))]
             case "user_message" | "agent_message" | "agent_thought":
@@ -157,7 +141,7 @@ class ToV1(Walker):
                 return [self._tool_call_chunk(update, place)]
             case "terminal_update" | "terminal_output_chunk":
                 name = str(update.get("terminalId"))
-                terminal = _get_or_add(self._terminals, name, _Terminal, MAX_TERMINALS)
+                terminal = get_or_add(self._terminals, name, lambda: _Terminal(TerminalState(name)), MAX_TERMINALS)
                 terminal.apply(update)
                 return self._show(name, terminal, place) if terminal.has_news() else []
             case "plan_update":
@@ -180,7 +164,7 @@ class ToV1(Walker):
 
     def _message(self, kind: str, update: Json, place: Place) -> list[Json]:
         """A message as a whole: what is new in it, piece by piece. One that says something else now is sent as another message."""
-        message = _get_or_add(self._messages, (kind, str(update.get("messageId"))), _Message)
+        message = get_or_add(self._messages, (kind, str(update.get("messageId"))), _Message)
         if "content" not in update:
             place.lose_fields(update, "sessionUpdate", "messageId")
             return []
@@ -202,7 +186,7 @@ class ToV1(Walker):
 
     def tool_call(self, update: Json, place: Place) -> Json:
         """A tool call as it stands in an update or a request for permission; it is kept, so that later updates are whole."""
-        call = _get_or_add(self._calls, str(update.get("toolCallId")), _Call)
+        call = get_or_add(self._calls, str(update.get("toolCallId")), _Call)
         source: Json = {key: [] if value is None and key in LIST_FIELDS else value for key, value in update.items()}
         for key in CLEARABLE_FIELDS:
             if key in source and source[key] is None:
@@ -224,7 +208,7 @@ class ToV1(Walker):
         """A tool call whose content grows: v1 is sent all of it."""
         call_id = str(update.get("toolCallId"))
         is_new = call_id not in self._calls
-        call = _get_or_add(self._calls, call_id, _Call)
+        call = get_or_add(self._calls, call_id, _Call)
         call.content.append(update.get("content"))
         if update.get("_meta"):
             place.at("_meta").lose("v1 has no content chunks", update["_meta"])
@@ -253,7 +237,7 @@ class ToV1(Walker):
             return None
         name = str(plan.get("planId"))
         steps = self.convert("PlanEntry", list(plan.get("entries") or ()), at.at("entries"))
-        _get_or_add(self._plans, name, list[Json])[:] = steps
+        get_or_add(self._plans, name, list[Json])[:] = steps
         if len(self._plans) > 1:
             at.at("planId").lose("a session of v1 has one plan; it holds the steps of all plans", name, "changed")
         at.lose_fields(plan, "type", "planId", "entries")
@@ -364,13 +348,6 @@ def is_carried(update: Json) -> bool:
             return bool(update.get("background")) or update.get("state") not in TURN_STATES
         case _:
             return kind in CARRIED_KINDS or kind not in {*row.rows, *row.only_v2}  # type: ignore[union-attr]
-
-
-def _get_or_add(found: dict[K, V], key: K, new: Callable[[], V], most: int = MAX_KEPT) -> V:
-    """The value of a key, a new one where there is none; where there are more than `most`, the oldest goes."""
-    if key not in found and len(found) >= most:
-        del found[next(iter(found))]
-    return found.setdefault(key, new())
 
 
 def _rename(message: _Message, chunk: Json) -> Json:

@@ -15,7 +15,7 @@ from jsonrpc_bindings.pointers import json_pointer
 
 from .losses import Place
 from .tables import TABLE
-from .walker import NOTHING, Json, Walker, omit, original_of
+from .walker import NOTHING, Json, Walker, get_or_add, omit, original_of
 
 PLAN_ID: Final = "plan"
 """The id of the one plan that a session of v1 has."""
@@ -54,7 +54,7 @@ class ToV2(Walker):
         self._prefix = secrets.token_hex(4)
         self._messages = 0
         self._run: tuple[str, str] | None = None
-        self._calls: set[str] = set()
+        self._calls: dict[str, None] = {}
 
     def message_id(self) -> str:
         """An id for a message that has none, and that the agent does not use itself."""
@@ -93,7 +93,7 @@ class ToV2(Walker):
         if kind in CHUNK_KINDS:
             found = {**found, "messageId": self._message(kind, update.get("messageId"))}
         elif kind == "tool_call_update":
-            self._calls.add(str(update.get("toolCallId")))
+            get_or_add(self._calls, str(update.get("toolCallId")), lambda: None)
         return [found]
 
     def _message(self, kind: str, message_id: object) -> str:
@@ -109,13 +109,9 @@ class ToV2(Walker):
         call = str(update.get("toolCallId"))
         found = {**self._tool_call(update, place), "sessionUpdate": "tool_call_update"}
         if call in self._calls:
-            found = {
-                **dict.fromkeys((*CLEARABLE_FIELDS[:-1], *LIST_FIELDS)),
-                "kind": "other",
-                "status": "pending",
-                **found,
-            }
-        self._calls.add(call)
+            defaults = {**dict.fromkeys((*CLEARABLE_FIELDS[:-1], *LIST_FIELDS)), "kind": "other", "status": "pending"}
+            found = defaults | found
+        get_or_add(self._calls, call, lambda: None)
         return found
 
     def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
@@ -133,11 +129,8 @@ class ToV2(Walker):
         return {**(found if found.get("auth") else omit(found, "auth")), "session": session}
 
     def _tool_call(self, update: Json, place: Place) -> Json:
-        source = {
-            key: value
-            for key, value in update.items()
-            if value is not None or key not in (*CLEARABLE_FIELDS, *LIST_FIELDS)
-        }
+        nullable = (*CLEARABLE_FIELDS, *LIST_FIELDS)
+        source = {key: value for key, value in update.items() if value is not None or key not in nullable}
         found: Json = self.convert_row("ToolCallUpdate", source, place)
         return found
 

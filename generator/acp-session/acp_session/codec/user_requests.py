@@ -21,12 +21,11 @@ from jsonrpc_bindings.connection import Connection
 
 from .losses import Place
 from .messages import decode_v1, decode_v2
+from .tables import TABLE
 from .to_v1 import ToV1
 from .to_v2 import ToV2
 from .walker import CONFLICT, Json, omit, with_original
 
-KINDS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
-"""The kinds of options that v1 has."""
 PROMPT: Final = ("title", "description", "subject")
 """What only v2 says in a request for permission."""
 
@@ -43,13 +42,13 @@ def permission_to_v2(params: v1.RequestPermissionRequest, walker: ToV2, place: P
         if one["optionId"] in options:
             place.at("options", index, "optionId").lose("in v2 the id of an option is used once", one)
         options.setdefault(one["optionId"], one)
-    made: Json = {
+    found: Json = {
         **omit(body, "toolCall", *PROMPT),
         "title": title_of(call.get("title")),
         "subject": {"type": "tool_call", "toolCall": call},
         "options": list(options.values()),
     }
-    return decode_v2(v2.RequestPermissionRequest, made, place)
+    return decode_v2(v2.RequestPermissionRequest, found, place)
 
 
 def permission_to_v1(params: v2.RequestPermissionRequest, walker: ToV1, place: Place) -> v1.RequestPermissionRequest:
@@ -67,8 +66,8 @@ def permission_to_v1(params: v2.RequestPermissionRequest, walker: ToV1, place: P
         case "command":
             own = subject["command"]
             call_id = subject.get("toolCallId") or _synthesize_id(body)
-            given = {"command": own, "cwd": subject["cwd"]}
-            call = {"toolCallId": call_id, "kind": "execute", "rawInput": given}
+            raw_input = {"command": own, "cwd": subject["cwd"]}
+            call = {"toolCallId": call_id, "kind": "execute", "rawInput": raw_input}
             place.at("subject").lose_fields(subject, "type", "toolCallId", "command", "cwd")
         case kind:
             call = {"toolCallId": _synthesize_id(body)}
@@ -82,20 +81,19 @@ def permission_to_v1(params: v2.RequestPermissionRequest, walker: ToV1, place: P
         call = {**call, "title": title or GENERIC_TITLE}
     if "toolCall" in body:
         place.at("toolCall").lose(CONFLICT, body["toolCall"])
-    options: list[Json] = []
+    known = TABLE["PermissionOptionKind"].known  # type: ignore[union-attr]
+    options = [one for one in body["options"] if one["kind"] in known]
     for index, one in enumerate(body["options"]):
-        if one["kind"] in KINDS:
-            options.append(one)
-        else:
+        if one not in options:
             place.at("options", index).lose("v1 has no option of this kind", one)
     if not options:
         raise invalid_params("none of the options can be offered to a client of v1", pointer="/options")
-    made: Json = {
+    found: Json = {
         **omit(body, "toolCall", *PROMPT),
         "toolCall": walker.convert("ToolCallUpdate", call, place.at("subject", "toolCall")),
         "options": options,
     }
-    return decode_v1(v1.RequestPermissionRequest, made, place)
+    return decode_v1(v1.RequestPermissionRequest, found, place)
 
 
 def _synthesize_id(body: Json) -> str:

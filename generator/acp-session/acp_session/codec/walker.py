@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from acp_session.diffs import as_object
 from jsonrpc_bindings.json_types import is_array
 
 from .losses import CARRIER, Place
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 Json: TypeAlias = "dict[str, Any]"
 Hook: TypeAlias = "Callable[[Any, Place], Any]"
 """Converts a value in place of its row; `NOTHING` where nothing of it goes on."""
 
+MAX_KEPT: Final = 10_000
+"""Messages, tool calls and plans of a session that are kept; the oldest go first."""
 NOTHING: Final = object()
 CONFLICT: Final = "the other version gives this a meaning of its own"
 
@@ -22,6 +27,13 @@ CONFLICT: Final = "the other version gives this a meaning of its own"
 def omit(source: Mapping[str, Any], *keys: str) -> Json:
     """An object without some of its fields."""
     return {key: value for key, value in source.items() if key not in keys}
+
+
+def get_or_add(found: dict[K, V], key: K, new: Callable[[], V], most: int | None = None) -> V:
+    """The value of a key, a new one where there is none; where there are more than `most`, the oldest goes."""
+    if key not in found and len(found) >= (MAX_KEPT if most is None else most):
+        del found[next(iter(found))]
+    return found.setdefault(key, new())
 
 
 def with_original(source: Mapping[str, Any], original: Mapping[str, Any]) -> Json:
