@@ -93,7 +93,7 @@ class AgentConnection:
         additional_directories: Sequence[Folder] = (),
         mcp_servers: Sequence[v2.McpServer] = (),
     ) -> ClientSession:
-        """As `load_session`, and nothing is told again; what is known of the session stays."""
+        """As `load_session`, without a replay; what is known of the session stays."""
         return await self._core.resume_session(session_id, cwd, additional_directories, mcp_servers, is_load=False)
 
     async def fork_session(

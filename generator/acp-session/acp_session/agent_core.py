@@ -78,7 +78,7 @@ class AgentCore(peers.Agent):
 
     @property
     def connection_to_client(self) -> ClientConnection:
-        """What hooks are told of the connection."""
+        """The connection, as hooks get it."""
         if self._peer is None:
             raise RequestError(INVALID_REQUEST, "`initialize` must come first")
         return self._peer

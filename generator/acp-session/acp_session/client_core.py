@@ -217,7 +217,7 @@ class ClientCore(peers2.Client):
     async def resume_session(
         self, session_id: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, is_load: bool
     ) -> ClientSession:
-        """Take up a session, and on load have the conversation told again. Its roots change if the agent agrees; one change at a time."""
+        """Open a stored session, and on load have it replayed. Its roots change if the agent agrees; one change at a time."""
         if not (self.can_load if is_load else self._can_resume):
             method, path = ("load", "loadSession") if is_load else ("resume", "sessionCapabilities.resume")
             raise NotAdvertised(f"session/{method}", f"agent:agentCapabilities.{path}")

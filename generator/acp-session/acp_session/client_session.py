@@ -39,7 +39,7 @@ PromptContent: TypeAlias = "str | v2.ContentBlock | Sequence[str | v2.ContentBlo
 
 
 class FollowsRoots(Protocol):
-    """What is told of the roots of a session whenever they change, such as `RootsProvider` for MCP servers; `None` at its end."""
+    """What follows the roots of a session whenever they change, such as `RootsProvider` for MCP servers; `None` at its end."""
 
     async def follow(self, roots: RootSet | None) -> object:
         """Take the roots as they are now; `None`: the session has ended."""

@@ -1,6 +1,6 @@
 """A client and the agent that it starts, or that it meets in this process or at a transport; `initialize` chooses the version.
 
-The client asks for the newest version of those it is told, in the fields of both, so that an agent of v1 finds what it looks for. Where the
+The client asks for the newest of its versions, in the fields of both, so that an agent of v1 finds what it looks for. Where the
 agent answers with an error, the client asks again for v1.
 
 Sources: the pages of v1 and v2 on initialization; the schema of v2 (`InitializeResponse`).

@@ -517,7 +517,7 @@ class Session:
         with suppress(ConnectionError):
             for update in updates:
                 await self._send(update)
-            # the client may have cancelled before it was told of the end
+            # the client may have cancelled before it knew of the end
             await self._send_state("idle", **(CANCELLED if self._stop_event.is_set() else reason))
 
     def end_calls(

@@ -233,7 +233,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             end = {"stopReason": "cancelled"}
         finally:
             session.prompts.remove(content)
-        if session.cancellations != cancellations:  # before anybody was told of the end
+        if session.cancellations != cancellations:  # before anybody knew of the end
             end = {"stopReason": "cancelled"}
         reason = end.get("stopReason")
         if reason == "error":
