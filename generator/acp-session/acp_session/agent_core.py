@@ -14,15 +14,14 @@ import json
 import secrets
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from acp_bindings import UNSET, RequestError, Unknown, v2
 from acp_bindings.v2 import peers
 
 from acp_workspace.errors import INVALID_PARAMS, NOT_FOUND, REFUSED, invalid_params
 from acp_workspace.scope import parse_scope
-from acp_workspace.workspace import AgentWorkspace, LifecycleRequest, RootSet
-from jsonrpc_bindings import UnsetType
+from acp_workspace.workspace import AgentWorkspace, RootSet
 from jsonrpc_bindings.errors import INVALID_REQUEST
 
 from .agent import Agent
@@ -40,16 +39,8 @@ PAGE_SIZE: Final = 100
 T = TypeVar("T")
 
 
-class OpeningRequest(LifecycleRequest, Protocol):
-    """The params of a request that opens a session."""
-
-    @property
-    def mcp_servers(self) -> Sequence[v2.McpServer] | UnsetType:
-        """The MCP servers of the session."""
-        ...
-
-
-P = TypeVar("P", bound=OpeningRequest)
+R = TypeVar("R", v2.LoadSessionRequest, v2.ResumeSessionRequest)
+P = TypeVar("P", v2.NewSessionRequest, v2.LoadSessionRequest, v2.ResumeSessionRequest, v2.ForkSessionRequest)
 Hook: TypeAlias = "Callable[[Session], Coroutine[Any, Any, None]]"
 
 
@@ -275,7 +266,7 @@ class AgentCore(peers.Agent):
         self._background.start(session.finish_opening(is_new=True))
         return session
 
-    async def _reopen(self, params: v2.LoadSessionRequest | v2.ResumeSessionRequest, *, is_replayed: bool) -> Session:
+    async def _reopen(self, params: R, *, is_replayed: bool) -> Session:
         """A session that is there, with the roots and MCP servers of a request."""
         session_id = params.session_id
         async with self.agent.lock(session_id):

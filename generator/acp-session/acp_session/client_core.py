@@ -201,7 +201,8 @@ class ClientCore(peers2.Client):
             async with self.roots.open_session(roots) as establish:
                 result = await self.request(method, params)
                 transcript = Transcript()
-                if known is not None and not _replays(self._early.get(result.session_id, ())):
+                early, said = self._early.get(result.session_id, ()), v2.UserMessage | v2.UserMessageChunk
+                if known is not None and not any(isinstance(update, said) for update in early):  # it replays nothing
                     transcript = known.fork()
                 session = self._begin(result.session_id, establish, result, transcript)
         finally:
@@ -427,11 +428,6 @@ def _as_value_error(error: RequestError) -> ValueError:
     """What a caller did wrong, where the workspace refuses a directory."""
     path = as_object(error.data).get("path")
     return ValueError(error.message if path is None else f"{error.message}: {path}")
-
-
-def _replays(updates: Sequence[v2.SessionUpdate]) -> bool:
-    """Whether the agent tells the conversation again."""
-    return any(isinstance(update, v2.UserMessage | v2.UserMessageChunk) for update in updates)
 
 
 class OverridableServices(LocalServices):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
@@ -16,6 +16,7 @@ from .losses import Losses, OnLoss, Place
 from .walker import Json, omit
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 MAX_UNUSED: Final = 100
 """Sessions that are kept although they were not opened here."""
@@ -94,22 +95,8 @@ class Relay(Side):
         await self.far.extension_notification(method, params)
 
 
-class CodecSession(Protocol):
-    """A session of the codec."""
-
-    id: str
-
-    @property
-    def is_used(self) -> bool:
-        """Whether it was opened, or a prompt is worked on."""
-        ...
-
-
-S = TypeVar("S", bound=CodecSession)
-
-
 class AgentRelay(Relay, Generic[S]):
-    """An agent of one version that has an `agent` of the other do its work."""
+    """An agent of one version that has an `agent` of the other do its work. Its sessions know whether they are used."""
 
     agent: Any
 
@@ -130,7 +117,7 @@ class AgentRelay(Relay, Generic[S]):
         """What is known of a session; of those that nobody uses, the oldest makes room for a new one."""
         found = self.sessions.get(session_id)
         if found is None:
-            unused = [one.id for one in self.sessions.values() if not one.is_used]
+            unused = [name for name, one in self.sessions.items() if not getattr(one, "is_used", False)]
             if len(unused) >= MAX_UNUSED:
                 del self.sessions[unused[0]]
             found = self.sessions[session_id] = self.new_session(session_id)

@@ -23,7 +23,6 @@ _SETUP: Final = Object(fields={"mcpServers": "McpServer"}, v1_needs={"mcpServers
 _ANSWER: Final = Object(code=frozenset({"modes", "configOptions", "availableCommands"}))
 _CHUNK: Final = Object(fields={"content": "ContentBlock"}, code=frozenset({"messageId"}))
 _CONFIG_OPTION: Final = Object(rename={"id": "configId"}, fields={"options": "SessionConfigSelectGroup"})
-_INFO: Final = {"info": "Implementation"}
 
 TABLE: Final[Mapping[str, Row]] = {
     # content
