@@ -271,6 +271,10 @@ async def accept(
             served.discard(socket)
             await transport.close()
 
+    def cut() -> None:
+        for socket in served:
+            socket.transport.abort()
+
     server = await _server.serve(
         take,
         host,
@@ -287,7 +291,7 @@ async def accept(
         yield Listener(server, f"{'ws' if ssl is None else 'wss'}://{shown}:{number}{path or '/'}")
     finally:
         server.close()
-        await finish(asyncio.ensure_future(server.wait_closed()), lambda: [one.transport.abort() for one in served])
+        await finish(asyncio.ensure_future(server.wait_closed()), cut)
 
 
 def _options(limit: int, grace: float) -> dict[str, Any]:
