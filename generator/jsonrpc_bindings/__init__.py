@@ -1,6 +1,6 @@
 """What all generated modules share: records, messages, decoding, encoding and their errors."""
 
-from .choices import Choice, Number, Shapes, Tagged
+from .choices import Choice, Constants, Number, Shapes, Tagged
 from .codec import Codec
 from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
@@ -18,6 +18,7 @@ __all__ = [
     "Choice",
     "Codec",
     "ConnectionClosed",
+    "Constants",
     "DecodeError",
     "Dropped",
     "EncodeError",

@@ -96,7 +96,7 @@ class Home:
     def _is_same(self, found: Any, type_: Any) -> bool:
         """Whether an attribute of the module is a type: an alias as text, or what is equal once no text is in it."""
         if isinstance(found, str):
-            return isinstance(type_, Alias) and type_.marker is None and found == type_.text
+            return isinstance(type_, Alias) and found == type_.text
         return bool(found == type_ or resolve(found, self.module) == type_)
 
 

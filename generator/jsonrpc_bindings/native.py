@@ -105,7 +105,9 @@ def _told(type_: Type) -> Any:
         case "any" | "never" | "texts" | "record" as kind:
             return {"any": Any, "never": Never}.get(kind) or _of_class(type_)
         case "constants" if not type_.is_open:
-            return Literal[type_.values] if {type(one) for one in type_.values} in ({str}, {int}) else _hook(type_)
+            is_small = all(isinstance(one, str) or _is_small(one) for one in type_.values)
+            is_uniform = {type(one) for one in type_.values} in ({str}, {int})
+            return Literal[type_.values] if is_uniform and is_small else _hook(type_)
         case "optional":
             found = _open(type_.children[0])
             return found if found is Any else either(found, None)
@@ -115,6 +117,8 @@ def _told(type_: Type) -> Any:
             found = _by_tag(type_, type_.tags) if type_.tags is not None else _by_kind(type_)
             return found if found is not None else _hook(type_)
         case "number" | "tuple" | "union":
+            return _hook(type_)
+        case "integer" if not all(map(_is_small, _bounds(type_))):
             return _hook(type_)
         case "array":
             found = list[_closed(type_.children[0])]  # type: ignore[misc]
@@ -128,6 +132,16 @@ def _told(type_: Type) -> Any:
         {name: limit for name in Meta.__slots__ if (limit := getattr(one, name)) is not None} for one in type_.limits
     )
     return Annotated[cast("Any", (found, *(msgspec.Meta(**one) for one in limits)))]
+
+
+def _bounds(type_: Type) -> list[Any]:
+    limits = [limit for one in type_.limits for limit in (one.ge, one.gt, one.le, one.lt, one.multiple_of)]
+    return [one for one in limits if one is not None]
+
+
+def _is_small(value: Any) -> bool:
+    """Whether msgspec takes a constant, or a limit of an integer."""
+    return isinstance(value, int) and -(2**63) <= value < 2**63
 
 
 _SCALARS: Final[dict[str, Any]] = {"integer": int, "boolean": bool, "null": NoneType}

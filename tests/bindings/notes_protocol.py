@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from jsonrpc_bindings.choices import Choice, Number, Shapes, Tagged
+from jsonrpc_bindings.choices import Number, Shapes, Tagged
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.homes import Home
@@ -70,10 +70,7 @@ class UnknownUpdate(Unknown, tag_field="kind", known=("body", "progress")):
     kind: str
 
 
-if TYPE_CHECKING:
-    Update: TypeAlias = "BodyUpdate | Progress | UnknownUpdate"
-else:
-    Update = Choice(__name__, "BodyUpdate | Progress | UnknownUpdate", Tagged("kind"))
+Update: TypeAlias = Annotated[BodyUpdate | Progress | UnknownUpdate, Tagged("kind")]
 
 
 class Local(Record):
