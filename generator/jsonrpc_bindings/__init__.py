@@ -1,11 +1,12 @@
 """What all generated modules share: records, messages, decoding, encoding and their errors."""
 
+from . import pydantic_hooks as _  # noqa: F401 - it puts them on the types, where pydantic finds them
 from .choices import Choice, Constants, Number, Shapes, Tagged
-from .codec import Codec
+from .codec import Codec, ErrorObject
 from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
 from .failures import ConnectionClosed, NotAdvertised, NotStrict, PeerError, RequestError
-from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
+from .jsonrpc import JSON, ErrorResponse, Notification, Request, Response
 from .records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType
 from .strict import Strict, Violation
 from .strict_encode import encode_strictly

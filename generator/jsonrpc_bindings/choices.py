@@ -29,11 +29,6 @@ class Marker:
 
     __slots__ = ()
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from .pydantic_guest import core_schema_of
-
-        return core_schema_of(Annotated[source, self], handler)
-
 
 @dataclass(frozen=True, slots=True)
 class Tagged(Marker):
@@ -78,11 +73,6 @@ class Meta:
     max_length: int | None = None
     pattern: str | None = None
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from .pydantic_guest import limited
-
-        return limited(Annotated[source, self], handler)
-
 
 def Choice(module: str, text: str, *, judged: str = "") -> Any:  # noqa: N802 - it stands where a type stands
     """A type as text of a module, which may lead to itself. `judged` is the definition of which the schema says more than the text does."""
@@ -101,11 +91,6 @@ class Alias:
         """The annotation itself."""
         return resolve(self.text, self.module)
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from .pydantic_guest import core_schema_of
-
-        return core_schema_of(self, handler)
-
     def __call__(self) -> None:
         """Let `typing` take this for a type."""
 
@@ -122,12 +107,6 @@ else:
 
     class Number:
         """A JSON number: an integer, however large, or a binary number that is finite."""
-
-        @classmethod
-        def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-            from .pydantic_guest import number
-
-            return number(cls)
 
 
 class _Names(dict[str, Any]):

@@ -25,9 +25,9 @@ from .errors import (
     told,
 )
 from .explain import did_you_mean
+from .fields import copy, make, notes_of, values_of
 from .json_types import Mismatch, is_array, is_mapping, is_object, is_sequence
 from .jsonrpc import (
-    ErrorObject,
     ErrorResponse,
     Form,
     Message,
@@ -48,7 +48,7 @@ from .parse import (
 from .pointers import json_pointer
 from .readers import Unnamed, build, reader
 from .receiving import Receiving
-from .records import Record, copy, make, notes_of, values_of
+from .records import Record
 from .routing import EMPTY, Routing, is_id
 from .strict_encode import STRICTLY, unnamed
 from .types import Type, type_of
@@ -58,6 +58,14 @@ Hook: TypeAlias = Callable[[Dropped], object]
 
 _LOST: Final = (Mismatch, *FAILURES)
 """What becomes of a line that msgspec does not read, or of a value that it does not write."""
+
+
+class ErrorObject(Record):
+    """The error of a failed request: an integer code, one sentence, and data of any kind."""
+
+    code: int
+    message: str
+    data: Any = None
 
 
 class Codec:

@@ -13,6 +13,7 @@ from contextvars import copy_context
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
+from .codec import ErrorObject
 from .contract import Method
 from .ends import Ends
 from .errors import INVALID_REQUEST, DecodeError, EncodeError, Problem
@@ -36,7 +37,7 @@ from .framing import Unreadable
 from .gates import Gates
 from .incoming import Batch, id_of, is_answer, is_answered, is_call
 from .json_types import is_array, is_object
-from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Response
+from .jsonrpc import ErrorResponse, Form, Notification, Request, Response
 from .parse import VALUES, TooManyValues, parse, parse_with_duplicates
 from .pending import Pending, Sent
 from .places import PLACE, Crowd, Reading, Serving

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from .choices import Alias, resolve
+from .fields import is_record
 from .patterns import Patterns
-from .records import Record
 
 _HOMES: Final[dict[str, Home]] = {}
 
@@ -78,7 +78,7 @@ class Home:
 
     def name_of(self, type_: Any) -> str | None:
         """The definition of a class, of an alias, or of this name; `None` where the schema has none for it."""
-        if isinstance(type_, type) and issubclass(type_, Record):
+        if is_record(type_):
             name = self._definitions_by_type.get(type_.__name__, type_.__name__)
             return name if self.types.get(name) is type_ else None
         if isinstance(type_, str) and type_ in self.definitions:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
-from msgspec import UNSET, Struct, StructMeta, UnsetType
-from msgspec import field as told
+from msgspec import UNSET, Struct, StructMeta, UnsetType, field
 
-from .records import NOTES, Notes, Record
+from .fields import NOTES, Notes
 
 P_co = TypeVar("P_co", covariant=True)
 R_co = TypeVar("R_co", covariant=True)
@@ -64,7 +63,7 @@ class MessageMeta(StructMeta):
 class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaults=True):
     """A message of JSON-RPC."""
 
-    _notes: Beside | UnsetType = told(name=NOTES, default=UNSET)
+    _notes: Beside | UnsetType = field(name=NOTES, default=UNSET)
     _general: ClassVar[Any] = None
     _members: ClassVar[tuple[str, ...]] = ()
     _method_is_optional: ClassVar[bool] = False
@@ -236,11 +235,3 @@ def class_of(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: bool)
     }
     tag: Any = {"tag_field": "method", "tag": method} if is_tagged else {}
     return MessageMeta(kind.__name__, (kind,), namespace, kw_only=True, eq=False, omit_defaults=True, **tag)
-
-
-class ErrorObject(Record):
-    """The error of a failed request: an integer code, one sentence, and data of any kind."""
-
-    code: int
-    message: str
-    data: Any = None

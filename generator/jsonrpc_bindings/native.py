@@ -16,11 +16,11 @@ import msgspec
 from msgspec import UnsetType
 
 from .choices import Meta, Number
+from .fields import Base, Notes, is_record, keep_notes, shape_of
 from .json_types import Mismatch
 from .jsonrpc import Beside, Message
 from .parse import colons_of, float_of, read_and_count, untyped
 from .readers import Read, reader
-from .records import Notes, Record, is_record, keep_notes, shape_of
 from .types import Tags, Type, either, type_of
 from .writers import encode_native
 
@@ -262,7 +262,7 @@ def note(record: Any, value: Any, left: int) -> int:
         for key, item in enumerate(value) if cls is list else value.items():
             if left and (item.__class__ is dict or item.__class__ is list):
                 left = note(record[key], item, left)
-    elif isinstance(record, Record | Message):
+    elif isinstance(record, Base | Message):
         _NOTERS[cls] = _noter(cls)
         return note(record, value, left)
     return left

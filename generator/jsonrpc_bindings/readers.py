@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET, Struct
 
 from .choices import Meta
+from .fields import Base, Notes, Shape, copy, keep_notes, made, make, notes_of, shape_of, values_of
 from .json_types import (
     Mismatch,
     comparable,
@@ -27,7 +28,7 @@ from .json_types import (
     is_sequence,
     scalar_key,
 )
-from .records import Notes, Record, Shape, copy, keep_notes, made, make, notes_of, shape_of, values_of
+from .receiving import accepts
 from .texts import members_of
 from .types import Tags, Type, type_of
 
@@ -143,7 +144,7 @@ def _given(cls: Any) -> Read:
     shape = shape_of(cls)
 
     def take(value: Any) -> Any:
-        if not isinstance(value, Record):
+        if not isinstance(value, Base):
             raise Mismatch
         other = shape_of(type(value))
         if isinstance(value, cls) and (other.tag_field, other.tag) == (shape.tag_field, shape.tag):
@@ -328,7 +329,7 @@ def _first(branches: Sequence[Type], *, is_exclusive: bool) -> Read:
                         continue
                     if isinstance(value, Struct):
                         return one
-                    if branch.leads_to_judged and not _is_accepted(branch, value):
+                    if branch.leads_to_judged and not accepts(branch.annotation, value):
                         continue
                     if found is not UNSET and is_exclusive:
                         found = UNSET
@@ -365,13 +366,7 @@ def _needed(type_: Type) -> frozenset[str]:
 
 def _count(value: Any) -> int:
     """How many fields a record holds."""
-    return len(values_of(value)) if isinstance(value, Record) else 0
-
-
-def _is_accepted(branch: Type, value: Any) -> bool:
-    from .receiving import accepts
-
-    return accepts(branch.annotation, value)
+    return len(values_of(value)) if isinstance(value, Base) else 0
 
 
 def _tagged(type_: Type, tags: Tags) -> Read:

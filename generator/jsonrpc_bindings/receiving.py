@@ -16,13 +16,14 @@ from .choices import Alias, Meta, Tagged, resolve
 from .contract import Path
 from .engine import Engine
 from .errors import Dropped, EncodeError, Problem, limited
+from .fields import is_record, shape_of
 from .homes import Home, home_of
 from .json_types import is_array, is_object
 from .patterns import in_engine
 from .pointers import json_pointer, reference, referred, schema_pointer, steps
-from .records import is_record, shape_of
 from .texts import is_texts
 from .types import Type, type_of
+from .writers import readable
 
 if TYPE_CHECKING:
     from .explain import Said
@@ -365,8 +366,6 @@ def receiving_of(module: str) -> Receiving:
 
 def accepts(type_: Any, value: Any) -> bool:
     """Whether receivers accept a Python value as one of a type."""
-    from .writers import readable
-
     try:
         return receiving_of(module_of(type_)).accepts(type_, readable(value))
     except EncodeError:
@@ -375,8 +374,6 @@ def accepts(type_: Any, value: Any) -> bool:
 
 def explained_value(type_: Any, value: Any) -> list[Problem]:
     """What is wrong with a Python value as one of a type, by its schema."""
-    from .writers import readable
-
     try:
         written = readable(value)
     except EncodeError as error:

@@ -12,12 +12,6 @@ __all__ = ["OpenTexts", "Texts"]
 class Texts(StrEnum):
     """A set of texts: decoding gives its members, and refuses others. A member is its text, so both compare."""
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from .pydantic_guest import core_schema_of
-
-        return core_schema_of(cls, handler)
-
 
 class OpenTexts(Texts):
     """A set of texts that may grow: an unknown text becomes a member of its own, which no loop over the class has."""

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Final, Literal, Never, TypeAlias, cast, get_a
 from msgspec import UnsetType
 
 from .choices import Alias, Constants, Marker, Meta, Number, Shapes, Tagged, is_unpacked
+from .fields import is_record, shape_of
 from .json_types import scalar_key
-from .records import is_record, shape_of
 from .texts import OpenTexts, is_texts
 
 Scalar: TypeAlias = Literal["any", "never", "null", "boolean", "integer", "number", "string"]

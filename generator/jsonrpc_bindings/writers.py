@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 from math import isfinite
-from typing import Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import msgspec
 from msgspec import UNSET
 
 from .errors import EncodeError
+from .fields import NOTES, Base, Notes, changed, notes_of, shape_of
 from .json_types import is_mapping
 from .jsonrpc import Message
 from .parse import FAILURES, refuse_deep
-from .records import NOTES, Notes, Record, changed, notes_of, shape_of
+
+if TYPE_CHECKING:
+    from .records import Record
 
 DEEP: Final = "this is nested too deep to be written as JSON"
 """Why a value is not written that a parser would not read, or that holds itself."""
@@ -90,7 +93,7 @@ def plain(value: Any) -> Any:
         return value
     if kind is list:
         return [plain(item) for item in value]
-    if isinstance(value, Record):
+    if isinstance(value, Base):
         return _plain_record(value)
     if is_mapping(value):
         if not all(isinstance(key, str) for key in value):

@@ -9,7 +9,7 @@ from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.homes import Home
 from jsonrpc_bindings.receiving import Receiving
-from jsonrpc_bindings.records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType, told
+from jsonrpc_bindings.records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType, field
 
 
 class Text(Record, tag_field="type", tag="text"):
@@ -17,7 +17,7 @@ class Text(Record, tag_field="type", tag="text"):
 
     type: ClassVar[Literal["text"]] = "text"
     text: str
-    mime_type: str | None = told(name="mimeType", default=None)
+    mime_type: str | None = field(name="mimeType", default=None)
     title: str | UnsetType | None = UNSET
 
 
@@ -46,7 +46,7 @@ Part: TypeAlias = Annotated["Text | Picture | UnknownPart", Tagged("type")]
 class Body(Record):
     """What stands alone, and is a variant too."""
 
-    call_id: str = told(name="callId")
+    call_id: str = field(name="callId")
     parts: list[Part] | None = None
 
 
@@ -150,8 +150,8 @@ class Other(Record, excludes={"type": ("http",)}):
 class Odd(Record, tag_field="is", tag=True):
     """Names and a tag that msgspec does not write."""
 
-    quoted: str = told(name='a"b')
-    lines: str | None = told(name="c\nd", default=None)
+    quoted: str = field(name='a"b')
+    lines: str | None = field(name="c\nd", default=None)
 
 
 class Everything(Record):
@@ -164,14 +164,14 @@ class Everything(Record):
     tree: Tree | None = None
     json: Json | UnsetType = UNSET
     odd: Odd | None = None
-    abilities: Abilities = told(default_factory=lambda: Abilities())
+    abilities: Abilities = field(default_factory=lambda: Abilities())
     closed: Closed | None = None
     counts: Counts | None = None
     forgetful: Forgetful | None = None
     alone: Body | None = None
     other: Other | None = None
     code: Annotated[str, Meta(pattern="^[a-z]+$")] = "a"
-    meta: dict[str, Any] | None = told(name="_meta", default=None)
+    meta: dict[str, Any] | None = field(name="_meta", default=None)
 
 
 class Done(Record):

@@ -29,7 +29,7 @@ from acpgen.targets import TARGETS, Settings, with_options
 from acpgen.targets.python.dials import dials
 from bindings.subjects import forget
 from jsonrpc_bindings import DecodeError, Record, Unknown
-from jsonrpc_bindings.records import held, shape_of
+from jsonrpc_bindings.fields import held, shape_of
 
 ROOT: Final = Path(__file__).parents[2]
 

@@ -20,7 +20,7 @@ SOURCE = """
 from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 from jsonrpc_bindings.choices import Tagged
-from jsonrpc_bindings.records import Record, Unknown, told
+from jsonrpc_bindings.records import Record, Unknown, field
 
 class Text(Record, tag_field="type", tag="text"):
     type: ClassVar[Literal["text"]] = "text"
@@ -35,7 +35,7 @@ Kind: TypeAlias = Literal["a", "b"] | str
 class Params(Record):
     blocks: list[Block]
     note: str | None = None
-    must: list[str] = told(name="must")
+    must: list[str] = field(name="must")
     env: list[str] = []
     kind: Kind = "a"
 

@@ -107,7 +107,7 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
     others: Mapping[str, str] = own_names(names) if modules.is_file else {}
     here = names if modules.is_file else names.of_module("models")
     message, any_ = others.get("Message", "Message"), others.get("Any", "Any")
-    error_class = here.classes[error] if error is not None else "jsonrpc.ErrorObject"
+    error_class = here.classes[error] if error is not None else "codec.ErrorObject"
     return lay_out(
         "methods",
         others=others,
