@@ -169,15 +169,15 @@ def test_what_acpgen_shares_loads_neither_codecs_nor_bindings() -> None:
         f"acpgen.jsonrpc_bindings.{name}"
         for name in (
             *(
-                "choices",
+                "annotations",
                 "contract",
                 "discriminators",
-                "ends",
+                "partial_message",
                 "engine",
                 "errors",
                 "explain",
                 "framing",
-                "homes",
+                "module_registry",
                 "json_types",
                 "parse",
             ),

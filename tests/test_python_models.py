@@ -316,7 +316,7 @@ def test_a_named_type_is_its_value(schema: Any, written: str, tmp_path: Path) ->
 def test_a_set_of_texts_can_be_a_class(tmp_path: Path) -> None:
     kind = {"enum": ["in_progress", "done"], "x-unknown": "keep"}
     made = Written(tmp_path, {"Kind": kind, "Thing": record({"kind": {"$ref": "#/$defs/Kind"}})}, enums="str-enum")
-    assert made.of("Kind").startswith("class Kind(OpenTexts):")
+    assert made.of("Kind").startswith("class Kind(OpenStringEnum):")
     assert 'IN_PROGRESS = "in_progress"' in made.of("Kind")
 
 

@@ -1,7 +1,7 @@
 """What all generated modules share: records, messages, decoding, encoding and their errors."""
 
 from . import pydantic_hooks as _  # noqa: F401 - it puts them on the types, where pydantic finds them
-from .choices import Choice, Constants, Number, Shapes, Tagged
+from .annotations import Choice, Constants, Number, Shapes, Tagged
 from .codec import Codec, ErrorObject
 from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
@@ -10,7 +10,7 @@ from .jsonrpc import JSON, ErrorResponse, Notification, Request, Response
 from .records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType
 from .strict import Strict, Violation
 from .strict_encode import encode_strictly
-from .texts import OpenTexts, Texts
+from .string_enums import OpenStringEnum, StringEnum
 from .writers import to_builtins
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
     "NotStrict",
     "Notification",
     "Number",
-    "OpenTexts",
+    "OpenStringEnum",
     "PeerError",
     "Problem",
     "Record",
@@ -40,8 +40,8 @@ __all__ = [
     "Response",
     "Shapes",
     "Strict",
+    "StringEnum",
     "Tagged",
-    "Texts",
     "Unknown",
     "UnknownTag",
     "UnsetType",

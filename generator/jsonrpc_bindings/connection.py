@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from .codec import ErrorObject
 from .contract import Method
-from .ends import Ends
 from .errors import INVALID_REQUEST, DecodeError, EncodeError, Problem
 from .failures import (
     ALONE,
@@ -39,8 +38,9 @@ from .incoming import Batch, id_of, is_answer, is_answered, is_call
 from .json_types import is_array, is_object
 from .jsonrpc import ErrorResponse, Form, Notification, Request, Response
 from .parse import VALUES, TooManyValues, parse, parse_with_duplicates
+from .partial_message import PartialMessage
 from .pending import Pending, Sent
-from .places import PLACE, Crowd, Reading, Serving
+from .task_context import TASK_CONTEXT, Crowd, Reading, Serving
 from .wire import Handler, Watcher, Wire
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Connection:
         *,
         strict: bool = False,
         monitor: Watcher | None = None,
-        told: Callable[[object], object] | None = None,
+        on_event: Callable[[object], object] | None = None,
         timeout: float | None = None,
         concurrency: int = 1024,
         gates: bool = True,
@@ -91,7 +91,7 @@ class Connection:
         self.gates = Gates(wire.codec.methods)
         self._wire, self._codec = wire, wire.codec
         self._judge = wire.judge() if strict else None
-        self._monitor, self._told = monitor, told
+        self._monitor, self._on_event = monitor, on_event
         self._timeout, self._checks_gates = timeout, gates
         self._numbers = count(1)
         self._pending = Pending()
@@ -115,7 +115,7 @@ class Connection:
     def start(self) -> None:
         """Begin to read. Everything that runs for this connection is ended by `close`."""
         self._context = copy_context()
-        self._context.run(PLACE.set, None)
+        self._context.run(TASK_CONTEXT.set, None)
         self._hand_over()
 
     async def run(self) -> None:
@@ -178,15 +178,15 @@ class Connection:
         found.__cause__ = reason
         return found
 
-    def _tell(self, what: object, level: int = logging.INFO) -> None:
-        if self._told is not None:
-            self._told(what)
+    def _report(self, what: object, level: int = logging.INFO) -> None:
+        if self._on_event is not None:
+            self._on_event(what)
         else:
             LOG.log(level, "%s: %s", self.side, what)
 
     def _watch(self, monitor: Watcher, sender: str, line: bytes) -> None:
         for breach in monitor.observe(sender, line):
-            self._tell(breach, logging.WARNING)
+            self._report(breach, logging.WARNING)
 
     # --- what we say ---
 
@@ -226,14 +226,14 @@ class Connection:
     @property
     def serving(self) -> Any:
         """The id of the peer's request whose handler runs here; `None` outside of one, and once it is answered."""
-        place = PLACE.get()
+        place = TASK_CONTEXT.get()
         return place.id if isinstance(place, Serving) and place.crowd is self._crowd and not place.is_done else None
 
     async def _ask(self, method: str, params: Any) -> Any:
         self._permit(method, is_request=True)
         number = next(self._numbers)
         message = Request(number, method, *_payload(params))
-        place = PLACE.get()
+        place = TASK_CONTEXT.get()
         waiting = self._pending.open(number, method, params, place if isinstance(place, Serving) else None)
         try:
             self._write(self._judged(message))
@@ -251,7 +251,7 @@ class Connection:
 
     async def _inside_handler(self, work: Awaitable[Any]) -> Any:
         """Wait for the peer. Inside a handler, the place of the handler is given to others meanwhile."""
-        place = PLACE.get()
+        place = TASK_CONTEXT.get()
         if isinstance(place, Serving):
             return await place.wait(work)
         self._give_way()
@@ -266,7 +266,7 @@ class Connection:
             try:
                 self._write(self._judged(Notification(how.method, {how.field: number})))
             except (ConnectionClosed, NotStrict) as error:
-                self._tell(error)
+                self._report(error)
 
     def _permit(self, method: str, *, is_request: bool) -> None:
         if self.is_ended:
@@ -288,7 +288,7 @@ class Connection:
         self._spawn(self._read(self._reading))
 
     def _give_way(self) -> None:
-        place = PLACE.get()
+        place = TASK_CONTEXT.get()
         if isinstance(place, Reading) and place is self._reading and place.is_handling:
             self._hand_over()
 
@@ -299,7 +299,7 @@ class Connection:
         return task
 
     async def _read(self, place: Reading) -> None:
-        PLACE.set(place)
+        TASK_CONTEXT.set(place)
         try:
             while self._reading is place:
                 try:
@@ -310,7 +310,7 @@ class Connection:
                     elif error.is_answered:
                         self._refuse(None, "", unreadable(str(error)))
                     else:
-                        self._tell(error)
+                        self._report(error)
                     if error.is_last:
                         self._end(error)
                         return
@@ -348,7 +348,7 @@ class Connection:
         try:
             value, repeated = parse_with_duplicates(line, values=self._values)
         except TooManyValues as error:
-            self._overlook(Ends.of(line), error.problems[0].sentence, answer_to(error))
+            self._overlook(PartialMessage.of(line), error.problems[0].sentence, answer_to(error))
             return
         except DecodeError as error:
             self._refuse(None, "", answer_to(error))
@@ -365,7 +365,7 @@ class Connection:
             for item in value:
                 await self._take(item, batch, place)
 
-    def _overlook(self, ends: Ends, sentence: str, answer: Answer) -> None:
+    def _overlook(self, ends: PartialMessage, sentence: str, answer: Answer) -> None:
         """Deal with a message that is too large to be read. A request is answered so, and an answer fails its request. What may be the
         answer to any request that waits ends the connection: no other answer to it will come.
         """
@@ -400,8 +400,8 @@ class Connection:
             await self._settle(message)
 
     def _on_drop(self, drop: object) -> None:
-        if self._told is not None:
-            self._told(drop)
+        if self._on_event is not None:
+            self._on_event(drop)
 
     def _misread(self, value: Any, error: DecodeError, batch: Batch | None) -> None:
         """What cannot be read: a request is answered so, an answer fails its request, the rest is told."""
@@ -409,11 +409,11 @@ class Connection:
             if is_answered(value):
                 self._refuse(id_of(error.id), error.method or "", answer_to(error), batch)
             else:
-                self._tell(error)
+                self._report(error)
         elif is_answer(value):
             number = value.get("id")
             if not self._pending.settle(number, error):
-                self._tell(error)
+                self._report(error)
         elif not self._fails(value, error):
             self._refuse(id_of(error.id), "", answer_to(error), batch)
 
@@ -428,7 +428,7 @@ class Connection:
             method, error = self._pending.methods.get(message.id, message.method), message.error
             outcome = PeerError(method, error.code, error.message, getattr(error, "data", None), error)
         if not self._pending.settle(message.id, outcome):
-            self._tell(f"a response has the id {message.id!r}, for which no request is pending")
+            self._report(f"a response has the id {message.id!r}, for which no request is pending")
             return
         await asyncio.sleep(0)  # whoever waited goes on before what follows is taken in
 
@@ -437,11 +437,11 @@ class Connection:
         if how is not None and message.method == how.method:
             self._cancel(self._codec.encode(message.params), how.field)
         if self._checks_gates and (gate := self.gates.closed(message.method, is_request=False)) is not None:
-            self._tell(NotAdvertised(message.method, gate))
+            self._report(NotAdvertised(message.method, gate))
             return
         place.is_handling = True
         try:
-            await self._handler.heed(message.method, message.params)
+            await self._handler.handle_notification(message.method, message.params)
         except asyncio.CancelledError:
             if _is_cancelled():
                 raise
@@ -480,7 +480,7 @@ class Connection:
             await self._room.wait()
 
     async def _serve(self, message: Request[Any], place: Serving, batch: Batch | None) -> None:
-        PLACE.set(place)
+        TASK_CONTEXT.set(place)
         try:
             self.gates.note(message.method, self.other, message.params, self._codec)
             result = await self._handler.serve(message.method, message.params)
@@ -522,7 +522,7 @@ class Connection:
             return self._codec.encode(_error_response(id_, method, INTERNAL))
 
     def _refuse(self, id_: Any, method: str, answer: Answer, batch: Batch | None = None) -> None:
-        self._tell(answer.message)
+        self._report(answer.message)
         self._reply(self._error(id_, method, answer), batch)
 
     def _reply(self, line: bytes, batch: Batch | None) -> None:

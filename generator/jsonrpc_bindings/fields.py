@@ -9,7 +9,7 @@ from typing import Any, Final, Never, TypeAlias, TypeGuard, cast
 from msgspec import UNSET, Struct, StructMeta, UnsetType
 from msgspec import field as struct_field
 
-from .choices import resolve
+from .annotations import resolve
 
 Constant: TypeAlias = "str | int | float | bool"
 

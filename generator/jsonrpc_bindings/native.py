@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
 import msgspec
 from msgspec import UnsetType
 
-from .choices import Meta, Number
+from .annotations import Meta, Number
 from .fields import Base, Notes, is_record, keep_notes, shape_of
 from .json_types import Mismatch
 from .jsonrpc import Beside, Message
@@ -64,7 +64,7 @@ def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
 
 
 def native(type_: Type) -> Any:
-    """What msgspec is told of a type; the classes in it are prepared."""
+    """What msgspec is annotation of a type; the classes in it are prepared."""
     with _ONE_AT_A_TIME:  # nobody makes a decoder of a class that is half prepared
         found = _closed(type_)
         while _WAITING:
@@ -90,17 +90,17 @@ _BESIDE: Final[dict[tuple[str, type], Any]] = {}
 
 def _open(type_: Type) -> Any:
     """The same, of which a class with a tag may be the only one."""
-    found = _TOLD.get(type_)
+    found = _ANNOTATIONS.get(type_)
     if found is None:
-        _TOLD[type_] = _hook(type_)  # what refers to itself is read there
-        found = _TOLD[type_] = Never if type_.is_judged else _told(type_)
+        _ANNOTATIONS[type_] = _hook(type_)  # what refers to itself is read there
+        found = _ANNOTATIONS[type_] = Never if type_.is_judged else _annotation(type_)
     return found
 
 
-_TOLD: Final[dict[Type, Any]] = {}
+_ANNOTATIONS: Final[dict[Type, Any]] = {}
 
 
-def _told(type_: Type) -> Any:
+def _annotation(type_: Type) -> Any:
     match type_.kind:
         case "any" | "never" | "texts" | "record" as kind:
             return {"any": Any, "never": Never}.get(kind) or _of_class(type_)
@@ -180,8 +180,8 @@ def _by_tag(type_: Type, tags: Tags) -> Any:
         one = owners[0] if len(owners) == 1 else None
         if one is not None and one.kind == "record":
             config = one.cls.__struct_config__
-            told = _open(one) if (config.tag_field, config.tag) == (tags.field, tag) else None
-            found += [told] if is_record(told) else []
+            annotation = _open(one) if (config.tag_field, config.tag) == (tags.field, tag) else None
+            found += [annotation] if is_record(annotation) else []
     return either(*found) if found and not (tags.default or tags.others or type_.is_exclusive) else None
 
 
@@ -196,9 +196,9 @@ def _by_kind(type_: Type) -> Any:
     return either(*types) if is_plain else None
 
 
-def _kind(told: Any) -> str:
-    """The JSON type of what msgspec is told; nothing where it may be several."""
-    inner: Any = get_args(told)[0] if get_origin(told) is Annotated else told
+def _kind(annotation: Any) -> str:
+    """The JSON type of what msgspec is annotation; nothing where it may be several."""
+    inner: Any = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     if get_origin(inner) is Literal:
         inner = cast("Any", type(get_args(inner)[0]))
     if isinstance(inner, type) and issubclass(inner, str):
@@ -215,8 +215,8 @@ _KINDS: Final[dict[Any, str]] = {
 }
 
 
-def _members(told: Any) -> tuple[Any, ...]:
-    return get_args(told) if get_origin(told) is typing.Union else (told,)
+def _members(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) is typing.Union else (annotation,)
 
 
 _PREPARED: Final[set[type]] = set()
@@ -229,8 +229,8 @@ def _prepare(cls: Any) -> None:
     shape = shape_of(cls)
     found: dict[str, Any] = {}
     for one in shape.fields.values():
-        told = _closed(type_of(one.type))
-        found[one.name] = told if one.is_required else either(told, UnsetType)
+        annotation = _closed(type_of(one.type))
+        found[one.name] = annotation if one.is_required else either(annotation, UnsetType)
     found["_notes"] = Notes if shape.is_unknown or shape.is_odd else either(Notes, UnsetType)
     type.__setattr__(cls, "__annotations__", found)
 

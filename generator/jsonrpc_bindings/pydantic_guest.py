@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, get_args
 
 from pydantic_core import PydanticCustomError, core_schema
 
-from .choices import Marker, Meta, Number
+from .annotations import Marker, Meta, Number
 from .documentation import documentation_of
 from .errors import DecodeError, EncodeError
 from .fields import is_record, shape_of
@@ -194,5 +194,5 @@ def _ref(type_: Any) -> str:
     if is_record(type_):
         return f"{type_.__module__}.{type_.__qualname__}:{id(type_)}"
     module = module_of(type_)
-    name = receiving_of(module).home.name_of(type_) or getattr(type_, "text", "Union")
+    name = receiving_of(module).schema_module.name_of(type_) or getattr(type_, "text", "Union")
     return f"{module}.{name}:{hash(type_)}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .choices import Alias, Marker, Meta, Number
+from .annotations import Alias, Marker, Meta, Number
 from .records import Record
-from .texts import Texts
+from .string_enums import StringEnum
 
 
 def _core_schema(one: Any, source: Any, handler: Any) -> Any:
@@ -15,7 +15,7 @@ def _core_schema(one: Any, source: Any, handler: Any) -> Any:
     return core_schema_for(one, source, handler)
 
 
-_CLASSES: tuple[Any, ...] = (Record, Texts, Number)
+_CLASSES: tuple[Any, ...] = (Record, StringEnum, Number)
 _ANNOTATIONS: tuple[Any, ...] = (Marker, Meta, Alias)
 
 for _one in _CLASSES:

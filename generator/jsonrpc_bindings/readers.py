@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, Struct
 
-from .choices import Meta
+from .annotations import Meta
 from .fields import Base, Notes, Shape, copy, keep_notes, made, make, notes_of, shape_of, values_of
 from .json_types import (
     Mismatch,
@@ -29,7 +29,7 @@ from .json_types import (
     scalar_key,
 )
 from .receiving import accepts
-from .texts import members_of
+from .string_enums import members_of
 from .types import Tags, Type, type_of
 
 Read: TypeAlias = Callable[[Any], Any]

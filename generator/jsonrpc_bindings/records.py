@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
 import msgspec
 from msgspec import UNSET, StructMeta, UnsetType, field
 
-from .choices import Meta
+from .annotations import Meta
 from .construct import assign, construct, signature
 from .documentation import documentation_of
 from .fields import (

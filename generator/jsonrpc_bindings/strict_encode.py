@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from .construct import no_such_field
 from .contract import Path
-from .errors import Problem, shown
+from .errors import Problem, quote
 from .fields import Base, held, notes_of, shape_of
 from .json_types import is_object, is_sequence
 from .pointers import json_pointer
@@ -85,7 +85,7 @@ def _inside(type_: Type, kind: str) -> Type:
 
 def _not_known(value: str, known: frozenset[str]) -> str:
     listed = ", ".join(map(repr, sorted(known)))
-    return f"{shown(value)} is not one of the known values {listed}, and not an extension, which would begin with '_'"
+    return f"{quote(value)} is not one of the known values {listed}, and not an extension, which would begin with '_'"
 
 
 def _problem(at: Path, sentence: str) -> Problem:

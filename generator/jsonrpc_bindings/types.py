@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final, Literal, Never, TypeAlias, cast, get_a
 
 from msgspec import UnsetType
 
-from .choices import Alias, Constants, Marker, Meta, Number, Shapes, Tagged, is_unpacked
+from .annotations import Alias, Constants, Marker, Meta, Number, Shapes, Tagged, is_unpacked
 from .fields import is_record, shape_of
 from .json_types import scalar_key
-from .texts import OpenTexts, is_texts
+from .string_enums import OpenStringEnum, is_string_enum
 
 Scalar: TypeAlias = Literal["any", "never", "null", "boolean", "integer", "number", "string"]
 Kind: TypeAlias = Scalar | Literal["constants", "texts", "array", "tuple", "map", "record", "optional", "union"]
@@ -170,9 +170,9 @@ def _meant(annotation: Any) -> Type:
         return Type(_SCALARS[inner], **said)
     if base is Literal:
         return Type("constants", **said, values=args)
-    if is_texts(inner):
+    if is_string_enum(inner):
         values = tuple(one.value for one in inner)
-        return Type("texts", **said, cls=inner, values=values, is_open=issubclass(inner, OpenTexts))
+        return Type("texts", **said, cls=inner, values=values, is_open=issubclass(inner, OpenStringEnum))
     if is_record(inner):
         said["is_judged"] = is_judged or shape_of(inner).is_judged
         return Type("record", **said, cls=inner)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from jsonrpc_bindings.choices import Number, Shapes, Tagged
+from jsonrpc_bindings.annotations import Number, Shapes, Tagged
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
-from jsonrpc_bindings.homes import Home
+from jsonrpc_bindings.module_registry import SchemaModule
 from jsonrpc_bindings.receiving import Receiving
 from jsonrpc_bindings.records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType, field
 
@@ -189,5 +189,9 @@ METHODS: Final[dict[str, Method[Any, Any]]] = {
     "ping": Method("ping", "client", "request", None, None, omitted="nothing"),
 }
 CODEC: Final = Codec(
-    METHODS, Receiving(Home(__name__, lambda: {"$defs": {}})), null_id=True, batch=True, sides=("agent", "client")
+    METHODS,
+    Receiving(SchemaModule(__name__, lambda: {"$defs": {}})),
+    null_id=True,
+    batch=True,
+    sides=("agent", "client"),
 )

@@ -79,7 +79,7 @@ def connect(data: bytes) -> None:
 async def _talk(kind: Kind, said: bytes, size: int) -> None:
     wire = _Wire(kind)
     async with asyncio.timeout(SECONDS):
-        async with peers.connect_client(_Agent(), wire, told=lambda _: None):
+        async with peers.connect_client(_Agent(), wire, on_event=lambda _: None):
             for at in range(0, len(said), size):
                 wire.say(said[at : at + size])
                 await asyncio.sleep(0)

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from jsonrpc_bindings import Record
-from jsonrpc_bindings.choices import Choice
+from jsonrpc_bindings.annotations import Choice
 from jsonrpc_bindings.json_types import is_object
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 
 from jsonrpc_bindings.contract import Method
-from jsonrpc_bindings.homes import Home
 from jsonrpc_bindings.json_types import is_object
+from jsonrpc_bindings.module_registry import SchemaModule
 from jsonrpc_bindings.strict import Strict
 from validators.judges import NAMES, subject
 
@@ -81,7 +81,7 @@ def of(kind: type[Strict], said: dict[str, Any], definitions: dict[str, Any]) ->
         "$defs": {**DEFINITIONS, **definitions},
         "x-protocol": {"name": "chess", "version": 1, "sides": ["table", "player"], **said},
     }
-    return kind(METHODS, Home("", lambda: schema))
+    return kind(METHODS, SchemaModule("", lambda: schema))
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)

@@ -14,12 +14,12 @@ from typing import Any, Final
 from acp_bindings import ConnectionClosed, DecodeError, PeerError
 
 from acp_workspace.errors import INVALID_PARAMS, UNSUPPORTED_VERSION
-from jsonrpc_bindings.ends import Ends
 from jsonrpc_bindings.errors import INVALID_REQUEST, PARSE_ERROR
 from jsonrpc_bindings.framing import Unreadable
 from jsonrpc_bindings.incoming import id_of, is_call
 from jsonrpc_bindings.json_types import is_array
 from jsonrpc_bindings.parse import TooManyValues, parse, parse_with_duplicates
+from jsonrpc_bindings.partial_message import Ends
 from jsonrpc_bindings.transport import Transport
 from jsonrpc_bindings.wire import Watcher
 

@@ -63,7 +63,7 @@ async def serve_agent(
     anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
     """
     require_instance(Agent, agent=agent)
-    opening = Opening(transport, known_versions(versions), options.get("monitor"), options.get("told"))
+    opening = Opening(transport, known_versions(versions), options.get("monitor"), options.get("on_event"))
     try:
         found = await opening.next()
         while found is not None:

@@ -69,7 +69,7 @@ def _class(enum: ir.Enum, names: Names, hints: Hints) -> dict[str, Any]:
     members = names.members[enum.name]
     return {
         "name": names.classes[enum.name],
-        "base": hints.ours("OpenTexts" if enum.openness != "closed" else "Texts"),
+        "base": hints.ours("OpenStringEnum" if enum.openness != "closed" else "StringEnum"),
         "docstring": docstring(_doc(enum) or f"The texts of `{enum.name}`.", 4),
         "members": [
             {

@@ -14,12 +14,12 @@ from acpgen.input.step_budget import spend
 from acpgen.resources import templates
 from acpgen.targets.python.aliases import alias_views
 from acpgen.targets.python.defaults import Defaults, without_null
-from acpgen.targets.python.dials import Dials
-from acpgen.targets.python.joined import import_of
-from acpgen.targets.python.laid_out import lay_out, title_of
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
+from acpgen.targets.python.python_options import PythonOptions
+from acpgen.targets.python.python_templates import render_template, title_of
+from acpgen.targets.python.single_module import import_of
 from acpgen.targets.python.types import Hints
 
 _AT_ONCE: Final = 300
@@ -42,12 +42,12 @@ class Modules:
 
     runtime: str
     package: str
-    dials: Dials
+    options: PythonOptions
 
     @property
     def is_file(self) -> bool:
         """Whether one module has everything."""
-        return self.dials.layout == "file"
+        return self.options.layout == "file"
 
 
 def render_models(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, keeping: Collection[str]) -> str:
@@ -62,7 +62,7 @@ def render_models(protocol: ir.Protocol, names: Names, modules: Modules, notice:
     head = f'"""{title_of(protocol)}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n'
     spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
     classes = [_emitted(lot, names, made) for lot in _groups(records)] if records else []
-    others = lay_out(
+    others = render_template(
         "aliases", aliases=aliases, type_checking=names.ours("TYPE_CHECKING"), type_alias=names.ours("TypeAlias")
     )
     return "\n\n".join([head, *classes, others])
@@ -199,7 +199,7 @@ class _Views:
         elif record.excluded and record.base is None:
             rows = (f"{literal(key)}: ({_listed(tags)})" for key, tags in record.excluded)
             found.append(f"excludes={{{', '.join(rows)}}}")
-        unknown = self._modules.dials.unknown
+        unknown = self._modules.options.unknown
         match record.extra:
             case ir.Anything() if unknown == "keep" or union is not None or self._keeps(record.base):
                 pass

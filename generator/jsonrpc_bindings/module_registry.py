@@ -9,14 +9,14 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, Final
 
-from .choices import Alias, resolve
+from .annotations import Alias, resolve
 from .fields import is_record
 from .patterns import Patterns
 
-_HOMES: Final[dict[str, Home]] = {}
+_MODULES: Final[dict[str, SchemaModule]] = {}
 
 
-class Home:
+class SchemaModule:
     """The types of one protocol version, and the document that describes them.
 
     `module` has the types. `read` gives the schema, parsed; it is called once, when it is needed. Its member `x-protocol` says what no
@@ -102,21 +102,21 @@ class Home:
 
 def register(module: str, schema: str) -> None:
     """Say that a module has all types of a protocol, and the text of its schema."""
-    _HOMES[module] = Home(module, lambda: json.loads(schema, parse_float=_exact))
+    _MODULES[module] = SchemaModule(module, lambda: json.loads(schema, parse_float=_exact))
 
 
-def home_of(module: str) -> Home:
-    """The home of the types of a module: itself, or its package, which has the schema in `_schema.json`."""
-    package = module if module in _HOMES else module.rpartition(".")[0] or module
+def find_module(module: str) -> SchemaModule:
+    """What is known of the types of a module: itself, or its package, which has the schema in `_schema.json`."""
+    package = module if module in _MODULES else module.rpartition(".")[0] or module
 
     def read() -> Any:
         from importlib.resources import files  # only where somebody asks
 
         return json.loads(files(package).joinpath("_schema.json").read_bytes(), parse_float=_exact)
 
-    if package not in _HOMES:
-        _HOMES[package] = Home(f"{package}.models", read)
-    return _HOMES[package]
+    if package not in _MODULES:
+        _MODULES[package] = SchemaModule(f"{package}.models", read)
+    return _MODULES[package]
 
 
 def _exact(written: str) -> float | Decimal:
