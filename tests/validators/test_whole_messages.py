@@ -106,9 +106,9 @@ def test_an_ordinary_message_has_the_verdict_of_single_steps_whatever_the_envelo
 @pytest.mark.parametrize("name", NAMES)
 def test_the_published_protocols_have_it_too(name: str) -> None:
     strict = subject(name).strict
-    stepwise, chance = Stepwise(strict.contract.methods, strict.home), random.Random(name)
+    stepwise, chance = Stepwise(strict.contract.methods, strict.schema_module), random.Random(name)
     rows = strict.contract.methods
-    definitions = strict.home.definitions
+    definitions = strict.schema_module.definitions
     for _ in range(500):
         row = chance.choice(rows)
         examples: list[Any] = [{}, *definitions.get(row.params or "", {}).get("examples", ())]
