@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Never, TypeAlias, TypeGuard, cast
 
 from msgspec import UNSET, Struct, StructMeta, UnsetType
@@ -25,13 +26,13 @@ class Notes:
     No encoder writes it, so that a record with notes is written by what knows them.
     """
 
-    __slots__ = ("made", "tag", "tag_field", "unknown")
+    __slots__ = ("made", "shape", "tag", "unknown")
 
-    def __init__(self, unknown: dict[str, Any] | None = None, tag: Any = None, tag_field: str | None = None) -> None:
+    def __init__(self, shape: Shape | None = None, unknown: dict[str, Any] | None = None, tag: Any = None) -> None:
+        self.shape = shape
         self.unknown = unknown
         self.made: dict[str, Any] | None = None
         self.tag = tag
-        self.tag_field = tag_field
 
 
 class Base(Struct, eq=False, kw_only=True, omit_defaults=True):
@@ -87,7 +88,7 @@ class Field:
         self.slot.__set__(record, value)
 
 
-@dataclass(slots=True)
+@dataclass
 class Shape:
     """What is known of a class of records.
 
@@ -109,25 +110,33 @@ class Shape:
     excluded: Mapping[str, tuple[Constant, ...]] = field(default_factory=dict[str, tuple[Constant, ...]])
     is_judged: bool = False
     is_odd: bool = False
-    _by_name: dict[str, str] | None = None
 
     @property
     def is_unknown(self) -> bool:
         """Whether the class keeps variants that the schema does not know."""
         return self.known is not None
 
-    @property
+    @cached_property
     def by_name(self) -> dict[str, str]:
         """The Python names by those and by wire names."""
-        if self._by_name is None:
-            found = {one.wire: one.name for one in self.fields.values()}
-            if self.tag_name and self.tag_field and self.tag_name not in self.fields:
-                found[self.tag_field] = self.tag_name
-                found[self.tag_name] = self.tag_name
-            self._by_name = found | {name: name for name in self.fields}
-        return self._by_name
+        found = {one.wire: one.name for one in self.fields.values()}
+        if self.tag_name and self.tag_field and self.tag_name not in self.fields:
+            found[self.tag_field] = self.tag_name
+            found[self.tag_name] = self.tag_name
+        return found | {name: name for name in self.fields}
 
-    @property
+    @cached_property
+    def wires(self) -> frozenset[str]:
+        """The wire names of the fields, the tag among them."""
+        tag = [self.tag_field] if self.tag_field is not None else []
+        return frozenset([*(one.wire for one in self.fields.values()), *tag])
+
+    @cached_property
+    def takes_any_field(self) -> bool:
+        """Whether nothing is said of unnamed fields, and all that is named is a field."""
+        return self.extra is Any and not (self.drops or self.excluded or self.is_unknown)
+
+    @cached_property
     def constants(self) -> dict[str, Constant]:
         """The constants that every object of the class has, by wire name."""
         found: dict[str, Constant] = {
@@ -181,7 +190,7 @@ def notes_for(record: Any) -> Notes:
     """The notes of a record, which are made if there are none."""
     found = _NOTES.__get__(record)
     if found is UNSET:
-        found = Notes()
+        found = Notes(shape_of(type(record)))
         put(record, "_notes", found)
     return cast("Notes", found)
 
@@ -190,7 +199,7 @@ def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = N
     """A record of values that were checked."""
     shape = shape_of(cls)
     if unknown or shape.is_unknown or shape.is_odd:
-        return make(cls, _notes=Notes(unknown, tag, shape.tag_field if tag is not None else None), **values)
+        return make(cls, _notes=Notes(shape, unknown, tag), **values)
     return make(cls, **values)
 
 

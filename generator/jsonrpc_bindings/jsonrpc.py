@@ -27,7 +27,7 @@ class Beside(Notes):
     __slots__ = ("form",)
 
     def __init__(self, unknown: dict[str, Any] | None = None, form: Form = "value") -> None:
-        super().__init__(unknown)
+        super().__init__(None, unknown)
         self.form: Form = form
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable
+from functools import partial
 from threading import RLock
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
@@ -278,9 +279,8 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], int], int]:
         names, put, notes, reserved, is_free = cls.members_on_wire, _PUT_BESIDE, Beside, _MEMBERS, True
         below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
     else:
-        shape, put, notes, reserved = shape_of(cls), keep_notes, Notes, frozenset[str]()
-        names = frozenset(one.wire for one in shape.fields.values()) | shape.constants.keys()
-        is_free = shape.extra is Any and not (shape.drops or shape.is_unknown or shape.excluded)
+        shape, put, reserved = shape_of(cls), keep_notes, frozenset[str]()
+        names, notes, is_free = shape.wires, partial(Notes, shape), shape.takes_any_field
         fields = [(one, type_of(one.type).reached()) for one in shape.fields.values()]
         below = tuple(
             (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)

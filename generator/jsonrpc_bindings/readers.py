@@ -100,11 +100,10 @@ def _indented(lines: Sequence[str]) -> list[str]:
 
 
 def _record(shape: Shape) -> Read:
-    names = frozenset(one.wire for one in shape.fields.values()) | shape.constants.keys()
+    names, own = shape.wires, _keep(shape)
     lines = ["if value.__class__ is not dict:", f"    return {_keep(_given(shape.cls))}(value)", "get = value.get"]
     puts: list[str] = []
     if shape.is_unknown:
-        names |= {str(shape.tag_field)}
         lines += [
             f"tag = get({shape.tag_field!r})",
             f"if tag.__class__ is not str or tag in {_keep(shape.known)}: raise Mismatch",
@@ -131,11 +130,14 @@ def _record(shape: Shape) -> Read:
     item = "value[key]" if further.kind == "any" else f"{_name(further)}(value[key])"
     unknown = ["unknown = {}", "for key in value:", f"    if key not in {_keep(names)}: unknown[key] = {item}"]
     if shape.is_unknown:
-        lines += [*unknown, f"note(self, Notes(unknown, tag, {shape.tag_field!r}))"]
+        lines += [*unknown, f"note(self, Notes({own}, unknown, tag))"]
     elif shape.is_odd:
-        lines += [*(["unknown = None"] if shape.drops else unknown), "note(self, Notes(unknown))"]
+        lines += [*(["unknown = None"] if shape.drops else unknown), f"note(self, Notes({own}, unknown))"]
     elif not shape.drops:
-        lines += [f"if not {_keep(names.issuperset)}(value):", *_indented([*unknown, "note(self, Notes(unknown))"])]
+        lines += [
+            f"if not {_keep(names.issuperset)}(value):",
+            *_indented([*unknown, f"note(self, Notes({own}, unknown))"]),
+        ]
     return _function([*lines, "return self"])
 
 

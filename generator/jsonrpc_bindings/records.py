@@ -132,7 +132,6 @@ class RecordMeta(_BaseMeta):
             excluded=base.excluded if excludes is None else excludes,
             is_judged=base.is_judged if judged is None else judged,
             is_odd=is_odd,
-            _by_name=None,
         )
         type.__setattr__(cls, "__shape__", shape)
         for one in own.values():

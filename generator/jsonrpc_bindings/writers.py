@@ -49,10 +49,8 @@ class _Notes:
     def __call__(self, notes: object) -> Any:
         if not isinstance(notes, Notes) or notes.made:
             raise HasNotes
-        unknown = notes.unknown or {}
-        if notes.tag_field is not None:
-            unknown = {notes.tag_field: notes.tag, **unknown}
-        if not unknown:
+        shape, unknown = notes.shape, notes.unknown
+        if not unknown or shape is None or not shape.takes_any_field or not shape.wires.isdisjoint(unknown):
             raise HasNotes
         self.count += 1
         return msgspec.Raw(b"0," + self.encode(unknown)[1:-1])
@@ -62,12 +60,14 @@ _MARK: Final = msgspec.json.encode(NOTES) + b":0,"
 
 
 def write_with_notes(value: Any) -> bytes:
-    """A value with notes as JSON text. Raises `HasNotes` where it is written by way of plain values."""
+    """A value with unknown fields of which nothing is said as JSON text. Raises `HasNotes` where it is written by way of plain values."""
     notes = _Notes()
     text = notes.encode(value)
     if text.count(_MARK) != notes.count:
         raise HasNotes
-    return text.replace(_MARK, b"")
+    text = text.replace(_MARK, b"")
+    refuse_deep(text, text.count(b":"))
+    return text
 
 
 @overload
