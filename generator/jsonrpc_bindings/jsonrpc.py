@@ -149,12 +149,7 @@ class Request(Message, Generic[P_co], eq=False):
         params: P_co
 
         def __init__(
-            self,
-            id: RequestId,
-            method: str,
-            params: P_co,
-            extra: dict[str, Any] = ...,
-            form: Form = ...,
+            self, id: RequestId, method: str, params: P_co, extra: dict[str, Any] = ..., form: Form = ...
         ) -> None: ...
 
 
@@ -179,12 +174,7 @@ class Response(Message, Generic[R_co], eq=False):
         method: str
 
         def __init__(
-            self,
-            id: RequestId,
-            result: R_co,
-            method: str = ...,
-            extra: dict[str, Any] = ...,
-            form: Form = ...,
+            self, id: RequestId, result: R_co, method: str = ..., extra: dict[str, Any] = ..., form: Form = ...
         ) -> None: ...
 
 
@@ -198,12 +188,7 @@ class ErrorResponse(Message, Generic[R_co], eq=False):
         method: str
 
         def __init__(
-            self,
-            id: RequestId,
-            error: R_co,
-            method: str = ...,
-            extra: dict[str, Any] = ...,
-            form: Form = ...,
+            self, id: RequestId, error: R_co, method: str = ..., extra: dict[str, Any] = ..., form: Form = ...
         ) -> None: ...
 
 
