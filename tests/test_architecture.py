@@ -38,7 +38,7 @@ KIT = frozenset({"interface", "options", "outside", "process"})
 
 READERS = frozenset(
     {
-        "acpgen.targets.python.formatted",
+        "acpgen.targets.python.formatting",
         "adopt",
         "among",
         "probe",

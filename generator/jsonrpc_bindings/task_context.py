@@ -56,4 +56,4 @@ class Serving:
         self.crowd.wake()
 
 
-PLACE: Final[ContextVar[Reading | Serving | None]] = ContextVar("PLACE", default=None)
+TASK_CONTEXT: Final[ContextVar[Reading | Serving | None]] = ContextVar("TASK_CONTEXT", default=None)

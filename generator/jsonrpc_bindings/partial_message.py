@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from .parse import meant
 
-ENDS: Final = 1024
+KEPT: Final = 1024
 """So many bytes are kept of the beginning of such a message, and as many of its end."""
 
 _MEMBER: Final = rb'\s*"[^"\\]{0,64}"\s*:\s*(?:"[^"\\]{0,256}"|-?[0-9][0-9.eE+-]{0,40}|true|false|null)\s*'  # of one value, and a short one
@@ -16,26 +16,26 @@ _FIRST: Final = re.compile(rb"\s*\{((?:%b,)*)" % _MEMBER)
 _LAST: Final = re.compile(rb"((?:,%b)*)\}\s*\Z" % _MEMBER)
 
 
-class Ends:
+class PartialMessage:
     """The beginning and the end of a message that comes in parts."""
 
     def __init__(self) -> None:
         self.first = self.last = b""
 
     @classmethod
-    def of(cls, message: bytes) -> Ends:
+    def of(cls, message: bytes) -> PartialMessage:
         """Those of a message that is there."""
         found = cls()
-        found.first, found.last = message[:ENDS], message[max(ENDS, len(message) - ENDS) :]
+        found.first, found.last = message[:KEPT], message[max(KEPT, len(message) - KEPT) :]
         return found
 
     def add(self, part: bytes) -> None:
         """Take in how the message goes on."""
-        room = ENDS - len(self.first)
+        room = KEPT - len(self.first)
         if room > 0:
             self.first += part[:room]
             part = part[room:]
-        self.last = (self.last + part[-ENDS:])[-ENDS:]
+        self.last = (self.last + part[-KEPT:])[-KEPT:]
 
     def members(self) -> dict[str, Any]:
         """The members of the object that this message is, as far as they stand before the first and behind the last long one. What is
@@ -43,7 +43,7 @@ class Ends:
 
         The text may be no JSON. Where it is, this tells nothing wrong: what stands right before its last bracket belongs to the message.
         """
-        whole = len(self.last) < ENDS
+        whole = len(self.last) < KEPT
         text = self.first + self.last if whole else self.first
         first = _FIRST.match(text)
         if first is None:

@@ -42,7 +42,7 @@ def public(offered: Iterable[str], names: Names) -> Mapping[str, str]:
     return found
 
 
-def moved(called: Mapping[str, str], of: str = "the package") -> list[str]:
+def renaming_notes(called: Mapping[str, str], of: str = "the package") -> list[str]:
     """Sentences on what is called otherwise than it should be."""
     return [
         f"`{other}` is {of}'s own `{name}`: the schema defines a `{name}`, too."

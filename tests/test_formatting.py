@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from acpgen.errors import Faults
-from acpgen.targets.python.formatted import find_ruff, formatted, relative
+from acpgen.targets.python.formatting import find_ruff, format_files, relative
 from acpgen.targets.python.types import either
 
 ROOT = Path(__file__).parents[1]
@@ -53,7 +53,7 @@ def test_imports_are_in_order_from_inside_the_distribution_too(folder: Path) -> 
 def test_a_line_has_the_length_that_is_asked_for() -> None:
     source = "\n".join(f"value_{n} = call({', '.join(['argument'] * n)})" for n in range(1, 20)) + "\n"
     for length in (40, 88, 120):
-        found = formatted({"a/b.py": source}, length)["a/b.py"]
+        found = format_files({"a/b.py": source}, length)["a/b.py"]
         assert max(map(len, found.splitlines())) <= length
         assert compile(found, "b.py", "exec")
 
@@ -62,9 +62,9 @@ def test_a_formatter_that_fails_is_told_with_its_reason(tmp_path: Path, monkeypa
     failing = tmp_path / "ruff"
     failing.write_text("#!/bin/sh\necho >&2; echo 'memory allocation of 9 bytes failed' >&2; exit 101\n")
     failing.chmod(0o755)
-    monkeypatch.setattr(sys.modules[formatted.__module__], "find_ruff", lambda: str(failing))
+    monkeypatch.setattr(sys.modules[format_files.__module__], "find_ruff", lambda: str(failing))
     with pytest.raises(Faults, match=r"a/b\.py: .* with code 101: memory allocation of 9 bytes failed\. Nothing was"):
-        formatted({"a/b.py": "only_here = 1\n"})
+        format_files({"a/b.py": "only_here = 1\n"})
 
 
 def test_imports_from_ones_own_package_become_relative() -> None:

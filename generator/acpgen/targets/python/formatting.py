@@ -13,11 +13,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from acpgen.errors import Faults, TargetFailed, Unsupported, printable
-from acpgen.targets.python.dials import LINE, PYTHONS
-from acpgen.targets.python.imported import imports_from
+from acpgen.targets.python.imports import imports_from
+from acpgen.targets.python.python_options import LINE, PYTHONS
 
 
-def formatted(
+def format_files(
     files: Mapping[str, str], line_length: int = LINE, python: str = PYTHONS[0], *, target: str = "python"
 ) -> dict[str, str]:
     """The same files with their Python modules as `ruff format` and `ruff check` want them; others are left as they are.

@@ -24,8 +24,14 @@ from typing import (
 Tag: TypeAlias = "str | int | float | bool"
 
 
+class Marker:
+    """What an annotation says beside its type."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Tagged:
+class Tagged(Marker):
     """A union whose branches are told apart by the constant in one field.
 
     The branches say their constants themselves. A class of unknown variants takes the tags that no branch has, and what has no constant in
@@ -39,20 +45,19 @@ class Tagged:
     default_admits_unknown: bool = False
     exclusive: bool = False
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from .pydantic_guest import core_schema_of
-
-        return core_schema_of(Annotated[source, self], handler)
-
 
 @dataclass(frozen=True, slots=True)
-class Shapes:
+class Shapes(Marker):
     """A union whose branches are tried in order. `exclusive`: what two branches accept is refused."""
 
     exclusive: bool = False
 
 
-Marker: TypeAlias = Tagged | Shapes
+@dataclass(frozen=True, slots=True)
+class Constants(Marker):
+    """A set of constants among which are some that no `Literal` has: binary numbers, and integers of more than 64 bits."""
+
+    values: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,18 +73,10 @@ class Meta:
     max_length: int | None = None
     pattern: str | None = None
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from .pydantic_guest import limited
 
-        return limited(Annotated[source, self], handler)
-
-
-def Choice(module: str, text: str, marker: Marker, *, judged: str = "") -> Any:  # noqa: N802 - it stands where a type stands
-    """A type, as text of a module, with what tells the branches of a union apart.
-
-    `judged` is the definition of which the schema says more than the text does.
-    """
-    return Alias(module, text, marker, judged)
+def Choice(module: str, text: str, *, judged: str = "") -> Any:  # noqa: N802 - it stands where a type stands
+    """A type as text of a module, which may lead to itself. `judged` is the definition of which the schema says more than the text does."""
+    return Alias(module, text, judged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +85,11 @@ class Alias:
 
     module: str
     text: str
-    marker: Marker | None = None
     judged: str = ""
 
     def resolved(self) -> Any:
         """The annotation itself."""
         return resolve(self.text, self.module)
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from .pydantic_guest import core_schema_of
-
-        return core_schema_of(self, handler)
 
     def __call__(self) -> None:
         """Let `typing` take this for a type."""
@@ -116,12 +107,6 @@ else:
 
     class Number:
         """A JSON number: an integer, however large, or a binary number that is finite."""
-
-        @classmethod
-        def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-            from .pydantic_guest import number
-
-            return number(cls)
 
 
 class _Names(dict[str, Any]):

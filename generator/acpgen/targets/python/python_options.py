@@ -37,7 +37,7 @@ OPTIONS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Dials:
+class PythonOptions:
     """What is chosen of the options."""
 
     layout: Literal["package", "file"] = "package"
@@ -48,7 +48,7 @@ class Dials:
     line_length: int = LINE
 
 
-def dials(settings: Settings) -> Dials:
+def read_options(settings: Settings) -> PythonOptions:
     """What the settings choose. Raises `Faults` of what cannot be used."""
     given: Mapping[str, Any] = {**{option.name: option.default for option in OPTIONS}, **settings.options}
     faults: list[Fault] = []
@@ -74,7 +74,7 @@ def dials(settings: Settings) -> Dials:
         wrong("layout", "'package', or a package such as 'acme.v1': a module alone cannot say that it is typed")
     if faults:
         raise Faults(faults)
-    return Dials(
+    return PythonOptions(
         layout=given["layout"],
         runtime=runtime,
         unknown=given["unknown-fields"],

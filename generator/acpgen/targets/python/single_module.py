@@ -12,7 +12,7 @@ _LINE: Final = 88
 """Characters of an import that stays on one line, as the emitter writes it."""
 
 
-def joined(modules: Sequence[str], siblings: Callable[[ast.ImportFrom], bool]) -> str:
+def join_modules(modules: Sequence[str], siblings: Callable[[ast.ImportFrom], bool]) -> str:
     """The source of one module that has all of several after one another, with the docstring of the first.
 
     They import names from modules alone, before everything else. What they import from `siblings` stands beside them there.

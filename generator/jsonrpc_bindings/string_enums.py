@@ -6,20 +6,14 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Self, TypeGuard
 
-__all__ = ["OpenTexts", "Texts"]
+__all__ = ["OpenStringEnum", "StringEnum"]
 
 
-class Texts(StrEnum):
+class StringEnum(StrEnum):
     """A set of texts: decoding gives its members, and refuses others. A member is its text, so both compare."""
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from .pydantic_guest import core_schema_of
 
-        return core_schema_of(cls, handler)
-
-
-class OpenTexts(Texts):
+class OpenStringEnum(StringEnum):
     """A set of texts that may grow: an unknown text becomes a member of its own, which no loop over the class has."""
 
     @classmethod
@@ -31,14 +25,14 @@ class OpenTexts(Texts):
         return found
 
 
-def is_texts(annotation: Any) -> TypeGuard[type[Texts]]:
+def is_string_enum(annotation: Any) -> TypeGuard[type[StringEnum]]:
     """Whether an annotation is a set of texts."""
-    return isinstance(annotation, type) and issubclass(annotation, Texts)
+    return isinstance(annotation, type) and issubclass(annotation, StringEnum)
 
 
-def members_of(cls: type[Texts]) -> Callable[[str], Texts | None]:
+def members_of(cls: type[StringEnum]) -> Callable[[str], StringEnum | None]:
     """What gives the member of a text; `None` for one that the set does not take."""
-    known: dict[str, Texts] = {one.value: one for one in cls}
-    if not issubclass(cls, OpenTexts):
+    known: dict[str, StringEnum] = {one.value: one for one in cls}
+    if not issubclass(cls, OpenStringEnum):
         return known.get
     return lambda text: known.get(text) or cls(text)

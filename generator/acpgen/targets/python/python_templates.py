@@ -27,7 +27,7 @@ def _environment() -> Environment:
     )
 
 
-def lay_out(template: str, *, others: Mapping[str, str] | None = None, **values: Any) -> str:
+def render_template(template: str, *, others: Mapping[str, str] | None = None, **values: Any) -> str:
     """What a template makes of values, with one line end at its end. `others` are names for names that the template itself has."""
     name = template if "." in template else f"{template}.py"
     found = _environment().get_template(f"{name}.jinja2")

@@ -9,14 +9,14 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, Final
 
-from .choices import Alias, resolve
+from .annotations import Alias, resolve
+from .fields import is_record
 from .patterns import Patterns
-from .records import Record
 
-_HOMES: Final[dict[str, Home]] = {}
+_MODULES: Final[dict[str, SchemaModule]] = {}
 
 
-class Home:
+class SchemaModule:
     """The types of one protocol version, and the document that describes them.
 
     `module` has the types. `read` gives the schema, parsed; it is called once, when it is needed. Its member `x-protocol` says what no
@@ -78,7 +78,7 @@ class Home:
 
     def name_of(self, type_: Any) -> str | None:
         """The definition of a class, of an alias, or of this name; `None` where the schema has none for it."""
-        if isinstance(type_, type) and issubclass(type_, Record):
+        if is_record(type_):
             name = self._definitions_by_type.get(type_.__name__, type_.__name__)
             return name if self.types.get(name) is type_ else None
         if isinstance(type_, str) and type_ in self.definitions:
@@ -96,27 +96,27 @@ class Home:
     def _is_same(self, found: Any, type_: Any) -> bool:
         """Whether an attribute of the module is a type: an alias as text, or what is equal once no text is in it."""
         if isinstance(found, str):
-            return isinstance(type_, Alias) and type_.marker is None and found == type_.text
+            return isinstance(type_, Alias) and found == type_.text
         return bool(found == type_ or resolve(found, self.module) == type_)
 
 
 def register(module: str, schema: str) -> None:
     """Say that a module has all types of a protocol, and the text of its schema."""
-    _HOMES[module] = Home(module, lambda: json.loads(schema, parse_float=_exact))
+    _MODULES[module] = SchemaModule(module, lambda: json.loads(schema, parse_float=_exact))
 
 
-def home_of(module: str) -> Home:
-    """The home of the types of a module: itself, or its package, which has the schema in `_schema.json`."""
-    package = module if module in _HOMES else module.rpartition(".")[0] or module
+def find_module(module: str) -> SchemaModule:
+    """What is known of the types of a module: itself, or its package, which has the schema in `_schema.json`."""
+    package = module if module in _MODULES else module.rpartition(".")[0] or module
 
     def read() -> Any:
         from importlib.resources import files  # only where somebody asks
 
         return json.loads(files(package).joinpath("_schema.json").read_bytes(), parse_float=_exact)
 
-    if package not in _HOMES:
-        _HOMES[package] = Home(f"{package}.models", read)
-    return _HOMES[package]
+    if package not in _MODULES:
+        _MODULES[package] = SchemaModule(f"{package}.models", read)
+    return _MODULES[package]
 
 
 def _exact(written: str) -> float | Decimal:
