@@ -488,7 +488,7 @@ def test_no_type_is_unfolded_twice_on_a_page(version: publish.Version) -> None:
 
 def test_the_page_of_a_method_draws_what_comes_before_it_and_after_it() -> None:
     page = files()["acp/v1/methods/session_prompt.md"]
-    drawn = page.partition("## Before and after")[2].partition("## Params")[0]
+    drawn = page.partition("## Before and after")[2].partition("\n## ")[0]
     told = re.findall(r'<a href="[^"]*conversations/turn\.md#([^"]+)">', drawn)
     assert told[:3] == ["session-new", "session-new-answer", "session-prompt"]
     assert told[3].startswith("session-update")
@@ -595,7 +595,14 @@ def test_the_page_of_a_method_says_who_sends_it_what_gates_it_and_what_it_holds(
     where = docs.places_of(version.protocol, version.bundle)
     for method in version.protocol.methods:
         page = files()[version.path(where.methods[method.name])]
-        assert "- Sent by: " in page and "- Handled by: " in page
+        kind, sides = (
+            method.kind.capitalize(),
+            {"client": "the agent to the client", "agent": "the client to the agent"},
+        )
+        either = f"**{kind}** that either side may send."
+        if version.protocol.name.startswith("acp/"):
+            assert (f"**{kind}** from {sides[method.side]}." if method.side in sides else either) in page
+        assert ("Needs no capability." in page) == (method.capability is None)
         if method.capability is not None:
             assert f"`{method.capability.partition(':')[2]}`" in page
         for part, name in (("params", method.params), ("result", method.result)):
@@ -667,7 +674,8 @@ def test_every_requirement_of_a_version_is_told_on_a_page_of_that_version() -> N
             if version.protocol.name in each.protocols
         ]
         assert rules
-        assert {each.anchor for each in rules} <= told
+        known = publish.requirements.addresses(table.parse(docs_material().requirements, ""))
+        assert {known[each.id].partition("#")[2] for each in rules} <= told
 
 
 def test_a_schema_without_methods_makes_no_claim_about_messages(tmp_path: Path) -> None:

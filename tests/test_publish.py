@@ -361,16 +361,16 @@ def test_methods_types_and_their_members_say_since_when_they_are_published(tmp_p
     )
     files = made(small(tmp_path, now, {"1.0": first, "1.1": second, "2.0": third}))
     ask = files["p/v1/methods/ask.md"]
-    assert "- Published: since 1.0 or earlier\n" in ask
+    assert "- Published: since schema release 1.0 or earlier ([changelog](../changelog.md))\n" in ask
     rows = {name: line for line in ask.splitlines() for name in re.findall(r'^\| <a id="params-(\w+)">', line)}
-    assert "Since" not in rows["question"] and "Since 1.1 (1.0 lacks it)." in rows["tone"]
-    assert "Not in a release yet." in rows["haste"]
-    assert "- Published: in releases up to 1.1\n" in files["p/v1/methods/tell.md"]
-    assert "- Published: not in a release yet\n" in files["p/v1/methods/hint.md"]
+    assert "Since" not in rows["question"] and "Since schema release 1.1 (1.0 lacks it)." in rows["tone"]
+    assert "Not in a schema release yet." in rows["haste"]
+    assert "- Published: in schema releases up to 1.1 (" in files["p/v1/methods/tell.md"]
+    assert "- Published: not in a schema release yet (" in files["p/v1/methods/hint.md"]
     mood = files["p/v1/types/Mood.md"]
-    assert " · since 1.1 (1.0 lacks it)\n" in mood
+    assert " · since schema release 1.1 (1.0 lacks it)\n" in mood
     values = {name: line for line in mood.splitlines() for name in re.findall(r'^\| <a id="value-(\w+)">', line)}
-    assert "Since" not in values["calm"] and "Since 2.0 (1.1 lacks it)." in values["angry"]
+    assert "Since" not in values["calm"] and "Since schema release 2.0 (1.1 lacks it)." in values["angry"]
 
 
 def test_nothing_is_said_of_a_type_whose_name_upstream_does_not_know(tmp_path: Path) -> None:
@@ -386,8 +386,8 @@ def test_nothing_is_said_of_a_type_whose_name_upstream_does_not_know(tmp_path: P
 def test_a_type_that_was_another_kind_of_thing_makes_no_claim_about_its_members(tmp_path: Path) -> None:
     text = {"type": "string"}
     files = made(small(tmp_path, schema(), {"1.0": schema(Mood=text), "1.1": schema()}))
-    assert " · since 1.0 or earlier\n" in files["p/v1/types/Mood.md"]
-    assert "Since 1.1 or earlier." in files["p/v1/types/Mood.md"]
+    assert " · since schema release 1.0 or earlier\n" in files["p/v1/types/Mood.md"]
+    assert "Since schema release 1.1 or earlier." in files["p/v1/types/Mood.md"]
 
 
 def test_a_field_of_a_variant_is_as_old_as_it_is_on_the_wire(tmp_path: Path) -> None:
@@ -407,7 +407,7 @@ def test_a_field_of_a_variant_is_as_old_as_it_is_on_the_wire(tmp_path: Path) -> 
     )
     rows = {line.split("`")[1]: line for line in files["p/v1/types/Text.md"].splitlines() if line.startswith("| <a id")}
     assert set(rows) == {"type", "text", "size", "new"}
-    assert [name for name, row in rows.items() if "Not in a release yet." in row] == ["new"]
+    assert [name for name, row in rows.items() if "Not in a schema release yet." in row] == ["new"]
     assert "The discriminator of [`Part`](Part.md)." in rows["type"]
 
 
@@ -496,8 +496,8 @@ def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) 
         has = [f'"x-method":"{method}"' in text for text in raw]
         if said == UNRELEASED:
             assert not any(has), method
-        elif said.startswith("in releases up to "):
-            last = releases.index(said.removeprefix("in releases up to "))
+        elif said.startswith("in schema releases up to "):
+            last = releases.index(said.removeprefix("in schema releases up to "))
             assert has[last] and not any(has[last + 1 :]), method
         else:
             first = releases.index(said.partition(" (")[0].removesuffix(" or earlier"))
@@ -515,13 +515,13 @@ def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) 
 
 def test_a_method_of_each_age_says_so_on_its_page() -> None:
     for page, said in (
-        ("acp/v1/methods/session_new.md", "since 0.4.0 or earlier"),
-        ("acp/v1/methods/session_list.md", "since 0.12.1 (0.11.0 lacks it)"),
-        ("acp/v1/methods/elicitation_create.md", "since 1.21.0 (0.13.5 lacks it)"),
+        ("acp/v1/methods/session_new.md", "since schema release 0.4.0 or earlier"),
+        ("acp/v1/methods/session_list.md", "since schema release 0.12.1 (0.11.0 lacks it)"),
+        ("acp/v1/methods/elicitation_create.md", "since schema release 1.21.0 (0.13.5 lacks it)"),
         ("acp/v1/methods/session_fork.md", UNRELEASED),
-        ("acp/v2/methods/tool_call_cancel.md", "since TypeScript SDK 2.4.0 (2.0.0-alpha.3 lacks it)"),
+        ("acp/v2/methods/tool_call_cancel.md", "since schema release TypeScript SDK 2.4.0 (2.0.0-alpha.3 lacks it)"),
     ):
-        assert f"- Published: {said}\n" in files()[page], page
+        assert f"- Published: {said} ([changelog](../changelog.md))\n" in files()[page], page
     assert "Published" not in files()["mcp/2025-06-18/methods/roots_list.md"]
 
 
@@ -608,6 +608,7 @@ def test_changelogs_stay_small() -> None:
 
 def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
     pages, rules = monitor.paths(), monitor.rules()
+    known = publish.requirements.addresses(publish.requirements.parse(docs_material().requirements, ""))
     told: dict[str, str] = {}
     for path in dict.fromkeys(pages.values()):
         found = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", files()[path], re.MULTILINE | re.DOTALL))
@@ -624,11 +625,9 @@ def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
     for name, rule in rules.items():
         assert " ".join(rule.doc.split())[:40].split("`")[0] in told[name]
         assert f"- Level: {rule.level}\n" in told[name] and rule.level in monitor.LEVELS
-        linked = re.findall(r"\[(\d+)\]\(\.\./requirements\.md#req-(\d+)\)", told[name])
-        assert [int(number) for number, _ in linked] == [one for one in rule.requirements if isinstance(one, int)]
-        assert all(number == anchor for number, anchor in linked)
-        ids = {each for each in requirements_of(name) if isinstance(each, str)}
-        assert set(re.findall(r"\[([^]]*/[^]]*)\]\(\.\./requirements\.md#req-", told[name])) == ids
+        linked = re.findall(r"^    - \[.*\]\(\.\./(requirements/.*)\)$", told[name], re.MULTILINE)
+        assert linked == [known[each] for each in rule.requirements]
+        assert set(rule.requirements) == set(requirements_of(name))
         assert re.search(r"^- In: `", told[name], re.MULTILINE), name
 
 
@@ -665,8 +664,9 @@ def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Versi
     count = 0
     for method in version.protocol.methods:
         page = files()[version.path(where.methods[method.name])]
-        (line,) = (line for line in page.splitlines() if line.startswith("- Needs the capability: "))
-        assert (f"`{(method.capability or '').partition(':')[2]}`" in line) == (method.capability is not None)
+        (line,) = (line for line in page.splitlines() if line.startswith(f"**{method.kind.capitalize()}** "))
+        gate = f"Needs the capability [`{(method.capability or '').partition(':')[2]}`]"
+        assert (gate in line) == (method.capability is not None) != ("Needs no capability." in line)
     for definition in version.protocol.definitions.values():
         if isinstance(definition, ir.Record):
             for field in definition.fields:
@@ -707,7 +707,7 @@ def test_a_method_without_examples_shows_messages_that_are_made_and_hold(tmp_pat
     request, answer = (json.loads(body) for body in re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
     assert request == {"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"question": "text"}}
     assert answer == {"jsonrpc": "2.0", "id": 1, "result": {"mood": "calm"}}
-    assert "what it lacks was made from it" in page
+    assert "the rest was made from the types" in page
 
 
 def test_a_type_that_admits_nothing_has_no_example(tmp_path: Path) -> None:

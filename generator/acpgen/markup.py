@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from acpgen import ir
@@ -27,6 +27,7 @@ _NOT_IN_CODE: Final = re.compile(r"://|\]:")
 """Addresses, and what would make a definition of a link out of a line that begins with a bracket."""
 _OUTSIDE_ID: Final = re.compile(r"[^A-Za-z0-9_.-]")
 LONGEST_ID: Final = 96
+_FENCE: Final = re.compile(r"^\s*(`{3,}|~{3,})", re.MULTILINE)
 _WIDTH: Final = 100
 """As many characters a line of an example may have."""
 
@@ -115,12 +116,14 @@ def value(item: ir.JSON) -> Markdown:
 
 
 def block(item: ir.JSON) -> Markdown:
-    """A JSON value as a fenced block; what fits in a line stands on one. No line of it can end the fence: a line of JSON begins with a
-    space, a quote or a bracket.
-    """
-    text = _laid_out(item)
-    shown = "".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text)
-    return Markdown(f"```json\n{shown}\n```")
+    """A JSON value as a fenced block; what fits in a line stands on one."""
+    return blocks([item])
+
+
+def blocks(items: Iterable[ir.JSON]) -> Markdown:
+    """JSON values in one fenced block, one after another; what fits in a line stands on one."""
+    text = "\n".join(map(_laid_out, items))
+    return fenced("".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text), "json")
 
 
 def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
@@ -139,10 +142,10 @@ def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
     return f"{opening}\n{inner}{between.join(rows)}\n{indent}{closing}"
 
 
-def python(source: str) -> Markdown:
-    """Source of Python as a fenced block. Its strings hold no line ends, so no line of it begins with a fence."""
-    assert "\n```" not in source, source
-    return Markdown(f"```python\n{source}\n```")
+def fenced(text: str, language: str) -> Markdown:
+    """Text as a block of code, with a fence that no line of it ends."""
+    marks = "`" * max(3, *(len(each) + 1 for each in _FENCE.findall(text)), 3)
+    return Markdown(f"{marks}{language}\n{text}\n{marks}")
 
 
 def html(text: str) -> str:

@@ -132,13 +132,13 @@ def documents(
     files |= memory.once("rules", (for_site,), partial(_rules, for_site=for_site))
     checked: Mapping[str, str] = {}
     if any(map(monitoring.is_known, versions)):
-        page = requirements.PAGE if table is not None else None
-        monitored = partial(monitoring.pages, versions, page, for_site=for_site)
-        files |= memory.once("monitor", (page, for_site, *versions), monitored, may_lag=True)
+        required = {} if table is None else requirements.words_by_id(table)
+        monitored = partial(monitoring.pages, versions, required, for_site=for_site)
+        files |= memory.once("monitor", (table, for_site, *versions), monitored, may_lag=True)
         checked = monitoring.paths(for_site=for_site)
     if table is not None:
-        required = partial(requirements.pages, table, every, where, checked, for_site=for_site)
-        files |= memory.once("requirements", (table, where, for_site, *every), required, may_lag=True)
+        pages_of = partial(requirements.pages, table, every, where, checked, for_site=for_site)
+        files |= memory.once("requirements", (table, where, for_site, *every), pages_of, may_lag=True)
     if for_site and in_browser.judged(versions):
         judging = partial(in_browser.page, versions, checked)
         files[in_browser.PAGE] = memory.once("judging", (checked, *versions), judging, may_lag=True)
@@ -303,7 +303,7 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
         ("The Python API, module by module", reference.INDEX),
         ("Judge messages in the browser", in_browser.PAGE),
         ("Download the JSON Schemas", schemas.PAGE),
-        ("The requirements of the documents, and what enforces each", requirements.PAGE),
+        ("The requirements of the documents, and what checks each", requirements.PAGE),
         ("The rules of the monitor", monitoring.PAGE),
         ("The rules of lint", lint_rules.PAGE),
         ("How versions are compared: the compatibility rules", RULES),

@@ -17,7 +17,7 @@ from acpgen.publish.outlines import Kind, OutlinedType, is_own, members, variant
 from acpgen.publish.versions import Version
 from acpgen.targets.docs.age_notes import Ages, Member
 
-UNRELEASED: Final = "not in a release yet"
+UNRELEASED: Final = "not in a schema release yet"
 
 
 def ages(version: Version, history: History | None) -> Ages:
@@ -63,7 +63,7 @@ def _since(releases: Sequence[Past], present: Sequence[bool | None]) -> str | No
         if None in present:
             return None
         last = max((index for index, there in enumerate(present) if there), default=None)
-        return UNRELEASED if last is None else f"in releases up to {releases[last].title}"
+        return UNRELEASED if last is None else f"in schema releases up to {releases[last].title}"
     first = len(present) - 1
     while first > 0 and present[first - 1]:
         first -= 1

@@ -11,8 +11,8 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.pointers import pointer_parts
-from acpgen.publish.requirements import paths
-from acpgen.publish.table import PEERS, WAYS, Requirement, Table
+from acpgen.publish.requirements import addresses, checks
+from acpgen.publish.table import PEERS, Requirement, Table
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs.rule_notes import RuleNote, RuleNotes
@@ -27,13 +27,15 @@ def demands(table: Table, version: Version) -> RuleNotes:
     types: dict[str, list[RuleNote]] = {}
     titles = {name.casefold(): name for name in protocol.definitions}
     left: list[Requirement] = []
-    pages = paths(table)
+    notes = {
+        rule.id: _note(rule, address) for rule, address in zip(table.rules, addresses(table).values(), strict=True)
+    }
     area_of = docs.places_of(protocol, version.bundle).area_of
     known: dict[str, Counter[str]] = {}
     for rule in table.rules:
         if protocol.name not in rule.protocols:
             continue
-        note = _note(rule, pages[rule.document])
+        note = notes[rule.id]
         about, told = _about(rule, protocol, titles)
         for name in about:
             types.setdefault(name, []).append(note)
@@ -47,7 +49,7 @@ def demands(table: Table, version: Version) -> RuleNotes:
     messages: list[RuleNote] = []
     for rule in left:
         area = _area(rule.document, known, {*area_of.values()})
-        (areas.setdefault(area, []) if area is not None else messages).append(_note(rule, pages[rule.document]))
+        (areas.setdefault(area, []) if area is not None else messages).append(notes[rule.id])
     return RuleNotes(_frozen(methods), _frozen(types), _frozen(areas), tuple(messages))
 
 
@@ -84,6 +86,5 @@ def _types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:
                 pass
 
 
-def _note(rule: Requirement, page: str) -> RuleNote:
-    ways = ", ".join(WAYS[key].lower() for key in rule.ways if key != "documentation")
-    return RuleNote(str(rule.id), rule.level, PEERS[rule.who], rule.says, ways, f"{page}#{rule.anchor}")
+def _note(rule: Requirement, address: str) -> RuleNote:
+    return RuleNote(rule.level, PEERS[rule.who], rule.says, checks(rule), address)

@@ -25,17 +25,22 @@ PEERS: Final = {
 }
 """Whom a rule binds, and how the page says it."""
 
-WAYS: Final = {
-    "schema": "Schema",
-    "validator": "Strict validator",
+CHECKERS: Final = {
+    "schema": "Schema and types",
+    "validator": "Validator",
     "lint": "Lint",
     "monitor": "Monitor",
-    "functions": "Functions",
-    "bindings": "Bindings",
     "probe": "Probe",
-    "documentation": "Documentation",
+    "bindings": "Codecs",
+    "functions": "Functions",
 }
-"""The ways in which a requirement is enforced, by their key in the table, in the order of the page."""
+"""What checks or keeps a requirement, by its key in the table, in the order of the page."""
+
+KEEPERS: Final = ("bindings", "functions")
+"""What keeps a requirement without checking what others send."""
+
+WAYS: Final = (*CHECKERS, "documentation")
+"""With what no program checks."""
 
 _NAMES: Final = ("protocols", "methods", "validator", "lint", "monitor", "functions", "bindings", "probe", "tests")
 _DOCUMENT: Final = ("id", "title", "area", "protocols", "revision", "url", "about")
@@ -73,7 +78,7 @@ class SchemaPlaces:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One requirement and what enforces it.
+    """One requirement and what checks it.
 
     `id` is its number, or its document, section and place there (`acp/v1/content/image/2`). It holds in `protocols` and is about
     `methods`, which may be none. `validator` are keywords by which the strict validator refuses a breach, `lint` ids of rules, `monitor`
@@ -100,13 +105,9 @@ class Requirement:
     tests: tuple[str, ...]
 
     @property
-    def anchor(self) -> str:
-        return anchor(self.id)
-
-    @property
-    def ways(self) -> tuple[str, ...]:
-        """The keys of the ways in which it is enforced."""
-        return tuple(key for key in WAYS if getattr(self, key))
+    def checkers(self) -> tuple[str, ...]:
+        """The keys of what checks or keeps it; none if nothing does."""
+        return tuple(key for key in CHECKERS if getattr(self, key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +117,6 @@ class Table:
     at: str
     documents: tuple[NormativeDocument, ...]
     rules: tuple[Requirement, ...]
-
-
-def anchor(identifier: int | str) -> str:
-    """Where the pages tell of a requirement."""
-    return f"req-{str(identifier).replace('/', '-')}"
 
 
 def slug(section: str) -> str:
@@ -212,9 +208,9 @@ class _Reading:
             documentation=self.text(row, "documentation", at) if "documentation" in row else None,
             **names,
         )
-        if not found.ways:
+        if not found.checkers and found.documentation is None:
             self.wrong(at, "nothing enforces this rule", f"Give it one of {', '.join(WAYS)}")
-        if found.ways != ("documentation",) and not found.tests:
+        if found.checkers and not found.tests:
             self.wrong(at, "no test shows this rule", "Name one in 'tests'")
         return found
 

@@ -135,7 +135,17 @@ def book(
     made = examples.made(protocol, judge, found)
     found_places = places(protocol, bundle.origins)
     return Book(
-        protocol, bundle, found_places, {**found, **made}, frozenset(made), refused, ages, rules, origins, snippets
+        protocol,
+        bundle,
+        found_places,
+        {**found, **made},
+        frozenset(made),
+        refused,
+        ages,
+        rules,
+        origins,
+        snippets,
+        settings.module,
     )
 
 

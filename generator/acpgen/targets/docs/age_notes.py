@@ -16,7 +16,10 @@ Member: TypeAlias = tuple[str, Kind, str]
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """Since when there are methods, types and members of types: `1.21.0 (0.13.5 lacks it)`, `0.4.0 or earlier`, `not in a release yet`."""
+    """Since which schema release there are methods, types and members of types.
+
+    A text is one of `1.21.0 (0.13.5 lacks it)`, `0.4.0 or earlier`, `in schema releases up to 0.4.1` and `not in a schema release yet`.
+    """
 
     methods: Mapping[str, str] = field(default_factory=dict[str, str])
     types: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -35,5 +38,5 @@ NO_AGES: Final = Ages()
 
 
 def shortly(said: str) -> Markdown:
-    """An age as a phrase: `since 1.21.0`, `not in a release yet`."""
-    return prose(said if said.startswith(("not ", "in ")) else f"since {said}")
+    """An age as a phrase: `since schema release 1.21.0`, `not in a schema release yet`."""
+    return prose(said if said.startswith(("not ", "in ")) else f"since schema release {said}")

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.errors import InvalidExample
-from acpgen.markup import Markdown, code, html, identifier, prose
+from acpgen.markup import Markdown, code, fenced, html, identifier, prose
 from acpgen.meaning import framing
 from acpgen.meaning.checks import unchecked
 from acpgen.schema.bundle import Bundle
@@ -26,7 +26,7 @@ from acpgen.targets.docs.phrases import references
 from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, Places
 from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNotes, by_side
 from acpgen.targets.docs.templates import lay_out, relative
-from acpgen.targets.docs.typescript import typescript
+from acpgen.targets.docs.typescript import bindings_example, sdk_example
 from acpgen.targets.docs.uses import Use, gates, named_in, reachable_types, uses
 from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN, metadata
 
@@ -95,6 +95,7 @@ class Book:
     rules: RuleNotes = NO_RULES
     origins: Origins = NO_ORIGINS
     snippets: Snippets | None = None
+    module: str = ""
     used: Mapping[str, tuple[Use, ...]] = field(init=False)
     left: Mapping[str, tuple[str, ...]] = field(init=False)
     told: tuple[Conversation, ...] = field(init=False)
@@ -206,8 +207,7 @@ class Book:
             "rules": self.rules.methods.get(method.name, ()) if is_first else (),
             "request": self._request(method),
             "response": self._response(method),
-            "snippet": self._snippet(method),
-            "typescript": typescript(self.protocol, method, self.examples, self.origins),
+            "samples": list(self._samples(method)),
             "is_made": not self.made.isdisjoint(named),
             "more": len(self.examples.get(method.params or "", ())) > 1,
             "in_params": in_params,
@@ -318,11 +318,22 @@ class Book:
             return None
         return {**framing.call(self.protocol.envelope, method, found[0] if found else framing.ABSENT)}
 
-    def _snippet(self, method: ir.Method) -> str | None:
+    def _samples(self, method: ir.Method) -> Iterator[tuple[str, Markdown]]:
+        """The example in each language, with what it is written with."""
         request, results = self._request(method), self.examples.get(method.result or "", ())
-        if request is None or self.snippets is None:
-            return None
-        return self.snippets(method, request, results[0] if results else None)
+        result = results[0] if results else None
+        if request is not None and self.snippets is not None:
+            source = self.snippets(method, request, result)
+            if source is not None:
+                yield "Python", fenced(source, "python")
+        if request is not None and self.module:
+            yield (
+                "TypeScript",
+                fenced(bindings_example(self.protocol, method, request, result, self.module), "typescript"),
+            )
+        sdk = sdk_example(self.protocol, method, self.examples, self.origins)
+        if sdk is not None:
+            yield "TypeScript with the official SDK", fenced(sdk, "typescript")
 
     def _response(self, method: ir.Method) -> ir.JSON | None:
         found = self.examples.get(method.result or "", ())

@@ -14,22 +14,16 @@ _TOLD: Final = ("fact", "guidance")
 
 @dataclass(frozen=True, slots=True)
 class RuleNote:
-    """One requirement: its id, its level (`MUST`, `SHOULD`, …, or `fact`), whom it binds, what it says, and what enforces it, if any can.
+    """One requirement: its level (`MUST`, `SHOULD`, …, or `fact`), whom it binds, and what it says.
 
-    `href` is its address as seen from the folder above all versions.
+    `checks` says in words what checks it, and is empty if nothing does. `href` is its address as seen from the folder above all versions.
     """
 
-    id: str
     level: str
     who: str
     says: str
-    ways: str
+    checks: str
     href: str
-
-    @property
-    def short(self) -> str:
-        """Its id without its document: `loading-a-session/4`."""
-        return "/".join(self.id.split("/")[-2:])
 
     @property
     def codes(self) -> tuple[int, ...]:

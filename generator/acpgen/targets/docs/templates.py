@@ -69,7 +69,6 @@ def environment() -> Environment:
         "joined": joined,
         "paragraphs": markup.paragraphs,
         "prose": prose,
-        "python": markup.python,
         "relative": relative,
         "type_links": type_links,
         "use_phrase": use_phrase,
