@@ -120,9 +120,10 @@ def block(item: ir.JSON) -> Markdown:
     return blocks([item])
 
 
-def blocks(items: Iterable[ir.JSON]) -> Markdown:
-    """JSON values in one fenced block, one after another; what fits in a line stands on one."""
-    text = "\n".join(map(_laid_out, items))
+def blocks(items: Iterable[ir.JSON], longest: int = _WIDTH) -> Markdown:
+    """JSON values in one fenced block, one after another; one of at most `longest` characters stands on one line."""
+    lines = ((item, dumps(item, ensure_ascii=False)) for item in items)
+    text = "\n".join(line if len(line) <= longest else _laid_out(item) for item, line in lines)
     return fenced("".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text), "json")
 
 
