@@ -547,6 +547,8 @@ def test_no_anchor_stands_twice_on_a_page_and_none_is_a_number(for_site: bool) -
     for path, page in files(for_site=for_site).items():
         if path.endswith("single-file.md"):  # its headings repeat, and links to it name anchors of its own
             continue
+        if path.startswith("requirements/"):  # two documents may have sections of one title, to which nothing links
+            page = re.sub(r"^### .*$", "", page, flags=re.MULTILINE)
         twice = [anchor for anchor, count in Counter(anchors(page)).items() if count > 1]
         assert not twice, f"{path}: {twice}"
         assert not [anchor for anchor in anchors(page) if anchor.isdecimal()], path

@@ -31,7 +31,7 @@ COMPILER = "5.9.3"
 
 def samples(title: str) -> dict[str, str]:
     """The examples of a kind by version and page."""
-    block = re.compile(rf"<summary>{title}</summary>\n\n```typescript\n(.*?)```", re.DOTALL)
+    block = re.compile(rf"<summary>{re.escape(title)}</summary>\n\n```typescript\n(.*?)```", re.DOTALL)
     found = {f"{page.parts[-3]}-{page.stem}": block.search(page.read_text("utf-8")) for page in PAGES}
     return {name: block[1] for name, block in found.items() if block is not None}
 
@@ -50,7 +50,7 @@ def test_the_compiler_accepts_each_example_in_typescript_and_no_wrong_one(tmp_pa
         pytest.skip(str(reason))
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "node_modules").symlink_to(folder / "node_modules")
-    given = samples("TypeScript with the official SDK")
+    given = samples("TypeScript (official SDK)")
     prompt = given["v1-session_prompt"]
     wrong = {
         "wrong-field": prompt.replace("sessionId:", "session:"),

@@ -133,11 +133,21 @@ def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
     if not isinstance(item, list | dict) or len(indent) + more + len(line) <= _WIDTH:
         return line
     inner = f"{indent}  "
-    if isinstance(item, dict):
-        keys = [f"{dumps(key, ensure_ascii=False)}: " for key in item]
-        rows = [f"{key}{_laid_out(one, inner, len(key) + 1)}" for key, one in zip(keys, item.values(), strict=True)]
-    else:
-        rows = [_laid_out(one, inner, 1) for one in item]
+    members = (
+        [("", one) for one in item]
+        if isinstance(item, list)
+        else [(f"{dumps(k, ensure_ascii=False)}: ", v) for k, v in item.items()]
+    )
+    rows: list[str] = []
+    for index, (key, one) in enumerate(members):
+        row = f"{key}{_laid_out(one, inner, len(key) + 1)}"
+        is_packed = (
+            index > 0 and not isinstance(one, list | dict) and not isinstance(members[index - 1][1], list | dict)
+        )
+        if is_packed and len(inner) + len(rows[-1]) + len(row) + 3 <= _WIDTH:
+            rows[-1] += f", {row}"
+        else:
+            rows.append(row)
     opening, closing = "{}" if isinstance(item, dict) else "[]"
     between = f",\n{inner}"
     return f"{opening}\n{inner}{between.join(rows)}\n{indent}{closing}"

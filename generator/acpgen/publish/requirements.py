@@ -228,11 +228,7 @@ def _sections(
     *,
     with_tests: bool,
 ) -> list[_SectionView]:
-    """The sections of a document in the order of their first rules. Where another document on the page has a section of the same title,
-    the title names the document.
-    """
-    others = {other.id for other in table.documents if path(other) == path(document)} - {document.id}
-    taken = {slug(rule.section).strip("_") for rule in table.rules if rule.document in others}
+    """The sections of a document in the order of their first rules."""
     found: dict[str, list[_View]] = {}
     known = addresses(table)
     for rule in table.rules:
@@ -241,11 +237,7 @@ def _sections(
             view = _view(rule, anchor, document, documented, rules, with_tests=with_tests)
             found.setdefault(rule.section, []).append(view)
     return [
-        _SectionView(
-            f"{title} ({document.title})" if slug(title).strip("_") in taken else title,
-            Markdown(f"{document.url}#{slug(title)}") if document.url is not None else None,
-            views,
-        )
+        _SectionView(title, Markdown(f"{document.url}#{slug(title)}") if document.url is not None else None, views)
         for title, views in found.items()
     ]
 

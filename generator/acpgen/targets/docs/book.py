@@ -333,7 +333,7 @@ class Book:
             )
         sdk = sdk_example(self.protocol, method, self.examples, self.origins)
         if sdk is not None:
-            yield "TypeScript with the official SDK", fenced(sdk, "typescript")
+            yield "TypeScript (official SDK)", fenced(sdk, "typescript")
 
     def _response(self, method: ir.Method) -> ir.JSON | None:
         found = self.examples.get(method.result or "", ())
