@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from acpgen import ir
-from acpgen.schema.names import class_names
-from acpgen.schema.numbers import dumps
+from acpgen.input.numbers import dumps
+from acpgen.naming.identifiers import class_names
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.origin_notes import Origins
 
