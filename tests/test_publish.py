@@ -20,8 +20,8 @@ from acpgen.errors import Faults
 from acpgen.input.load import load
 from acpgen.pipeline import understand
 from acpgen.publish import changelog, monitor, upstream
-from acpgen.publish.ages import UNRELEASED, ages
-from acpgen.publish.channels import find_places
+from acpgen.publish.channels import find_page_paths
+from acpgen.publish.first_releases import UNRELEASED, find_availability
 from acpgen.publish.history import History, histories
 from acpgen.publish.release_verdicts import FEW
 from acpgen.targets import Settings, docs
@@ -122,7 +122,7 @@ def in_repository(found: config.Config) -> Mapping[str, str]:
 def test_a_repository_has_no_pages_of_types_and_shows_each_type_once_all_the_same(version: publish.Version) -> None:
     """On the page of a method, or where its area lists it; its fields are rows there."""
     here = files(for_site=False)
-    where = docs.places_of(version.protocol, version.bundle)
+    where = docs.page_paths(version.protocol, version.bundle)
     shown = "\n".join(here[version.path(page)] for page in (*where.methods.values(), *where.areas.values()))
     for name, definition in version.protocol.definitions.items():
         area = here[version.path(where.areas[where.area_of[name]])]
@@ -220,7 +220,7 @@ def test_another_word_or_example_makes_a_type_differ(tmp_path: Path) -> None:
     }
     has = {
         name: "types/Word.md" not in places.replacements
-        for name, places in find_places(list(made.values()), for_site=True).items()
+        for name, places in find_page_paths(list(made.values()), for_site=True).items()
     }
     assert has == {"a": True, "b": False, "c": True, "d": True}
 
@@ -488,7 +488,7 @@ def test_every_difference_from_upstream_has_its_reason(name: str) -> None:
 def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) -> None:
     """Told again without the meaning: by the words that stand in the files."""
     version = next(each for each in versions() if each.protocol.name == name)
-    known = ages(version, past()[name])
+    known = find_availability(version, past()[name])
     releases = [release.title for release in docs_material().releases[name].releases]
     kept = [release.version for release in docs_material().releases[name].releases]
     raw = [(ROOT / "schema" / "releases" / name / f"{each}.json").read_text() for each in kept]
@@ -656,7 +656,7 @@ def test_a_rule_names_the_protocols_in_which_it_can_be_broken() -> None:
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Version) -> None:
-    where = docs.places_of(version.protocol, version.bundle)
+    where = docs.page_paths(version.protocol, version.bundle)
 
     def lines(name: str) -> list[str]:
         return files()[version.path(where.types[name])].splitlines()
@@ -693,7 +693,7 @@ def test_every_type_has_an_example_of_its_own_or_one_that_is_made(version: publi
     given = examples.collect(version.protocol, judge)
     made = examples.made(version.protocol, judge, given)
     assert made.keys() == {name for name, found in given.items() if not found}
-    where = docs.places_of(version.protocol, version.bundle)
+    where = docs.page_paths(version.protocol, version.bundle)
     for name in version.protocol.definitions:
         page = files()[version.path(where.types[name])]
         assert "## Examples" in page

@@ -16,8 +16,8 @@ import pytest
 from acpgen.errors import Faults
 from acpgen.markup import identifier
 from acpgen.publish import monitor, requirements
-from acpgen.publish.channels import find_places
-from acpgen.publish.demands import demands
+from acpgen.publish.channels import find_page_paths
+from acpgen.publish.page_requirements import requirements_by_page
 from acpgen.publish.table import CHECKERS, PEERS, Requirement
 from acpgen.targets import docs
 from published import versions
@@ -83,7 +83,7 @@ def rules() -> Mapping[str, str]:
 def made(table: Any = WHOLE, monitored: Mapping[str, str] | None = None) -> Mapping[str, str]:
     known = rules() if monitored is None else monitored
     return requirements.pages(
-        requirements.parse(table, FILE), versions(), find_places(versions(), for_site=True), known
+        requirements.parse(table, FILE), versions(), find_page_paths(versions(), for_site=True), known
     )
 
 
@@ -155,7 +155,7 @@ def test_documents_of_one_area_share_a_page_and_no_two_areas_do() -> None:
 
 
 def test_in_a_repository_no_test_is_named() -> None:
-    table, where = requirements.parse(SMALL, FILE), find_places(versions(), for_site=False)
+    table, where = requirements.parse(SMALL, FILE), find_page_paths(versions(), for_site=False)
     page = requirements.pages(table, versions(), where, rules(), for_site=False)["requirements/tides.md"]
     assert "Shown by" not in page and "](../acp/v1/areas/session.md#NewSessionRequest)" in page
 
@@ -179,9 +179,10 @@ def test_links_lead_to_pages_and_anchors_that_are_made() -> None:
 def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
     table = requirements.parse(WHOLE, FILE)
     for version in versions():
-        notes = demands(table, version)
-        pages = docs.compose(version.protocol, version.bundle, version.settings, {}, rules=notes)
-        shelf = docs.places_of(version.protocol, version.bundle)
+        notes = requirements_by_page(table, version)
+        content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
+        pages = docs.write_pages(content, version.settings, {})
+        shelf = docs.page_paths(version.protocol, version.bundle)
         for rule in (each for each in table.rules if version.protocol.name in each.protocols):
             link = f"/{addresses()[rule.id]})"
             told = [shelf.methods[name] for name in rule.methods if name in shelf.methods]
@@ -206,9 +207,10 @@ def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
 def test_a_rule_that_names_a_code_stands_beside_it_among_the_errors_of_its_methods() -> None:
     table = requirements.parse(WHOLE, FILE)
     version = versions()[1]
-    notes = demands(table, version)
-    pages = docs.compose(version.protocol, version.bundle, version.settings, {}, rules=notes)
-    shelf = docs.places_of(version.protocol, version.bundle)
+    notes = requirements_by_page(table, version)
+    content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
+    pages = docs.write_pages(content, version.settings, {})
+    shelf = docs.page_paths(version.protocol, version.bundle)
     found = 0
     for name, mine in notes.methods.items():
         rows = pages[version.path(shelf.methods[name])].partition("## Errors")[2].partition("## Requirements")[0]

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from acpgen import ir
 from acpgen.errors import visible
@@ -120,7 +120,7 @@ def block(item: ir.JSON) -> Markdown:
     return blocks([item])
 
 
-def blocks(items: Iterable[ir.JSON], longest: int = _WIDTH) -> Markdown:
+def blocks(items: Iterable[Any], longest: int = _WIDTH) -> Markdown:
     """JSON values in one fenced block, one after another; one of at most `longest` characters stands on one line."""
     lines = ((item, dumps(item, ensure_ascii=False)) for item in items)
     text = "\n".join(line if len(line) <= longest else _laid_out(item) for item, line in lines)

@@ -28,16 +28,16 @@ from acpgen.publish import (
     upstream,
 )
 from acpgen.publish import monitor as monitoring
-from acpgen.publish.channels import VersionPlaces, find_places
-from acpgen.publish.counterparts import beside
-from acpgen.publish.demands import demands
+from acpgen.publish.channels import VersionPaths, find_page_paths
 from acpgen.publish.in_browser import scripts
+from acpgen.publish.page_requirements import requirements_by_page
 from acpgen.publish.pages import Entry
 from acpgen.publish.table import Table
+from acpgen.publish.version_comparison import other_versions
 from acpgen.publish.versions import INDEX, Version, extended, successions
 from acpgen.targets import docs
 from acpgen.targets.docs.origin_notes import Origins
-from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
+from acpgen.targets.docs.requirement_notes import NO_REQUIREMENTS, RequirementNotes
 from acpgen.targets.python import construct
 from acpgen.targets.python.construct import Constructor
 
@@ -69,12 +69,12 @@ def documents(
     API of `python`. What has the inputs of the last time is taken from `memory`.
     Raises `Faults`.
     """
-    from acpgen.publish.ages import ages
+    from acpgen.publish.first_releases import find_availability
     from acpgen.publish.history import histories
 
     table, every = _read(material, memory), versions
     versions = [version for version in every if for_site or extended(version, every) is None]
-    where = find_places(versions, for_site=for_site)
+    where = find_page_paths(versions, for_site=for_site)
     named = tuple((version.protocol.name, version.family) for version in versions)
     past = memory.once("past", (named, material.releases), lambda: histories(versions, material))
     files: dict[str, str] = {}
@@ -94,18 +94,18 @@ def documents(
         stands = memory.once(f"origins {name}", compared, stood, may_lag=True)
         try:
             with version.bundle.bounded():
-                counterparts, known = beside(version, others, where), ages(version, past.get(name))
-                rules = demands(table, version) if table is not None else NO_RULES
+                counterparts, known = other_versions(version, others, where), find_availability(version, past.get(name))
+                rules = requirements_by_page(table, version) if table is not None else NO_REQUIREMENTS
                 book = memory.once(
                     f"book {name}", (version, known, rules, stands), partial(_book, version, known, rules, stands)
                 )
                 places, log = where[name], _changelog_of(version, past)
                 pages_made = partial(
-                    docs.laid_out, book, version.settings, counterparts, places, changelog=log, for_site=for_site
+                    docs.write_pages, book, version.settings, counterparts, places, changelog=log, for_site=for_site
                 )
                 files |= memory.once(f"pages {name}", (book, counterparts, places, log, for_site), pages_made)
                 if for_site:
-                    whole = partial(docs.single_file, book, version.settings)
+                    whole = partial(docs.write_single_file, book, version.settings)
                     files |= memory.once(f"single file {name}", (book,), whole, may_lag=True)
         except Faults as caught:
             faults.extend(replace(fault, at=version.at(fault.at)) for fault in caught.faults)
@@ -180,15 +180,15 @@ def navigation(
     if in_browser.judged(versions):
         found.append(("Judge messages", in_browser.PAGE))
     found.append(("JSON Schemas", schemas.PAGE))
-    version_places = find_places(versions, for_site=True)
+    version_paths = find_page_paths(versions, for_site=True)
     for version in versions:
-        where = version_places[version.protocol.name]
+        where = version_paths[version.protocol.name]
         areas: list[Entry] = []
         for area, page in filter(lambda each: each[1] not in where.replacements, where.areas.items()):
             types = [(name, where.types[name]) for name, found in where.area_of.items() if found == area]
             inside = sorted((name, version.path(each)) for name, each in types if each not in where.replacements)
             areas.append((docs.area_title(version.bundle, area), [("Overview", version.path(page)), *inside]))
-        plans = [(plan.title, where.conversations[plan.name]) for plan in docs.plans(version.protocol)]
+        plans = [(plan.title, where.conversations[plan.name]) for plan in docs.scenarios(version.protocol)]
         conversations: list[Entry] = [
             (title, version.path(page)) for title, page in plans if page not in where.replacements
         ]
@@ -240,9 +240,9 @@ def sources(
     hand.
     """
     found = {path: pages.source(material, path) for path in material.pages} | {**reference.sources(python)}
-    version_places = find_places(versions, for_site=True)
+    version_paths = find_page_paths(versions, for_site=True)
     for version in versions:
-        where = version_places[version.protocol.name]
+        where = version_paths[version.protocol.name]
         definitions = version.protocol.definitions
         files = {where.types[name]: definitions[name].at for name in definitions}
         files |= {where.methods[method.name]: method.at for method in version.protocol.methods}
@@ -254,8 +254,8 @@ def sources(
     return found
 
 
-def _book(version: Version, known: docs.Ages, rules: RuleNotes, stands: Origins) -> docs.Book:
-    return docs.book(version.protocol, version.bundle, version.settings, known, rules, stands, _snippets(version))
+def _book(version: Version, known: docs.Availability, rules: RequirementNotes, stands: Origins) -> docs.VersionDocs:
+    return docs.build(version.protocol, version.bundle, version.settings, known, rules, stands, _snippets(version))
 
 
 def _requirements(material: Material) -> Table | None:
@@ -312,7 +312,7 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
 
 
 def _listed(
-    versions: Sequence[Version], where: VersionPlaces, past: Mapping[str, object], files: Mapping[str, str]
+    versions: Sequence[Version], where: VersionPaths, past: Mapping[str, object], files: Mapping[str, str]
 ) -> list[dict[str, object]]:
     return [
         {

@@ -12,7 +12,7 @@ from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean,
 from acpgen.input.walk import is_array, is_object
 from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.pointers import pointer_parts, resolve
-from acpgen.publish.channels import VersionPlaces
+from acpgen.publish.channels import VersionPaths
 from acpgen.publish.table import (
     CHECKERS,
     KEEPERS,
@@ -26,7 +26,7 @@ from acpgen.publish.table import (
 )
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs.places import TYPES, Places
+from acpgen.targets.docs.page_paths import TYPES, PagePaths
 
 __all__ = ["PAGE", "addresses", "areas", "checks", "pages", "parse", "path", "words_by_id"]
 
@@ -49,7 +49,7 @@ _WORDS: Final = 8
 def pages(
     table: Table,
     versions: Sequence[Version],
-    version_places: VersionPlaces,
+    version_paths: VersionPaths,
     rules: Mapping[str, str],
     *,
     for_site: bool = True,
@@ -57,14 +57,14 @@ def pages(
     """The pages of a table by path: at `PAGE` the areas, and a page for each with the requirements of its documents, and links to the
     types and the rules of the monitor that check each; for a site, to the tests that show it.
 
-    `version_places` are the places of the versions that have pages. `rules` are the pages that tell of each rule of the monitor; none where
+    `version_paths` are the places of the versions that have pages. `rules` are the pages that tell of each rule of the monitor; none where
     the docs do not. Raises `Faults` for a place that is not what the table says, and for a rule that the monitor does not have.
     """
     faults = list(_unfounded(table, versions, rules))
     if faults:
         raise Faults(faults)
     found = {version.protocol.name: version for version in versions}
-    documented = {name: _DocumentedVersion(found[name], places) for name, places in version_places.items()}
+    documented = {name: _DocumentedVersion(found[name], places) for name, places in version_paths.items()}
     titles = {page: title for title, page in areas(table).items()}
     grouped: dict[Markdown, list[_DocumentView]] = {page: [] for page in titles}
     for document in table.documents:
@@ -177,7 +177,7 @@ class _DocumentedVersion:
     """A version and its pages."""
 
     version: Version
-    places: Places
+    places: PagePaths
 
 
 @dataclass(frozen=True, slots=True)

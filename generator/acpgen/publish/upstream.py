@@ -19,11 +19,11 @@ from acpgen.input.load import Document, Documents
 from acpgen.input.walk import Schema, is_array, is_object, references
 from acpgen.material import INDEX, RELEASES, Material, Releases
 from acpgen.pointers import pointer, target
-from acpgen.publish.ages import published_method, published_type
+from acpgen.publish.first_releases import published_method, published_type
 from acpgen.publish.history import History
-from acpgen.publish.outlines import Kind
+from acpgen.publish.release_contents import Kind
 from acpgen.publish.versions import Version
-from acpgen.targets.docs.age_notes import Member
+from acpgen.targets.docs.availability import Member
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Divergence, Origins, Way, together
 
 LENIENT: Final = ("x-null", "x-unknown")

@@ -15,22 +15,22 @@ from acpgen.publish.requirements import addresses, checks
 from acpgen.publish.table import PEERS, Requirement, Table
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs.rule_notes import RuleNote, RuleNotes
+from acpgen.targets.docs.requirement_notes import RequirementNote, RequirementNotes
 
 _NAMED: Final = re.compile(r"`([^`]+)`")
 
 
-def demands(table: Table, version: Version) -> RuleNotes:
+def requirements_by_page(table: Table, version: Version) -> RequirementNotes:
     """The requirements of a version by the pages that tell them, each list in the order of the table; each is told at least once."""
     protocol = version.protocol
-    methods: dict[str, list[RuleNote]] = {}
-    types: dict[str, list[RuleNote]] = {}
+    methods: dict[str, list[RequirementNote]] = {}
+    types: dict[str, list[RequirementNote]] = {}
     titles = {name.casefold(): name for name in protocol.definitions}
     left: list[Requirement] = []
     notes = {
         rule.id: _note(rule, address) for rule, address in zip(table.rules, addresses(table).values(), strict=True)
     }
-    area_of = docs.places_of(protocol, version.bundle).area_of
+    area_of = docs.page_paths(protocol, version.bundle).area_of
     known: dict[str, Counter[str]] = {}
     for rule in table.rules:
         if protocol.name not in rule.protocols:
@@ -45,12 +45,12 @@ def demands(table: Table, version: Version) -> RuleNotes:
             left.append(rule)
         holders = {*about, *(method.params or method.result or "" for method in told)}
         known.setdefault(rule.document, Counter()).update({area_of[name] for name in holders if name in area_of})
-    areas: dict[str, list[RuleNote]] = {}
-    messages: list[RuleNote] = []
+    areas: dict[str, list[RequirementNote]] = {}
+    messages: list[RequirementNote] = []
     for rule in left:
         area = _area(rule.document, known, {*area_of.values()})
         (areas.setdefault(area, []) if area is not None else messages).append(notes[rule.id])
-    return RuleNotes(_frozen(methods), _frozen(types), _frozen(areas), tuple(messages))
+    return RequirementNotes(_frozen(methods), _frozen(types), _frozen(areas), tuple(messages))
 
 
 def _about(rule: Requirement, protocol: ir.Protocol, titles: Mapping[str, str]) -> tuple[list[str], list[ir.Method]]:
@@ -71,7 +71,7 @@ def _area(document: str, known: Mapping[str, Counter[str]], areas: set[str]) -> 
     return name if name in areas else min(counts, key=lambda area: (-counts[area], area), default=None)
 
 
-def _frozen(lists: Mapping[str, list[RuleNote]]) -> Mapping[str, tuple[RuleNote, ...]]:
+def _frozen(lists: Mapping[str, list[RequirementNote]]) -> Mapping[str, tuple[RequirementNote, ...]]:
     return {name: tuple(found) for name, found in lists.items()}
 
 
@@ -86,5 +86,5 @@ def _types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:
                 pass
 
 
-def _note(rule: Requirement, address: str) -> RuleNote:
-    return RuleNote(rule.level, PEERS[rule.who], rule.says, checks(rule), address)
+def _note(rule: Requirement, address: str) -> RequirementNote:
+    return RequirementNote(rule.level, PEERS[rule.who], rule.says, checks(rule), address)
