@@ -57,5 +57,5 @@ def _arrow(spoken: Spoken, both: tuple[str, str], href: str) -> pictures.Arrow:
     to: Literal["left", "right"] = "right" if spoken.receiver == both[1] else "left"
     if not spoken.step.is_answer:
         return pictures.Arrow(spoken.step.method.name, to, note=spoken.note, href=href)
-    label = f"answer: {spoken.note}" if spoken.note else "answer"
+    label = f"response: {spoken.note}" if spoken.note else "response"
     return pictures.Arrow(label, to, answer=True, href=href)

@@ -259,12 +259,12 @@ class VersionDocs:
                 yield other
 
     def _type(self, definition: ir.Definition) -> dict[str, Any]:
-        left = self.unchecked.get(definition.name, ())
+        unchecked_places = self.unchecked.get(definition.name, ())
         return {
             "definition": definition,
             "patterns": _patterns(self.bundle.definitions.get(definition.name, {})),
-            "checked": [place for place in definition.unenforced if place not in left],
-            "left": left,
+            "checked": [place for place in definition.unenforced if place not in unchecked_places],
+            "unchecked": unchecked_places,
             "kind": _kind(definition),
             "area": self._area_link(self.paths.area_of[definition.name]),
             "since": _age(self.availability.types.get(definition.name)),
