@@ -565,7 +565,7 @@ def test_a_changelog_links_what_is_still_there_and_names_what_is_not(tmp_path: P
     found = small(tmp_path, second, {"1.0": first, "2.0": second})
     page = made(found)["p/v1/changelog.md"]
     heads = [head for head, _ in sections(page)]
-    assert heads == ["`2.0`, after `1.0`", "`1.0` and earlier", "This schema, beside `2.0`"]
+    assert heads == ["`2.0`, after `1.0`", "`1.0` and earlier", "This schema, compared with `2.0`"]
     step = sections(page)[0][1]
     assert "**`tell`**" in step and "**breaking**, [`method-removed`](../../compatibility.md#method-removed)" in step
     assert "**[`ask`](methods/ask.md)**" in step and "[`AskRequest`](types/AskRequest.md)" in step
