@@ -144,7 +144,7 @@ def test_a_repository_holds_what_people_read_there() -> None:
 
 
 def test_what_lenient_decoding_and_metadata_mean_is_said_once_a_version() -> None:
-    for said in ("receivers read an invalid value as if the field were omitted", "Data of an implementation"):
+    for said in ("receivers treat the field as omitted", "Data of an implementation"):
         told = [path for path, text in files(for_site=False).items() if path.startswith("acp/v1/") and said in text]
         assert len(told) <= 3 and "acp/v1/messages.md" in told, told  # where the type itself is listed, too
     assert "[lenient](../messages.md#lenient) |" in files(for_site=False)["acp/v1/methods/session_new.md"]
@@ -473,7 +473,7 @@ def test_a_reason_for_what_is_as_upstream_is_a_fault_with_its_place(tmp_path: Pa
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
 def test_every_difference_from_upstream_has_its_reason(name: str) -> None:
     version = next(each for each in versions() if each.protocol.name == name)
-    found = upstream.origins(version, past()[name], docs_material())
+    found = upstream.origins(version, past()[name], docs_material().releases[name], docs_material().root)
     shown = {key: told for key, told in found.members.items() if key[0] in version.protocol.definitions}
     alone = {
         (key,): tuple(each for each in told if not each.members)
@@ -697,7 +697,7 @@ def test_every_type_has_an_example_of_its_own_or_one_that_is_made(version: publi
     for name in version.protocol.definitions:
         page = files()[version.path(where.types[name])]
         assert "## Examples" in page
-        assert ("this value is made from it" in page) == (name in made)
+        assert ("This value was generated from it" in page) == (name in made)
     for method in version.protocol.methods:
         assert not {method.params, method.result} & made.keys()
 
@@ -732,7 +732,7 @@ def test_a_family_keeps_its_versions_as_releases_and_its_protocols_theirs() -> N
     titles = [title for title, _ in publish.navigation(versions(), docs_material())]
     assert "Between versions" in titles
     for name, address in (("acp/v1", "changelog.md"), ("mcp/2025-06-18", "../changelog.md")):
-        assert f"[changelog]({address})" in files()[f"{name}/index.md"]
+        assert f"[Changelog]({address})" in files()[f"{name}/index.md"]
     assert "[changelog](mcp/changelog.md)" in files()["index.md"]
     told = sections(files()["mcp/changelog.md"])
     assert len(told) == len(kept["mcp"].releases)

@@ -120,11 +120,20 @@ def block(item: ir.JSON) -> Markdown:
     return blocks([item])
 
 
-def blocks(items: Iterable[Any], longest: int = _WIDTH) -> Markdown:
-    """JSON values in one fenced block, one after another; one of at most `longest` characters stands on one line."""
-    lines = ((item, dumps(item, ensure_ascii=False)) for item in items)
-    text = "\n".join(line if len(line) <= longest else _laid_out(item) for item, line in lines)
+def blocks(items: Iterable[Any]) -> Markdown:
+    """JSON values in one fenced block, one after another. What fits in a line stands on one, a small message on two."""
+    text = "\n".join(_on_two_lines(item) or _laid_out(item) for item in items)
     return fenced("".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text), "json")
+
+
+def _on_two_lines(item: Any) -> str:
+    """A message with its payload on a line of its own; empty for what is no message, fits in one line or does not fit in two."""
+    if not isinstance(item, dict) or "jsonrpc" not in item or len(dumps(item, ensure_ascii=False)) <= _WIDTH:
+        return ""
+    *before, (key, payload) = item.items()
+    head = f"{dumps(dict(before), ensure_ascii=False)[:-1]}, {dumps(key)}:"
+    body = f"  {dumps(payload, ensure_ascii=False)}}}"
+    return f"{head}\n{body}" if max(len(head), len(body)) <= _WIDTH else ""
 
 
 def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:

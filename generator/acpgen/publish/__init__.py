@@ -6,11 +6,11 @@ This is the only stage that calls targets and the compatibility check.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 from acpgen.errors import Fault, Faults
 from acpgen.material import NONE, Material
@@ -43,6 +43,8 @@ from acpgen.targets.python.construct import Constructor
 
 __all__ = ["Entry", "Version", "documents", "navigation", "scripts", "sources"]
 
+T = TypeVar("T")
+
 HOME: Final = INDEX
 RULES: Final = "compatibility.md"
 MACHINES: Final = "llms.txt"
@@ -72,6 +74,10 @@ def documents(
     from acpgen.publish.first_releases import find_availability
     from acpgen.publish.history import histories
 
+    def once(kind: str, make: Callable[..., T], *inputs: object, may_lag: bool = True, **options: object) -> T:
+        made = partial(make, *inputs, **options)
+        return memory.once(kind, (*inputs, *options.values()), made, may_lag=may_lag)
+
     table, every = _read(material, memory), versions
     versions = [version for version in every if for_site or extended(version, every) is None]
     where = find_page_paths(versions, for_site=for_site)
@@ -83,76 +89,62 @@ def documents(
         name = version.protocol.name
         others = [other for other in versions if other.family == version.family and other is not version]
         others += filter(None, [extended(version, versions)])
-        released = material.releases.get(name)
-        compared = (
-            version,
-            past.get(name),
-            released.differences if released else None,
-            released and released.typescript,
-        )
-        stood = partial(upstream.origins, version, past.get(name), material)
-        stands = memory.once(f"origins {name}", compared, stood, may_lag=True)
+        releases = material.releases.get(name)
+        origins = once(f"origins {name}", upstream.origins, version, past.get(name), releases, material.root)
         try:
             with version.bundle.bounded():
-                counterparts, known = other_versions(version, others, where), find_availability(version, past.get(name))
-                rules = requirements_by_page(table, version) if table is not None else NO_REQUIREMENTS
-                book = memory.once(
-                    f"book {name}", (version, known, rules, stands), partial(_book, version, known, rules, stands)
+                known = find_availability(version, past.get(name))
+                required = requirements_by_page(table, version) if table is not None else NO_REQUIREMENTS
+                content = once(f"content {name}", _content, version, known, required, origins, may_lag=False)
+                files |= once(
+                    f"pages {name}",
+                    docs.write_pages,
+                    content,
+                    version.settings,
+                    other_versions(version, others, where),
+                    where[name],
+                    may_lag=False,
+                    changelog=_changelog_of(version, past),
+                    for_site=for_site,
                 )
-                places, log = where[name], _changelog_of(version, past)
-                pages_made = partial(
-                    docs.write_pages, book, version.settings, counterparts, places, changelog=log, for_site=for_site
-                )
-                files |= memory.once(f"pages {name}", (book, counterparts, places, log, for_site), pages_made)
                 if for_site:
-                    whole = partial(docs.write_single_file, book, version.settings)
-                    files |= memory.once(f"single file {name}", (book,), whole, may_lag=True)
+                    files |= once(f"single file {name}", docs.write_single_file, content, version.settings)
         except Faults as caught:
             faults.extend(replace(fault, at=version.at(fault.at)) for fault in caught.faults)
     if faults:
         raise Faults(faults)
     for version in versions:
-        name = version.protocol.name
+        name, path = version.protocol.name, version.path(changelog.PAGE)
         if name in past:
-            path, places = version.path(changelog.PAGE), where[name]
-            make_page = partial(changelog.page, name, past[name], path, RULES, version, places, has_own=for_site)
-            inputs = (version, places, past[name], for_site)
-            files[path] = memory.once(f"changelog {name}", inputs, make_page, may_lag=True)
+            told = (name, past[name], path, RULES, version, where[name])
+            files[path] = once(f"changelog {name}", changelog.page, *told, has_own=for_site)
     for name in _families(versions, material):
         files[_changelog(name)] = changelog.page(name, past[name], _changelog(name), RULES, has_own=False)
     for old, new in successions(versions):
         path = changes.name(old, new)
-        changed = partial(changes.page, old, new, path, _guide(old, new), where)
-        files[path] = memory.once(f"changes {path}", (old, new, where), changed, may_lag=True)
-        guided = partial(_guided, old, new)
+        files[path] = once(f"changes {path}", changes.page, old, new, path, _guide(old, new), where)
         try:
-            files |= memory.once(f"guide {path}", (old, new), guided, may_lag=True)
+            files |= once(f"guide {path}", _guided, old, new)
         except Faults as caught:
             raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
-    files |= memory.once("rules", (for_site,), partial(_rules, for_site=for_site))
+    files |= once("rules", _rules, may_lag=False, for_site=for_site)
     checked: Mapping[str, str] = {}
     if any(map(monitoring.is_known, versions)):
-        required = {} if table is None else requirements.words_by_id(table)
-        monitored = partial(monitoring.pages, versions, required, for_site=for_site)
-        files |= memory.once("monitor", (table, for_site, *versions), monitored, may_lag=True)
+        words = {} if table is None else requirements.words_by_id(table)
+        files |= once("monitor", monitoring.pages, versions, words, for_site=for_site)
         checked = monitoring.paths(for_site=for_site)
     if table is not None:
-        pages_of = partial(requirements.pages, table, every, where, checked, for_site=for_site)
-        files |= memory.once("requirements", (table, where, for_site, *every), pages_of, may_lag=True)
+        files |= once("requirements", requirements.pages, table, every, where, checked, for_site=for_site)
     if for_site and in_browser.judged(versions):
-        judging = partial(in_browser.page, versions, checked)
-        files[in_browser.PAGE] = memory.once("judging", (checked, *versions), judging, may_lag=True)
+        files[in_browser.PAGE] = once("judging", in_browser.page, versions, checked)
     if for_site:
-        files |= memory.once("schemas", tuple(versions), partial(schemas.pages, versions), may_lag=True)
+        files |= once("schemas", schemas.pages, versions)
     files.update(pages.added(material, files))
     if for_site:
-        for path in material.pages:
-            if path not in files:
-                continue
-            using = partial(reference.used, python, files[path], path)
-            used = memory.once(f"used {path}", (python, files[path]), using)
-            files |= {path: f"{files[path]}\n{used}"} if used is not None else {}
-        files |= memory.once("reference", (python,), partial(reference.pages, python))
+        for path in filter(files.__contains__, material.pages):
+            used = once(f"used {path}", reference.used, python, files[path], path, may_lag=False)
+            files[path] += f"\n{used}" if used is not None else ""
+        files |= once("reference", reference.pages, python, may_lag=False)
     listed, above = _listed(versions, where, past, files), _above(versions, material, files)
     linked = pages.linked(material)
     more = [(title, path) for title, path in above if path not in linked]
@@ -254,8 +246,10 @@ def sources(
     return found
 
 
-def _book(version: Version, known: docs.Availability, rules: RequirementNotes, stands: Origins) -> docs.VersionDocs:
-    return docs.build(version.protocol, version.bundle, version.settings, known, rules, stands, _snippets(version))
+def _content(
+    version: Version, known: docs.Availability, required: RequirementNotes, origins: Origins
+) -> docs.VersionDocs:
+    return docs.build(version.protocol, version.bundle, version.settings, known, required, origins, _snippets(version))
 
 
 def _requirements(material: Material) -> Table | None:

@@ -12,7 +12,7 @@ from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.messages import Part, Route, example, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.input.walk import is_object
-from acpgen.markup import blocks, code, plain, prose
+from acpgen.markup import block, code, plain, prose
 from acpgen.publish import migration_entries, migration_notes
 
 _VERSION: Final = "protocolVersion"
@@ -111,7 +111,7 @@ def _messages(before: ir.Method | None, after: ir.Method | None, old: Revised, n
             for method, side in ((before, old), (after, new))
             if method is not None
         ]
-        texts = [(blocks([value], migration_notes.LONGEST), side) for value, side in shown if value is not None]
+        texts = [(block(value), side) for value, side in shown if value is not None]
         if len({text for text, _ in texts}) < len(texts):
             continue
         for text, side in texts:

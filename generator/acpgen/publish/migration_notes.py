@@ -22,9 +22,6 @@ from acpgen.input.walk import Schema, references
 from acpgen.markup import blocks, code, plain, prose
 from acpgen.pointers import plain_pointer
 
-LONGEST: Final = 160
-"""As many characters a message on one line may have: most messages of a guide stand on one."""
-
 _BECAME: Final = {
     "changed": "Changed",
     "moved": "Moved",
@@ -43,7 +40,7 @@ def lines(moves: Iterable[tuple[str, Moved]], old: Revised, new: Revised) -> Ite
         yield f"Why: {prose(move.why)}\n"
         for side, shown in ((old, move.before), (new, move.after)):
             if shown:
-                yield f"In {code(side.protocol.name)}:\n\n{blocks(shown, LONGEST)}\n"
+                yield f"In {code(side.protocol.name)}:\n\n{blocks(shown)}\n"
 
 
 def readers(new: Revised) -> list[str]:
