@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.findings import Reach
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.markup import code, plain, prose, quoting
 from acpgen.pointers import place_parts
 
@@ -99,7 +99,7 @@ REPLACED: Final = frozenset({"default-changed", "null-forbidden", "type-changed"
 _UNSAID: Final = "The schema does not say whether there is a replacement."
 
 
-def is_demanded(each: Reach, old: Revised, new: Revised) -> bool:
+def is_demanded(each: Reach, old: SchemaRevision, new: SchemaRevision) -> bool:
     """Whether a reader must act; not on a default of which the new version says in words what its absence means."""
     is_said = each.rule == "default-changed" and _key(each, old) in new.bundle.migration
     return each.severity in ("breaking", "undecided", "risky") and not is_said
@@ -112,7 +112,7 @@ def actor(each: Reach) -> str:
     return "both sides" if who == "both" or not receiver else f"the {sender if who == 'sender' else receiver}"
 
 
-def entries(found: Iterable[Reach], old: Revised, new: Revised) -> Iterator[str]:
+def entries(found: Iterable[Reach], old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
     """An entry for each thing that is to be done; findings that ask the same in several places share one."""
     groups: dict[tuple[str, str], list[Reach]] = {}
     for each in found:
@@ -129,7 +129,7 @@ def _nameless(each: Reach) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _says(each: Reach, message: str, old: Revised, new: Revised) -> str:
+def _says(each: Reach, message: str, old: SchemaRevision, new: SchemaRevision) -> str:
     """What a finding means for its reader: its message, or what the new version says in words, and what is to be done."""
     note = new.bundle.migration.get(_key(each, old))
     _, instead = INSTEAD.get(each.rule, ("both", ""))
@@ -154,7 +154,7 @@ def _advertiser(each: Reach) -> str:
     return str(each.subject).rpartition(" ")[2].partition(":")[0]
 
 
-def _key(each: Reach, old: Revised) -> str:
+def _key(each: Reach, old: SchemaRevision) -> str:
     """What `x-migration` calls the old thing that a finding is about."""
     if each.rule == "method-removed":
         return each.method or ""
@@ -163,7 +163,7 @@ def _key(each: Reach, old: Revised) -> str:
     return _members(old).get(each.old_at) or _field_key(each.old_at)
 
 
-def _members(side: Revised) -> dict[str, str]:
+def _members(side: SchemaRevision) -> dict[str, str]:
     """The variants and values of a version by their places."""
     found: dict[str, str] = {}
     for definition in side.definitions.values():

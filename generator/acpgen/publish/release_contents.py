@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 
 Kind: TypeAlias = Literal["field", "variant", "value"]
 
@@ -34,8 +34,8 @@ class ReleaseContents:
     own: frozenset[str] = field(repr=False)
 
 
-def summarize_release(release: Revised) -> ReleaseContents:
-    """The outline of a release."""
+def summarize_release(release: SchemaRevision) -> ReleaseContents:
+    """What a release contains."""
     methods: dict[tuple[str, str], tuple[str | None, str | None]] = {
         (each.name, each.kind): (each.params, each.result) for each in reversed(release.protocol.methods)
     }
@@ -50,7 +50,7 @@ def summarize_release(release: Revised) -> ReleaseContents:
 
 
 def summarize_type(definition: ir.Definition, definitions: Mapping[str, ir.Definition]) -> TypeContents:
-    """A type as it stands in an outline."""
+    """What a type contains."""
     kinds: Mapping[type[ir.Definition], Kind] = {ir.Record: "field", ir.TaggedUnion: "variant", ir.Enum: "value"}
     records = {tag: definitions[name] for tag, name in variants(definition)}
     return TypeContents(
