@@ -65,6 +65,7 @@ class Part:
     version: str | None = None
     license: str | None = None
     prefix: str = ""
+    module: str = ""
     options: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
 
     @property
@@ -187,6 +188,7 @@ def configured(
                     version=output.version,
                     license=output.license,
                     prefix=member.prefix,
+                    module=config.module(member.protocol) if output.target == "docs" else "",
                     options=output.options,
                 )
                 for member in output.members
@@ -546,7 +548,7 @@ def _settings(part: Part, output: OutputFolder, work: Work) -> Settings:
     """What the target of a part is told. Raises `Faults` of options that it does not have."""
     from acpgen.targets import Settings, with_options
 
-    settings = Settings(part.package, part.distribution, part.version, part.license, part.prefix)
+    settings = Settings(part.package, part.distribution, part.version, part.license, part.prefix, part.module)
     return with_options(part.target, settings, part.options, work.at if output.key else "--option", output.key)
 
 

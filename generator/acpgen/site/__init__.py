@@ -137,7 +137,7 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
     for name, source in sources.items():
         names = {**config.names, **config.names_of.get(name, {})}
         profile = config.profile(name) if config.methods else None
-        read_of = (source, names, profile, config.package(name))
+        read_of = (source, names, profile, config.package(name), config.module(name))
         before = memory.last(f"version {name}")
         made = memory.once(f"version {name}", read_of, partial(_version, config, name, source), may_lag=has_changed)
         has_changed = has_changed or made is not before
@@ -156,7 +156,8 @@ def _version(config: Config, name: str, source: Source) -> Version:
         shared=frozenset(config.names),
         methods=config.profile(name) if config.methods else None,
     )
-    return Version(*understood, Settings(package=config.package(name), prefix=name), source.at, extends=source.extends)
+    settings = Settings(package=config.package(name), prefix=name, module=config.module(name))
+    return Version(*understood, settings, source.at, extends=source.extends)
 
 
 def _digest(config: Config, given: Inputs, code: Code) -> str:

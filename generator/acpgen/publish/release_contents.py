@@ -13,7 +13,7 @@ Kind: TypeAlias = Literal["field", "variant", "value"]
 
 
 @dataclass(frozen=True, slots=True)
-class OutlinedType:
+class TypeContents:
     """A type: what its members are, `None` for what has none, and their names.
 
     `fields` are those of the records of a union, by tag: whether they stand in the record or beside its reference, they are the same on
@@ -26,34 +26,34 @@ class OutlinedType:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class ReleaseContents:
     """The types by name: those that the release names itself, `own`, and the params and results of its methods, by name and kind."""
 
-    types: Mapping[str, OutlinedType] = field(repr=False)
+    types: Mapping[str, TypeContents] = field(repr=False)
     methods: Mapping[tuple[str, str], tuple[str | None, str | None]] = field(repr=False)
     own: frozenset[str] = field(repr=False)
 
 
-def outline(release: SchemaRevision) -> Outline:
-    """The outline of a release."""
+def summarize_release(release: SchemaRevision) -> ReleaseContents:
+    """What a release contains."""
     methods: dict[tuple[str, str], tuple[str | None, str | None]] = {
         (each.name, each.kind): (each.params, each.result) for each in reversed(release.protocol.methods)
     }
     origins = release.bundle.origins.items()
     own = frozenset(name for name, at in origins if is_own(name, at) and name in release.definitions)
     named = own.union(name for told in methods.values() for name in told if name is not None)
-    return Outline(
-        types={name: outlined(release.definitions[name], release.definitions) for name in sorted(named)},
+    return ReleaseContents(
+        types={name: summarize_type(release.definitions[name], release.definitions) for name in sorted(named)},
         methods=methods,
         own=own,
     )
 
 
-def outlined(definition: ir.Definition, definitions: Mapping[str, ir.Definition]) -> OutlinedType:
-    """A type as it stands in an outline."""
+def summarize_type(definition: ir.Definition, definitions: Mapping[str, ir.Definition]) -> TypeContents:
+    """What a type contains."""
     kinds: Mapping[type[ir.Definition], Kind] = {ir.Record: "field", ir.TaggedUnion: "variant", ir.Enum: "value"}
     records = {tag: definitions[name] for tag, name in variants(definition)}
-    return OutlinedType(
+    return TypeContents(
         kinds.get(type(definition)),
         frozenset(name for _, name in members(definition)),
         {

@@ -13,17 +13,17 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.publish.history import History, Past
-from acpgen.publish.outlines import Kind, OutlinedType, is_own, members, variants
+from acpgen.publish.release_contents import Kind, TypeContents, is_own, members, variants
 from acpgen.publish.versions import Version
-from acpgen.targets.docs.age_notes import Ages, Member
+from acpgen.targets.docs.availability import Availability, Member
 
-UNRELEASED: Final = "not in a release yet"
+UNRELEASED: Final = "not in a schema release yet"
 
 
-def ages(version: Version, history: History | None) -> Ages:
+def find_availability(version: Version, history: History | None) -> Availability:
     """How old everything in a version is; nothing without a history."""
     if history is None:
-        return Ages()
+        return Availability()
     releases = history.releases
     methods: dict[str, str] = {}
     for method in version.protocol.methods:
@@ -52,7 +52,7 @@ def ages(version: Version, history: History | None) -> Ages:
             since = _since(releases, there)
             if since is not None:
                 inside[(name, kind, member)] = since
-    return Ages(methods, types, inside)
+    return Availability(methods, types, inside)
 
 
 def _since(releases: Sequence[Past], present: Sequence[bool | None]) -> str | None:
@@ -63,7 +63,7 @@ def _since(releases: Sequence[Past], present: Sequence[bool | None]) -> str | No
         if None in present:
             return None
         last = max((index for index, there in enumerate(present) if there), default=None)
-        return UNRELEASED if last is None else f"in releases up to {releases[last].title}"
+        return UNRELEASED if last is None else f"in schema releases up to {releases[last].title}"
     first = len(present) - 1
     while first > 0 and present[first - 1]:
         first -= 1
@@ -73,9 +73,9 @@ def _since(releases: Sequence[Past], present: Sequence[bool | None]) -> str | No
     return f"{title} ({releases[first - 1].title} lacks it)"
 
 
-def published_type(version: Version, name: str, past: Past) -> OutlinedType | None:
+def published_type(version: Version, name: str, past: Past) -> TypeContents | None:
     """The same type in a release."""
-    there = past.outline
+    there = past.contents
     if name in there.own and is_own(name, version.bundle.origins.get(name, "")):
         return there.types[name]
     for method in version.protocol.methods:
@@ -94,10 +94,10 @@ def _as_variant(version: Version, unions: Iterable[tuple[str, str]], past: Past)
 
 def published_method(method: ir.Method, past: Past) -> tuple[str | None, str | None] | None:
     """The params and result of the method of this very name in a release; `None` where there is none."""
-    return past.outline.methods.get((method.name, method.kind))
+    return past.contents.methods.get((method.name, method.kind))
 
 
-def _has(there: OutlinedType | None, kind: Kind, name: str) -> bool | None:
+def _has(there: TypeContents | None, kind: Kind, name: str) -> bool | None:
     """Whether a type of a release has a member; `None` where it is of another kind."""
     if there is None:
         return False

@@ -11,7 +11,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.markup import Markdown, code, identifier
 from acpgen.naming.identifiers import assign, method_key, spelled_out
-from acpgen.targets.docs.planned import plans
+from acpgen.targets.docs.scenarios import scenarios
 
 INDEX: Final = "index.md"
 METHODS: Final = "methods.md"
@@ -26,7 +26,7 @@ _NO_ID: Final = re.compile(r"[^A-Za-z0-9_.+-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class PagePaths:
     """The pages of one protocol version, relative to its folder. `areas` are the source files, without their ending.
 
     `unions` are those that each type is a branch of, with their discriminators. `replacements` has, for each page that does not exist, the
@@ -53,30 +53,28 @@ class Places:
         return "#" not in self.address(self.types[name])
 
 
-def with_replacements(places: Places, version: str, replacements: Mapping[str, str]) -> Places:
+def with_replacements(paths: PagePaths, version: str, replacements: Mapping[str, str]) -> PagePaths:
     """Replace pages by those of another version."""
-    return replace(places, replacements=replacements, extended=version)
+    return replace(paths, replacements=replacements, extended=version)
 
 
-def with_types_in_areas(places: Places) -> Places:
+def with_types_in_areas(paths: PagePaths) -> PagePaths:
     """Replace the pages of types by anchors with their names on the pages of their areas."""
-    addresses = {
-        page: f"{places.areas[places.area_of[name]]}#{identifier(name)}" for name, page in places.types.items()
-    }
-    return replace(places, replacements=addresses)
+    addresses = {page: f"{paths.areas[paths.area_of[name]]}#{identifier(name)}" for name, page in paths.types.items()}
+    return replace(paths, replacements=addresses)
 
 
-def places(protocol: ir.Protocol, origins: Mapping[str, str]) -> Places:
+def find_page_paths(protocol: ir.Protocol, origins: Mapping[str, str]) -> PagePaths:
     """The pages of a protocol: no two are alike, on a disk that ignores case too."""
     area_of = {name: _area(definition.at or origins.get(name, "")) for name, definition in protocol.definitions.items()}
     methods = _page_names({method.name: method_key(method.name) or method.name for method in protocol.methods})
     types = _page_names({name: name for name in protocol.definitions})
     areas = {area: identifier(area) for area in dict.fromkeys(area_of.values())}
-    return Places(
+    return PagePaths(
         methods={name: f"methods/{key}.md" for name, key in methods.items()},
         types={name: f"types/{key}.md" for name, key in types.items()},
         areas={name: f"areas/{key}.md" for name, key in areas.items()},
-        conversations={plan.name: f"conversations/{plan.name}.md" for plan in plans(protocol)},
+        conversations={each.name: f"conversations/{each.name}.md" for each in scenarios(protocol)},
         area_of=area_of,
         unions=_unions(protocol),
     )
@@ -105,7 +103,7 @@ class Linker:
     those that the page shows in full.
     """
 
-    places: Places
+    paths: PagePaths
     page: str
     whole: bool = False
     folder: str = ""
@@ -115,7 +113,7 @@ class Linker:
         """The address of a page or of an anchor on it, as seen from here."""
         if self.whole:
             return f"#{_within(page, anchor)}"
-        page, _, anchor = self.places.address(page, anchor).partition("#")
+        page, _, anchor = self.paths.address(page, anchor).partition("#")
         path = "" if page == self.page else posixpath.relpath(self._from_root(page), self._from_root(self.page, ".."))
         return f"{path}#{anchor}" if anchor else path or posixpath.basename(page)
 
@@ -130,36 +128,36 @@ class Linker:
 
     def type(self, name: str, anchor: str = "") -> Markdown:
         """A link to a type: to its page, or, where it has none, to where this page shows it, else to its area."""
-        if name in self.types and not self.places.has_page(name) and not self.whole:
+        if name in self.types and not self.paths.has_page(name) and not self.whole:
             return Markdown(f"[{code(name)}](#{type_anchor(name)})")
-        return self.link(code(name), self.places.types[name], anchor)
+        return self.link(code(name), self.paths.types[name], anchor)
 
     def type_details(self, name: str) -> Markdown:
         """A link to the rest of the documentation of a type that this page shows; its name alone where there is none."""
-        page = self.places.types[name]
-        is_here = not self.whole and self.places.address(page).partition("#")[0] == self.page
+        page = self.paths.types[name]
+        is_here = not self.whole and self.paths.address(page).partition("#")[0] == self.page
         return code(name) if is_here else self.link(code(name), page)
 
     def type_anchor_here(self, name: str) -> Markdown:
         """The anchor of a type that this page shows and that has no page."""
-        return Markdown() if self.whole or self.places.has_page(name) else self.anchor(type_anchor(name))
+        return Markdown() if self.whole or self.paths.has_page(name) else self.anchor(type_anchor(name))
 
     def type_in_method(self, method: str, name: str) -> Markdown:
         """A link to a type on the page of a method that shows it."""
-        return self.link(code(method), self.places.methods[method], type_anchor(name))
+        return self.link(code(method), self.paths.methods[method], type_anchor(name))
 
     def method(self, name: str) -> Markdown:
-        return self.link(code(name), self.places.methods[name])
+        return self.link(code(name), self.paths.methods[name])
 
     def capability(self, path: str) -> Markdown:
         text = code(path.partition(":")[2] or path)
         return self.link(text, CAPABILITIES, capability_anchor(path))
 
     def conversation(self, name: str, title: Markdown, anchor: str = "") -> Markdown:
-        return self.link(title, self.places.conversations[name], anchor)
+        return self.link(title, self.paths.conversations[name], anchor)
 
     def area(self, name: str, title: Markdown) -> Markdown:
-        return self.link(title, self.places.areas[name])
+        return self.link(title, self.paths.areas[name])
 
     def _from_root(self, *path: str) -> str:
         return posixpath.normpath(posixpath.join("/", self.folder, *path))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from acpgen import ir
-from acpgen.targets.docs.phrases import references
+from acpgen.targets.docs.type_text import references
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class Usage:
     """One place that names a type: `owner` is a method or a type, `member` its field or variant."""
 
     how: Literal["params", "result", "field", "variant", "other variants", "body", "type"]
@@ -20,7 +20,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class CapabilityUsage:
     """One thing that depends on a capability. `owner` is a method or a type, `member` its field, variant or value."""
 
     how: Literal["method", "field", "variant", "value", "required"]
@@ -28,23 +28,23 @@ class Gate:
     member: str = ""
 
 
-def uses(protocol: ir.Protocol) -> Mapping[str, tuple[Use, ...]]:
+def find_usages(protocol: ir.Protocol) -> Mapping[str, tuple[Usage, ...]]:
     """The uses of each definition, methods first."""
-    found: dict[str, dict[Use, None]] = {name: {} for name in protocol.definitions}
+    found: dict[str, dict[Usage, None]] = {name: {} for name in protocol.definitions}
     for method in protocol.methods:
         if method.params is not None:
-            found[method.params][Use("params", method.name)] = None
+            found[method.params][Usage("params", method.name)] = None
         if method.result is not None:
-            found[method.result][Use("result", method.name)] = None
+            found[method.result][Usage("result", method.name)] = None
     for definition in protocol.definitions.values():
         for name, use in _uses_in(protocol, definition):
             found[name][use] = None
     return {name: tuple(rows) for name, rows in found.items()}
 
 
-def gates(protocol: ir.Protocol) -> Mapping[str, tuple[Gate, ...]]:
+def find_capability_usages(protocol: ir.Protocol) -> Mapping[str, tuple[CapabilityUsage, ...]]:
     """What depends on each capability, by side and path, in alphabetical order."""
-    found: dict[str, list[Gate]] = {}
+    found: dict[str, list[CapabilityUsage]] = {}
     for path, gate in _gates(protocol):
         if gate not in found.setdefault(path, []):
             found[path].append(gate)
@@ -80,52 +80,52 @@ def reachable_types(protocol: ir.Protocol, names: Iterable[str]) -> Iterator[str
         pending += new
 
 
-def _uses_in(protocol: ir.Protocol, definition: ir.Definition) -> Iterator[tuple[str, Use]]:
+def _uses_in(protocol: ir.Protocol, definition: ir.Definition) -> Iterator[tuple[str, Usage]]:
     match definition:
         case ir.Record():
             for field in definition.fields:
                 if field.owner in ("", definition.name) or field.owner not in protocol.definitions:
                     for name in references(field.type):
-                        yield name, Use("field", definition.name, field.name)
+                        yield name, Usage("field", definition.name, field.name)
         case ir.TaggedUnion():
             for variant in definition.variants:
-                yield variant.type, Use("variant", definition.name, str(variant.tag))
+                yield variant.type, Usage("variant", definition.name, str(variant.tag))
                 if variant.body is not None and variant.body in protocol.definitions and variant.body != variant.type:
-                    yield variant.body, Use("body", definition.name, str(variant.tag))
+                    yield variant.body, Usage("body", definition.name, str(variant.tag))
             for name in dict.fromkeys(
                 filter(None, (definition.default, definition.fallback, *definition.fallback_shapes))
             ):
-                yield name, Use("other variants", definition.name)
+                yield name, Usage("other variants", definition.name)
         case ir.Enum():
             pass
         case ir.Alias():
             for name in references(definition.type):
-                yield name, Use("type", definition.name)
+                yield name, Usage("type", definition.name)
         case _:
             assert_never(definition)
 
 
-def _gates(protocol: ir.Protocol) -> Iterator[tuple[str, Gate]]:
+def _gates(protocol: ir.Protocol) -> Iterator[tuple[str, CapabilityUsage]]:
     for method in protocol.methods:
         if method.capability is not None:
-            yield method.capability, Gate("method", method.name)
+            yield method.capability, CapabilityUsage("method", method.name)
     for definition in protocol.definitions.values():
         match definition:
             case ir.Record():
                 for field in definition.fields:
                     is_own = field.owner in ("", definition.name) or field.owner not in protocol.definitions
                     if field.capability is not None and is_own:
-                        yield field.capability, Gate("field", definition.name, field.name)
+                        yield field.capability, CapabilityUsage("field", definition.name, field.name)
                     if field.required_with is not None and is_own:
-                        yield field.required_with, Gate("required", definition.name, field.name)
+                        yield field.required_with, CapabilityUsage("required", definition.name, field.name)
             case ir.TaggedUnion():
                 for variant in definition.variants:
                     if variant.capability is not None:
-                        yield variant.capability, Gate("variant", definition.name, str(variant.tag))
+                        yield variant.capability, CapabilityUsage("variant", definition.name, str(variant.tag))
             case ir.Enum():
                 for value in definition.values:
                     if value.capability is not None:
-                        yield value.capability, Gate("value", definition.name, str(value.value))
+                        yield value.capability, CapabilityUsage("value", definition.name, str(value.value))
             case ir.Alias():
                 pass
             case _:

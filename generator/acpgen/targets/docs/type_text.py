@@ -8,10 +8,10 @@ from typing import assert_never
 from acpgen import ir
 from acpgen.input.numbers import dumps
 from acpgen.markup import Markdown, code, prose, value
-from acpgen.targets.docs.places import Linker, joined
+from acpgen.targets.docs.page_paths import Linker, joined
 
 
-def in_words(type_: ir.Type, linker: Linker) -> Markdown:
+def describe_type(type_: ir.Type, linker: Linker) -> Markdown:
     """A type as a phrase: `array of ContentBlock`, with links to what has a page."""
     match type_:
         case ir.Anything():
@@ -29,20 +29,22 @@ def in_words(type_: ir.Type, linker: Linker) -> Markdown:
         case ir.Constant():
             return joined(map(value, type_.values), " or ")
         case ir.Array():
-            return Markdown(f"array of {in_words(type_.items, linker)}")
+            return Markdown(f"array of {describe_type(type_.items, linker)}")
         case ir.Tuple():
-            entries = [in_words(one, linker) for one in type_.first]
-            after = [] if type_.rest == ir.Nothing() else [Markdown(f"any number of {in_words(type_.rest, linker)}")]
+            entries = [describe_type(one, linker) for one in type_.first]
+            after = (
+                [] if type_.rest == ir.Nothing() else [Markdown(f"any number of {describe_type(type_.rest, linker)}")]
+            )
             return Markdown(f"array that holds, in this order: {joined([*entries, *after], '; ')}")
         case ir.Map(values=ir.Anything()):
             return Markdown("object with any fields")
         case ir.Map():
-            return Markdown(f"object whose values are each: {in_words(type_.values, linker)}")
+            return Markdown(f"object whose values are each: {describe_type(type_.values, linker)}")
         case ir.Ref():
             return linker.type(type_.name)
         case ir.AnyOf():
             between = ", or " if any(map(_is_long, type_.types)) else " or "
-            return joined((in_words(member, linker) for member in type_.types), between)
+            return joined((describe_type(member, linker) for member in type_.types), between)
         case _:
             assert_never(type_)
 
@@ -52,7 +54,7 @@ def _is_long(type_: ir.Type) -> bool:
     return isinstance(type_, ir.Array | ir.Tuple | ir.Map | ir.Constant)
 
 
-def plainly(type_: ir.Type) -> str:
+def describe_type_as_text(type_: ir.Type) -> str:
     """A type as plain text, with all that it demands, so that two types differ if their texts do."""
     match type_:
         case ir.Constant():
@@ -60,14 +62,14 @@ def plainly(type_: ir.Type) -> str:
         case ir.Ref():
             return type_.name
         case ir.Array():
-            return f"array of {plainly(type_.items)}{_demanded(type_)}"
+            return f"array of {describe_type_as_text(type_.items)}{_demanded(type_)}"
         case ir.Tuple():
-            entries = "; ".join(map(plainly, type_.first))
-            return f"array that holds {entries}; and then {plainly(type_.rest)}{_demanded(type_)}"
+            entries = "; ".join(map(describe_type_as_text, type_.first))
+            return f"array that holds {entries}; and then {describe_type_as_text(type_.rest)}{_demanded(type_)}"
         case ir.Map():
-            return f"object of {plainly(type_.values)}"
+            return f"object of {describe_type_as_text(type_.values)}"
         case ir.AnyOf():
-            return " or ".join(map(plainly, type_.types))
+            return " or ".join(map(describe_type_as_text, type_.types))
         case ir.Number():
             return f"{_noun(type_)}{_demanded(type_)}"
         case ir.Anything() | ir.Nothing():
@@ -84,13 +86,13 @@ def _noun(type_: ir.Number) -> str:
 
 
 def _demanded(type_: ir.Type) -> str:
-    found = [text for text in demands(type_) if text]
+    found = [text for text in constraint_texts(type_) if text]
     return f" ({'; '.join(found)})" if found else ""
 
 
 def constraints(type_: ir.Type) -> Iterator[Markdown]:
     """What a type demands beyond its shape, one phrase each; of entries and members too."""
-    for text in demands(type_):
+    for text in constraint_texts(type_):
         yield prose(text)
     match type_:
         case ir.Array():
@@ -108,7 +110,7 @@ def constraints(type_: ir.Type) -> Iterator[Markdown]:
             pass
 
 
-def demands(type_: ir.Type) -> Iterator[str]:
+def constraint_texts(type_: ir.Type) -> Iterator[str]:
     """The demands of a type itself as plain text; a pattern in backticks."""
     match type_:
         case ir.Number():

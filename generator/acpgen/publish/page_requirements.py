@@ -11,29 +11,31 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.pointers import pointer_parts
-from acpgen.publish.requirements import paths
-from acpgen.publish.table import PEERS, WAYS, Requirement, Table
+from acpgen.publish.requirements import addresses, checks
+from acpgen.publish.table import PEERS, Requirement, Table
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs.rule_notes import RuleNote, RuleNotes
+from acpgen.targets.docs.requirement_notes import RequirementNote, RequirementNotes
 
 _NAMED: Final = re.compile(r"`([^`]+)`")
 
 
-def demands(table: Table, version: Version) -> RuleNotes:
+def requirements_by_page(table: Table, version: Version) -> RequirementNotes:
     """The requirements of a version by the pages that tell them, each list in the order of the table; each is told at least once."""
     protocol = version.protocol
-    methods: dict[str, list[RuleNote]] = {}
-    types: dict[str, list[RuleNote]] = {}
+    methods: dict[str, list[RequirementNote]] = {}
+    types: dict[str, list[RequirementNote]] = {}
     titles = {name.casefold(): name for name in protocol.definitions}
     left: list[Requirement] = []
-    pages = paths(table)
-    area_of = docs.places_of(protocol, version.bundle).area_of
+    notes = {
+        rule.id: _note(rule, address) for rule, address in zip(table.rules, addresses(table).values(), strict=True)
+    }
+    area_of = docs.page_paths(protocol, version.bundle).area_of
     known: dict[str, Counter[str]] = {}
     for rule in table.rules:
         if protocol.name not in rule.protocols:
             continue
-        note = _note(rule, pages[rule.document])
+        note = notes[rule.id]
         about, told = _about(rule, protocol, titles)
         for name in about:
             types.setdefault(name, []).append(note)
@@ -43,12 +45,12 @@ def demands(table: Table, version: Version) -> RuleNotes:
             left.append(rule)
         holders = {*about, *(method.params or method.result or "" for method in told)}
         known.setdefault(rule.document, Counter()).update({area_of[name] for name in holders if name in area_of})
-    areas: dict[str, list[RuleNote]] = {}
-    messages: list[RuleNote] = []
+    areas: dict[str, list[RequirementNote]] = {}
+    messages: list[RequirementNote] = []
     for rule in left:
         area = _area(rule.document, known, {*area_of.values()})
-        (areas.setdefault(area, []) if area is not None else messages).append(_note(rule, pages[rule.document]))
-    return RuleNotes(_frozen(methods), _frozen(types), _frozen(areas), tuple(messages))
+        (areas.setdefault(area, []) if area is not None else messages).append(notes[rule.id])
+    return RequirementNotes(_frozen(methods), _frozen(types), _frozen(areas), tuple(messages))
 
 
 def _about(rule: Requirement, protocol: ir.Protocol, titles: Mapping[str, str]) -> tuple[list[str], list[ir.Method]]:
@@ -69,7 +71,7 @@ def _area(document: str, known: Mapping[str, Counter[str]], areas: set[str]) -> 
     return name if name in areas else min(counts, key=lambda area: (-counts[area], area), default=None)
 
 
-def _frozen(lists: Mapping[str, list[RuleNote]]) -> Mapping[str, tuple[RuleNote, ...]]:
+def _frozen(lists: Mapping[str, list[RequirementNote]]) -> Mapping[str, tuple[RequirementNote, ...]]:
     return {name: tuple(found) for name, found in lists.items()}
 
 
@@ -84,6 +86,5 @@ def _types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:
                 pass
 
 
-def _note(rule: Requirement, page: str) -> RuleNote:
-    ways = ", ".join(WAYS[key].lower() for key in rule.ways if key != "documentation")
-    return RuleNote(str(rule.id), rule.level, PEERS[rule.who], rule.says, ways, f"{page}#{rule.anchor}")
+def _note(rule: Requirement, address: str) -> RequirementNote:
+    return RequirementNote(rule.level, PEERS[rule.who], rule.says, checks(rule), address)

@@ -1,4 +1,4 @@
-"""How old things are, as far as somebody knows: texts that name a release, by the thing they are about."""
+"""How old things are, as far as somebody has_message: texts that name a release, by the thing they are about."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ Member: TypeAlias = tuple[str, Kind, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Ages:
-    """Since when there are methods, types and members of types: `1.21.0 (0.13.5 lacks it)`, `0.4.0 or earlier`, `not in a release yet`."""
+class Availability:
+    """Since which schema release there are methods, types and members of types.
+
+    A text is one of `1.21.0 (0.13.5 lacks it)`, `0.4.0 or earlier`, `in schema releases up to 0.4.1` and `not in a schema release yet`.
+    """
 
     methods: Mapping[str, str] = field(default_factory=dict[str, str])
     types: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -27,13 +30,13 @@ class Ages:
         said = self.members.get((definition, kind, name))
         if said is None or said == self.types.get(definition):
             return Markdown()
-        text = shortly(said)
+        text = since_phrase(said)
         return Markdown(f"{text[0].upper()}{text[1:]}.")
 
 
-NO_AGES: Final = Ages()
+NO_AVAILABILITY: Final = Availability()
 
 
-def shortly(said: str) -> Markdown:
-    """An age as a phrase: `since 1.21.0`, `not in a release yet`."""
-    return prose(said if said.startswith(("not ", "in ")) else f"since {said}")
+def since_phrase(said: str) -> Markdown:
+    """An age as a phrase: `since schema release 1.21.0`, `not in a schema release yet`."""
+    return prose(said if said.startswith(("not ", "in ")) else f"since schema release {said}")

@@ -9,8 +9,8 @@ from acpgen import ir
 from acpgen.markup import Markdown
 from acpgen.targets.docs import pictures
 from acpgen.targets.docs.conversations import Conversation, Spoken
-from acpgen.targets.docs.places import Linker
-from acpgen.targets.docs.planned import sides
+from acpgen.targets.docs.page_paths import Linker
+from acpgen.targets.docs.scenarios import sides
 
 AROUND: Final = 2
 """How many messages before a method and after it are shown on its page."""
@@ -18,8 +18,10 @@ AROUND: Final = 2
 
 def picture(protocol: ir.Protocol, conversation: Conversation, linker: Linker, *, for_site: bool) -> Markdown:
     """A conversation from top to bottom; on a site, each arrow leads to its message."""
-    plan = conversation.plan
-    return _drawn(protocol, conversation, conversation.messages, plan.name, plan.title, linker, for_site=for_site)
+    scenario = conversation.scenario
+    return _drawn(
+        protocol, conversation, conversation.messages, scenario.name, scenario.title, linker, for_site=for_site
+    )
 
 
 def around(
@@ -30,7 +32,7 @@ def around(
     answer = next((place for place in mine if conversation.messages[place].step.is_answer), mine[0])
     shown = conversation.messages[max(0, mine[0] - AROUND) : max(answer, mine[0]) + AROUND + 1]
     title = f"Before and after {method}"
-    name = f"{conversation.plan.name}-around"
+    name = f"{conversation.scenario.name}-around"
     return _drawn(protocol, conversation, shown, name, title, linker, for_site=for_site)
 
 
@@ -46,7 +48,7 @@ def _drawn(
 ) -> Markdown:
     both = sides(protocol)
     assert both is not None
-    page = linker.places.conversations[conversation.plan.name]
+    page = linker.paths.conversations[conversation.scenario.name]
     arrows = [_arrow(spoken, both, linker.href(page, spoken.anchor)) for spoken in shown]
     return pictures.conversation(name, title, both, arrows) if for_site else pictures.sequence_diagram(both, arrows)
 
@@ -55,5 +57,5 @@ def _arrow(spoken: Spoken, both: tuple[str, str], href: str) -> pictures.Arrow:
     to: Literal["left", "right"] = "right" if spoken.receiver == both[1] else "left"
     if not spoken.step.is_answer:
         return pictures.Arrow(spoken.step.method.name, to, note=spoken.note, href=href)
-    label = f"answer: {spoken.note}" if spoken.note else "answer"
+    label = f"response: {spoken.note}" if spoken.note else "response"
     return pictures.Arrow(label, to, answer=True, href=href)

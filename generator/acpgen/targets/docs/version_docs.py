@@ -12,22 +12,28 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import InvalidExample
 from acpgen.input.walk import is_object
-from acpgen.markup import Markdown, code, html, identifier, prose
+from acpgen.markup import Markdown, code, fenced, html, identifier, prose
 from acpgen.meaning import envelopes
 from acpgen.meaning.unchecked_patterns import unchecked
-from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
+from acpgen.targets.docs.availability import NO_AVAILABILITY, Availability, since_phrase
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes, methods_of_codes
-from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
+from acpgen.targets.docs.conversation_pictures import around, picture
+from acpgen.targets.docs.conversations import Conversation, Spoken, find_conversations
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.leniency import is_told
-from acpgen.targets.docs.lifecycles import around, picture
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
-from acpgen.targets.docs.phrases import references
-from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, Places
-from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNotes, by_side
+from acpgen.targets.docs.page_paths import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, PagePaths
+from acpgen.targets.docs.requirement_notes import (
+    NO_REQUIREMENTS,
+    RequirementLine,
+    RequirementNote,
+    RequirementNotes,
+    by_side,
+)
 from acpgen.targets.docs.templates import lay_out, relative
-from acpgen.targets.docs.typescript import typescript
-from acpgen.targets.docs.uses import Use, gates, named_in, reachable_types, uses
+from acpgen.targets.docs.type_text import references
+from acpgen.targets.docs.typescript import bindings_example, sdk_example
+from acpgen.targets.docs.usages import Usage, find_capability_usages, find_usages, named_in, reachable_types
 from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN, metadata
 
 _EITHER: Final = ("both", "protocol")
@@ -47,7 +53,7 @@ class VersionDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Counterpart:
+class OtherVersion:
     """The same thing in another version. `page` is relative to the folder above all versions; `None` if the version lacks it."""
 
     version: str
@@ -56,8 +62,8 @@ class Counterpart:
     differences: tuple[VersionDifference, ...] | None = None
 
 
-Beside: TypeAlias = Mapping[str, tuple[Counterpart, ...]]
-"""The counterparts of a page, by its path."""
+OtherVersions: TypeAlias = Mapping[str, tuple[OtherVersion, ...]]
+"""The same page in other versions, by its path."""
 
 
 Snippets: TypeAlias = Callable[[ir.Method, Mapping[str, ir.JSON], ir.JSON], str | None]
@@ -78,8 +84,8 @@ class Nested:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Book:
-    """One protocol version and all that is computed for its pages once. `made` are definitions whose example is not the schema's own;
+class VersionDocs:
+    """One protocol version and all that is computed for its pages once. `generated` are definitions whose example is not the schema's own;
     `refused` are examples that it refuses itself, which are on no page.
 
     It equals itself alone.
@@ -87,25 +93,26 @@ class Book:
 
     protocol: ir.Protocol
     bundle: Bundle
-    places: Places
+    paths: PagePaths
     examples: Examples
-    made: frozenset[str] = frozenset()
+    generated: frozenset[str] = frozenset()
     refused: tuple[InvalidExample, ...] = ()
-    ages: Ages = NO_AGES
-    rules: RuleNotes = NO_RULES
+    availability: Availability = NO_AVAILABILITY
+    requirements: RequirementNotes = NO_REQUIREMENTS
     origins: Origins = NO_ORIGINS
     snippets: Snippets | None = None
-    used: Mapping[str, tuple[Use, ...]] = field(init=False)
-    left: Mapping[str, tuple[str, ...]] = field(init=False)
-    told: tuple[Conversation, ...] = field(init=False)
+    module: str = ""
+    usages: Mapping[str, tuple[Usage, ...]] = field(init=False)
+    unchecked: Mapping[str, tuple[str, ...]] = field(init=False)
+    conversations: tuple[Conversation, ...] = field(init=False)
     shown_by: Mapping[str, str] = field(init=False)
     deprecated: frozenset[tuple[str, str]] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "used", uses(self.protocol))
-        object.__setattr__(self, "left", unchecked(self.protocol, self.bundle))
+        object.__setattr__(self, "usages", find_usages(self.protocol))
+        object.__setattr__(self, "unchecked", unchecked(self.protocol, self.bundle))
         object.__setattr__(self, "deprecated", frozenset(_deprecated(self.bundle)))
-        object.__setattr__(self, "told", conversations(self.protocol, self.bundle, self.examples))
+        object.__setattr__(self, "conversations", find_conversations(self.protocol, self.bundle, self.examples))
         object.__setattr__(self, "shown_by", dict(self._shown_by()))
 
     def page(
@@ -114,13 +121,13 @@ class Book:
         linker: Linker,
         view: dict[str, Any],
         folder: str,
-        beside: tuple[Counterpart, ...],
+        others: tuple[OtherVersion, ...],
         *,
         changelog: str = "",
         for_site: bool = False,
     ) -> str:
-        def demands(notes: Iterable[RuleNote]) -> list[tuple[str, list[RuleLine]]]:
-            return by_side(RuleLine(note, _address(note, linker, folder)) for note in notes)
+        def lines_by_side(notes: Iterable[RequirementNote]) -> list[tuple[str, list[RequirementLine]]]:
+            return by_side(RequirementLine(note, _address(note, linker, folder)) for note in notes)
 
         marks = "#" if not linker.whole or template == "index" else "##"
         return lay_out(
@@ -134,35 +141,35 @@ class Book:
             linker=linker,
             protocol=self.protocol,
             version=self.protocol.name,
-            places=linker.places,
-            ages=self.ages,
+            paths=linker.paths,
+            availability=self.availability,
             deprecated=self.deprecated,
             origins=self.origins,
-            demands=demands,
+            by_side=lines_by_side,
             changelog=relative(folder + linker.page, changelog) if changelog else Markdown(),
-            counterparts=[_shown(counterpart, folder + linker.page) for counterpart in beside],
+            other_versions=[_shown(other, folder + linker.page) for other in others],
         )
 
     def pages(self) -> Iterator[Page]:
         yield INDEX, "index", self._index()
         yield METHODS, "methods", {"groups": self._by_side()}
         for name in dict.fromkeys(method.name for method in self.protocol.methods):
-            yield self.places.methods[name], "method", self._method(name)
-        for area, path in self.places.areas.items():
+            yield self.paths.methods[name], "method", self._method(name)
+        for area, path in self.paths.areas.items():
             yield path, "area", self._area(area)
-        for told in self.told:
+        for each in self.conversations:
             yield (
-                self.places.conversations[told.plan.name],
+                self.paths.conversations[each.scenario.name],
                 "conversation",
-                {"told": told, "picture": self._picture(told)},
+                {"conversation": each, "picture": self._picture(each)},
             )
         yield TYPES, "types", {"groups": self._by_kind()}
-        for name, path in self.places.types.items():
+        for name, path in self.paths.types.items():
             yield path, "type", self._type(self.protocol.definitions[name])
         yield (
             CAPABILITIES,
             "capabilities",
-            {"rows": list(gates(self.protocol).items()), "docs": self._capability_docs()},
+            {"rows": list(find_capability_usages(self.protocol).items()), "docs": self._capability_docs()},
         )
         yield ERRORS, "errors", self._errors()
         yield MESSAGES, "messages", self._messages()
@@ -171,9 +178,9 @@ class Book:
 
     def _index(self) -> dict[str, Any]:
         return {
-            "areas": [(area, self._about(area)) for area in self.places.areas],
+            "areas": [(area, self._about(area)) for area in self.paths.areas],
             "groups": self._by_side(),
-            "conversations": [(told.plan, self._picture(told)) for told in self.told],
+            "conversations": [(each.scenario, self._picture(each)) for each in self.conversations],
             "refused": self.refused,
         }
 
@@ -191,7 +198,7 @@ class Book:
         """One of the methods of a name; `before` are the types that the page has shown already."""
         named = [part for part in (method.params, method.result) if part is not None]
         related = [other for part in named for other in named_in(self.protocol.definitions[part])]
-        told = list(self._told_of(method)) if is_first else []
+        taking_part = list(self._conversations_of(method)) if is_first else []
         in_params = tuple(self._nested(method.params, before | {*named}))
         known = before | {*named, *(found.definition.name for found in in_params)}
         in_result = tuple(self._nested(method.result, known))
@@ -203,20 +210,19 @@ class Book:
             "params": self.protocol.definitions[method.params] if method.params is not None else None,
             "result": self.protocol.definitions[method.result] if method.result is not None else None,
             "errors": codes_of(self.protocol, method),
-            "rules": self.rules.methods.get(method.name, ()) if is_first else (),
+            "requirements": self.requirements.methods.get(method.name, ()) if is_first else (),
             "request": self._request(method),
             "response": self._response(method),
-            "snippet": self._snippet(method),
-            "typescript": typescript(self.protocol, method, self.examples, self.origins),
-            "is_made": not self.made.isdisjoint(named),
+            "samples": list(self._samples(method)),
+            "is_made": not self.generated.isdisjoint(named),
             "more": len(self.examples.get(method.params or "", ())) > 1,
             "in_params": in_params,
             "in_result": in_result,
-            "told": told,
-            "around": self._around(told[0][0], method.name) if told else None,
+            "conversations": taking_part,
+            "around": self._around(taking_part[0][0], method.name) if taking_part else None,
             "related": [other for other in dict.fromkeys(related) if other not in known],
-            "area": self._area_link(self.places.area_of[named[0]]) if named else None,
-            "since": _age(self.ages.methods.get(method.name)),
+            "area": self._area_link(self.paths.area_of[named[0]]) if named else None,
+            "since": _age(self.availability.methods.get(method.name)),
             "reachable": tuple(reachable_types(self.protocol, named)),
             "sides": "either side" if method.side in _EITHER else f"the {method.side}",
         }
@@ -253,19 +259,19 @@ class Book:
                 yield other
 
     def _type(self, definition: ir.Definition) -> dict[str, Any]:
-        left = self.left.get(definition.name, ())
+        unchecked_places = self.unchecked.get(definition.name, ())
         return {
             "definition": definition,
             "patterns": _patterns(self.bundle.definitions.get(definition.name, {})),
-            "checked": [place for place in definition.unenforced if place not in left],
-            "left": left,
+            "checked": [place for place in definition.unenforced if place not in unchecked_places],
+            "unchecked": unchecked_places,
             "kind": _kind(definition),
-            "area": self._area_link(self.places.area_of[definition.name]),
-            "since": _age(self.ages.types.get(definition.name)),
-            "rules": self.rules.types.get(definition.name, ()),
-            "used_by": self.used[definition.name],
+            "area": self._area_link(self.paths.area_of[definition.name]),
+            "since": _age(self.availability.types.get(definition.name)),
+            "requirements": self.requirements.types.get(definition.name, ()),
+            "used_by": self.usages[definition.name],
             "examples": self.examples[definition.name],
-            "is_made": definition.name in self.made,
+            "is_made": definition.name in self.generated,
             "unknown": _unknown(definition),
             "strict": KNOWN_IS_STRICT
             if isinstance(definition, ir.TaggedUnion) and not definition.default_admits_known
@@ -273,17 +279,19 @@ class Book:
         }
 
     def _area(self, area: str) -> dict[str, Any]:
-        mine = [name for name, found in self.places.area_of.items() if found == area]
-        methods = [m for m in self.protocol.methods if self.places.area_of.get(m.params or m.result or "") == area]
+        mine = [name for name, found in self.paths.area_of.items() if found == area]
+        methods = [m for m in self.protocol.methods if self.paths.area_of.get(m.params or m.result or "") == area]
         return {
             "area": area,
             "about": self._about(area),
             "methods": methods,
-            "told": [told for told in self.told if not {m.name for m in methods}.isdisjoint(told.plan.methods)],
+            "conversations": [
+                each for each in self.conversations if not {m.name for m in methods}.isdisjoint(each.scenario.methods)
+            ],
             "groups": self._by_kind(mine),
             "shown_by": self.shown_by,
             "titles": {name: Markdown(html(name)) for name in mine},
-            "rules": self.rules.areas.get(area, ()),
+            "requirements": self.requirements.areas.get(area, ()),
         }
 
     def _errors(self) -> dict[str, Any]:
@@ -301,7 +309,7 @@ class Book:
             "failure": envelopes.failure(self.protocol.envelope, request, {"code": -32602, "message": failure.title})
             if failure
             else None,
-            "rules": self.rules.messages,
+            "requirements": self.requirements.messages,
             **about_messages(self.protocol),
         }
 
@@ -318,11 +326,22 @@ class Book:
             return None
         return {**envelopes.call(self.protocol.envelope, method, found[0] if found else envelopes.ABSENT)}
 
-    def _snippet(self, method: ir.Method) -> str | None:
+    def _samples(self, method: ir.Method) -> Iterator[tuple[str, Markdown]]:
+        """The example in each language, with what it is written with."""
         request, results = self._request(method), self.examples.get(method.result or "", ())
-        if request is None or self.snippets is None:
-            return None
-        return self.snippets(method, request, results[0] if results else None)
+        result = results[0] if results else None
+        if request is not None and self.snippets is not None:
+            source = self.snippets(method, request, result)
+            if source is not None:
+                yield "Python", fenced(source, "python")
+        if request is not None and self.module:
+            yield (
+                "TypeScript",
+                fenced(bindings_example(self.protocol, method, request, result, self.module), "typescript"),
+            )
+        sdk = sdk_example(self.protocol, method, self.examples, self.origins)
+        if sdk is not None:
+            yield "TypeScript (official SDK)", fenced(sdk, "typescript")
 
     def _response(self, method: ir.Method) -> ir.JSON | None:
         found = self.examples.get(method.result or "", ())
@@ -353,12 +372,12 @@ class Book:
     def _around(self, conversation: Conversation, method: str) -> Callable[..., Markdown]:
         return partial(around, self.protocol, conversation, method)
 
-    def _told_of(self, method: ir.Method) -> Iterator[tuple[Conversation, Spoken]]:
+    def _conversations_of(self, method: ir.Method) -> Iterator[tuple[Conversation, Spoken]]:
         """The conversations that a method takes part in, each with its first message there."""
-        for told in self.told:
-            spoken = told.told_of(method.name)
-            if spoken is not None:
-                yield told, spoken
+        for each in self.conversations:
+            first = each.first_of(method.name)
+            if first is not None:
+                yield each, first
 
     def _area_link(self, area: str) -> Callable[[Linker], Markdown]:
         return lambda linker: linker.area(area, prose(self._about(area)[0]))
@@ -379,7 +398,7 @@ class Book:
             if name is not None
         }
         found: dict[str, str] = {}
-        for path in gates(self.protocol):
+        for path in find_capability_usages(self.protocol):
             side, _, keys = path.partition(":")
             at: str | None = start.get(side)
             doc = ""
@@ -421,14 +440,14 @@ def about_errors(protocol: ir.Protocol) -> dict[str, Any]:
     }
 
 
-def _address(note: RuleNote, linker: Linker, folder: str) -> Markdown | None:
+def _address(note: RequirementNote, linker: Linker, folder: str) -> Markdown | None:
     """Where the requirements tell of one, as seen from a page; `None` in the file that holds all pages."""
     return None if linker.whole else relative(folder + linker.page, note.href)
 
 
 def _age(said: str | None) -> Markdown:
     """Since when something is published; empty where that is not known."""
-    return shortly(said) if said is not None else Markdown()
+    return since_phrase(said) if said is not None else Markdown()
 
 
 def _kind(definition: ir.Definition) -> str:
@@ -458,19 +477,19 @@ def _unknown(definition: ir.Definition) -> str:
             return ""
 
 
-def _shown(counterpart: Counterpart, here: str) -> dict[str, Any]:
-    """A counterpart with addresses as seen from a page."""
-    page = counterpart.page or counterpart.home
+def _shown(other: OtherVersion, here: str) -> dict[str, Any]:
+    """Another version with addresses as seen from a page."""
+    page = other.page or other.home
     return {
-        "version": counterpart.version,
-        "is_there": counterpart.page is not None,
+        "version": other.version,
+        "is_there": other.page is not None,
         "href": relative(here, page),
         "differences": [
             (code(row.what), *(code(side) if side else Markdown("-") for side in (row.here, row.there)))
-            for row in counterpart.differences or ()
+            for row in other.differences or ()
         ],
-        "is_compared": counterpart.differences is not None,
-        "anchor": identifier(counterpart.version),
+        "is_compared": other.differences is not None,
+        "anchor": identifier(other.version),
     }
 
 

@@ -13,23 +13,17 @@ _TOLD: Final = ("fact", "guidance")
 
 
 @dataclass(frozen=True, slots=True)
-class RuleNote:
-    """One requirement: its id, its level (`MUST`, `SHOULD`, …, or `fact`), whom it binds, what it says, and what enforces it, if any can.
+class RequirementNote:
+    """One requirement: its level (`MUST`, `SHOULD`, …, or `fact`), whom it binds, and what it says.
 
-    `href` is its address as seen from the folder above all versions.
+    `checks` says in words what checks it, and is empty if nothing does. `href` is its address as seen from the folder above all versions.
     """
 
-    id: str
     level: str
     who: str
     says: str
-    ways: str
+    checks: str
     href: str
-
-    @property
-    def short(self) -> str:
-        """Its id without its document: `loading-a-session/4`."""
-        return "/".join(self.id.split("/")[-2:])
 
     @property
     def codes(self) -> tuple[int, ...]:
@@ -38,31 +32,31 @@ class RuleNote:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleNotes:
+class RequirementNotes:
     """The requirements of one protocol version: of each method and each type by name, and those that are about none of them, by area and of
     messages as such.
     """
 
-    methods: Mapping[str, tuple[RuleNote, ...]] = field(default_factory=dict[str, tuple[RuleNote, ...]])
-    types: Mapping[str, tuple[RuleNote, ...]] = field(default_factory=dict[str, tuple[RuleNote, ...]])
-    areas: Mapping[str, tuple[RuleNote, ...]] = field(default_factory=dict[str, tuple[RuleNote, ...]])
-    messages: tuple[RuleNote, ...] = ()
+    methods: Mapping[str, tuple[RequirementNote, ...]] = field(default_factory=dict[str, tuple[RequirementNote, ...]])
+    types: Mapping[str, tuple[RequirementNote, ...]] = field(default_factory=dict[str, tuple[RequirementNote, ...]])
+    areas: Mapping[str, tuple[RequirementNote, ...]] = field(default_factory=dict[str, tuple[RequirementNote, ...]])
+    messages: tuple[RequirementNote, ...] = ()
 
 
-NO_RULES: Final = RuleNotes()
+NO_REQUIREMENTS: Final = RequirementNotes()
 
 
 @dataclass(frozen=True, slots=True)
-class RuleLine:
+class RequirementLine:
     """A requirement as a page shows it, with its address as seen from there; none in the file that holds all pages."""
 
-    note: RuleNote
+    note: RequirementNote
     href: Markdown | None
 
 
-def by_side(lines: Iterable[RuleLine]) -> list[tuple[str, list[RuleLine]]]:
+def by_side(lines: Iterable[RequirementLine]) -> list[tuple[str, list[RequirementLine]]]:
     """The requirements by whom they bind, what is normative first: of each side, and of all."""
-    found: dict[str, list[RuleLine]] = {}
+    found: dict[str, list[RequirementLine]] = {}
     for line in sorted(lines, key=lambda line: line.note.level in _TOLD):
         found.setdefault(line.note.who, []).append(line)
     return sorted(found.items(), key=lambda entry: all(line.note.level in _TOLD for line in entry[1]))

@@ -9,22 +9,22 @@ from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, successor
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.numbers import dumps
-from acpgen.publish.channels import VersionPlaces
+from acpgen.publish.channels import VersionPaths
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs import Counterpart, VersionDifference
+from acpgen.targets.docs import OtherVersion, VersionDifference
 
 
-def beside(version: Version, others: Sequence[Version], version_places: VersionPlaces) -> docs.Beside:
+def other_versions(version: Version, others: Sequence[Version], version_paths: VersionPaths) -> docs.OtherVersions:
     """For each page of a version, the page about the same thing in every other version."""
-    found: dict[str, list[Counterpart]] = {}
+    found: dict[str, list[OtherVersion]] = {}
     for other in others:
-        known, where = dict(matched(version, other)), version_places[other.protocol.name]
+        known, where = dict(matching_pages(version, other)), version_paths[other.protocol.name]
         there = set(docs.pages(other.protocol, other.bundle))
         for page in docs.pages(version.protocol, version.bundle):
             target, differences = known.get(page, (page if page in there else None, None))
             found.setdefault(page, []).append(
-                Counterpart(
+                OtherVersion(
                     version=other.protocol.name,
                     page=other.path(where.address(target)) if target is not None else None,
                     home=other.home(),
@@ -34,11 +34,11 @@ def beside(version: Version, others: Sequence[Version], version_places: VersionP
     return {page: tuple(counterparts) for page, counterparts in found.items()}
 
 
-def matched(
+def matching_pages(
     here: Version, there: Version
 ) -> Iterator[tuple[str, tuple[str | None, tuple[VersionDifference, ...] | None]]]:
     """The pages of methods and types with their counterparts and what differs."""
-    pages_here, pages_there = docs.places_of(here.protocol, here.bundle), docs.places_of(there.protocol, there.bundle)
+    pages_here, pages_there = docs.page_paths(here.protocol, here.bundle), docs.page_paths(there.protocol, there.bundle)
     for method in here.protocol.methods:
         other = same_method(method, there.protocol)
         if other is None:
@@ -118,13 +118,13 @@ def _facts(definition: ir.Definition | None) -> Mapping[str, str]:
         case ir.Enum():
             return {"unknown values": definition.openness, **{str(item.value): "value" for item in definition.values}}
         case ir.Alias():
-            return {"type": docs.plainly(definition.type)}
+            return {"type": docs.describe_type_as_text(definition.type)}
         case _:
             assert_never(definition)
 
 
 def _field(field: ir.Field) -> str:
-    parts = [docs.plainly(field.type), "required" if field.required else "optional"]
+    parts = [docs.describe_type_as_text(field.type), "required" if field.required else "optional"]
     if field.null is not None:
         parts.append(f"null {field.null}" if field.null == "clears" else "null means omitted")
     if field.default is not None:

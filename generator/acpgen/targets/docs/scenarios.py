@@ -1,8 +1,8 @@
-"""The conversations that are told and drawn: a list of messages each, in `templates/docs/lifecycles.json`, of which a protocol has some.
+"""Scenarios: typical conversations, a list of messages each, in `templates/docs/scenarios.json`.
 
 `session/prompt>` is a request or notification on its way to the side that handles it, `session/prompt<` its answer; after `#` stands
 the tag of the variant that the message carries, after each `=` a word that it holds. A message that a protocol does not know is left
-out, and a conversation of which little is left is not told. `needs` and `lacks` name what a protocol must have or not have for it.
+out, and a scenario of which less than half is left is not shown. `needs` and `lacks` name what a protocol must have or not have for it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _MESSAGE: Final = re.compile(r"(?P<method>[^#<>=]+)(?P<way>[<>]?)(?:#(?P<tag>[^=
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedMessage:
-    """One message of a plan. `carries` are the tag of its variant and the words that it holds, as far as the plan names them."""
+class ScenarioMessage:
+    """One message of a scenario. `carries` are the tag of its variant and the words that it holds, as far as the scenario names them."""
 
     method: ir.Method
     is_answer: bool
@@ -31,13 +31,13 @@ class PlannedMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedConversation:
+class Scenario:
     """One conversation that a protocol has."""
 
     name: str
     title: str
     about: str
-    steps: tuple[PlannedMessage, ...]
+    steps: tuple[ScenarioMessage, ...]
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ class PlannedConversation:
         return tuple(dict.fromkeys(step.method.name for step in self.steps))
 
 
-def plans(protocol: ir.Protocol) -> tuple[PlannedConversation, ...]:
+def scenarios(protocol: ir.Protocol) -> tuple[Scenario, ...]:
     """The conversations that this protocol has; none where no side is the one that begins."""
     return tuple(_plans(protocol)) if sides(protocol) is not None else ()
 
@@ -56,29 +56,29 @@ def sides(protocol: ir.Protocol) -> tuple[str, str] | None:
     return ("client", others[0]) if others else None
 
 
-def knows(protocol: ir.Protocol, message: str) -> bool:
+def has_message(protocol: ir.Protocol, message: str) -> bool:
     """Whether the protocol has the method of a planned message, and the variant that it carries."""
     return _step(protocol, message) is not None
 
 
-def _plans(protocol: ir.Protocol) -> Iterator[PlannedConversation]:
-    for told in _told():
-        if ("needs" in told and not knows(protocol, told["needs"])) or (
-            "lacks" in told and knows(protocol, told["lacks"])
+def _plans(protocol: ir.Protocol) -> Iterator[Scenario]:
+    for row in _read():
+        if ("needs" in row and not has_message(protocol, row["needs"])) or (
+            "lacks" in row and has_message(protocol, row["lacks"])
         ):
             continue
-        steps = tuple(step for message in told["messages"] if (step := _step(protocol, message)) is not None)
-        if len(steps) >= max(2, len(told["messages"]) // 2):
-            yield PlannedConversation(told["name"], told["title"], told["about"], steps)
+        steps = tuple(step for message in row["messages"] if (step := _step(protocol, message)) is not None)
+        if len(steps) >= max(2, len(row["messages"]) // 2):
+            yield Scenario(row["name"], row["title"], row["about"], steps)
 
 
 @cache
-def _told() -> Sequence[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((Path(templates()) / "docs" / "lifecycles.json").read_text("utf-8"))
+def _read() -> Sequence[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((Path(templates()) / "docs" / "scenarios.json").read_text("utf-8"))
     return found
 
 
-def _step(protocol: ir.Protocol, message: str) -> PlannedMessage | None:
+def _step(protocol: ir.Protocol, message: str) -> ScenarioMessage | None:
     match = _MESSAGE.fullmatch(message)
     assert match is not None, message
     method = next((method for method in protocol.methods if method.name == match["method"]), None)
@@ -87,7 +87,7 @@ def _step(protocol: ir.Protocol, message: str) -> PlannedMessage | None:
         return None
     if match["tag"] and match["tag"] not in {str(tag) for tag in _tags(protocol, method.params or "")}:
         return None
-    return PlannedMessage(method, is_answer, tuple(filter(None, (match["tag"], *(match["word"] or "").split("=")))))
+    return ScenarioMessage(method, is_answer, tuple(filter(None, (match["tag"], *(match["word"] or "").split("=")))))
 
 
 def _tags(protocol: ir.Protocol, params: str) -> Iterator[str | int | float | bool]:
