@@ -7,6 +7,7 @@ output is: as a whole or not at all. `serve` shows it while people write it, and
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,7 +36,10 @@ LARGEST_PAGE: Final = 1_000_000
 
 _NOWHERE: Final = Published()
 
-_UNUSED: Final = frozenset({"assets/images/favicon.png"})
+_UNUSED: Final = re.compile(r"assets/images/favicon\.png|assets/javascripts/workers/.*")
+
+_AS_IT_IS: Final = re.compile(r"<(pre|script|style|textarea)\b.*?</\1>", re.DOTALL)
+_SPACE: Final = re.compile(r"\s*\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +192,7 @@ def made(shown: Docs, address: Published = _NOWHERE) -> Files:
         except OSError as error:
             raise Faults([Unwritable(at=place(folder), reason=str(error.strerror))]) from None
     files.update({path: laying.as_text(text) for path, text in shown.documents.items()})
-    files |= searching.improved(files)
+    files |= searching.files(files.pop(searching.FOUND, ""))
     if not address.url:
         files.pop("sitemap.xml", None)  # it holds absolute addresses, and none is known
     large = [(path, len(text.encode())) for path, text in files.items() if path.endswith(".html")]
@@ -283,5 +287,16 @@ def _paths(folder: Path) -> tuple[str, ...]:
 def _read(folder: Path) -> Iterator[tuple[str, str]]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name not in _UNUSED:
-            yield name, path.read_text("utf-8")
+        if path.is_file() and not _UNUSED.fullmatch(name):
+            text = path.read_text("utf-8")
+            yield name, _compact(text) if name.endswith(".html") else text
+
+
+def _compact(page: str) -> str:
+    """A page without blank lines and indentation, which are half of what the site generator writes."""
+    kept: list[str] = []
+    at = 0
+    for found in _AS_IT_IS.finditer(page):
+        kept += [_SPACE.sub("\n", page[at : found.start()]), found[0]]
+        at = found.end()
+    return "".join([*kept, _SPACE.sub("\n", page[at:])])
