@@ -27,20 +27,18 @@ export class DecodeError extends Error {
 }
 
 // --- one judgement ---------------------------------------------------------------------------------------------------
-// A checker is `(value, pointer, judgement) => value`: it adds what is wrong to the judgement and returns the value, or what is to
-// stand in its place. `problems` are what is wrong, `drops` what leniency left out, `keys` collects the names that a record declares.
+// A checker is `(value, judgement) => value`: it tells the judgement what is wrong, by pointers from the value on, and returns the value, or
+// what is to stand in its place. Who looks into a value puts its own key in front of what is told of the members.
 
 const MOST = 100;
 const STEPS = 200000;
 
 class Judgement {
   constructor(isStrict, isLenient, isKept, whole) {
-    this.problems = [];
-    this.drops = [];
+    this.findings = []; // problems, and with them what leniency left out
     this.strict = isStrict;
     this.lenient = isLenient;
     this.kept = isKept; // changes are written into the value
-    this.keys = null;
     this.steps = STEPS;
     this.whole = whole ?? this;
   }
@@ -49,15 +47,35 @@ class Judgement {
     if (--this.whole.steps < 0) throw new RangeError("too many alternatives");
     return new Judgement(isStrict, this.lenient && !isStrict, false, this.whole);
   }
+  problems(from = 0) {
+    return this.findings.slice(from).filter((one) => !one.problem);
+  }
 }
 
-const add = (c, pointer, sentence, rule, types) => {
-  c.problems.push({ pointer, sentence, rule, types });
+const add = (c, sentence, rule, more) => {
+  c.findings.push({ pointer: "", sentence, rule, ...more });
+};
+/** Puts a key in front of what was told since. */
+const prefix = (c, from, at) => {
+  for (let i = from; i < c.findings.length; i++) {
+    const one = c.findings[i];
+    one.pointer = at + one.pointer;
+    if (one.problem) one.problem.pointer = at + one.problem.pointer;
+  }
+};
+/** Leaves out what was told since, and tells that a value was left out. */
+const drop = (c, from, value, { pointer, sentence }) => {
+  c.findings.length = from;
+  c.findings.push({ pointer: "", value, problem: { pointer, sentence } });
 };
 const own = Object.prototype.hasOwnProperty;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
-const below = (pointer, key) =>
-  `${pointer}/${typeof key === "string" && /[~/]/.test(key) ? key.replace(/~/g, "~0").replace(/\//g, "~1") : key}`;
+const below = (key) => `/${typeof key === "string" ? key.replace(/~/g, "~0").replace(/\//g, "~1") : key}`;
+const fits = (f, v, c, isStrict = c.strict) => {
+  const trial = c.trial(isStrict);
+  f(v, trial);
+  return !trial.problems().length;
+};
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
 
@@ -109,7 +127,7 @@ const likeness = (a, b) => {
   return a.length + b.length ? (2 * common(0, a.length, 0, b.length)) / (a.length + b.length) : 1;
 };
 const plain = (name) => name.replace(/[_-]/g, "").toLowerCase();
-const nearest = (name, names) => {
+const similar = (name, names) => {
   let best = 0.75;
   let found = null;
   if (name.length > 200) return null;
@@ -123,10 +141,11 @@ const nearest = (name, names) => {
 const suggest = (v, known) => {
   const texts = known.filter((one) => typeof one === "string");
   const longest = Math.max(0, ...texts.map((one) => one.length));
-  const near = typeof v !== "string" || v.length > 2 * longest ? null : nearest(v, texts);
+  const near = typeof v !== "string" || v.length > 2 * longest ? null : similar(v, texts);
   return near === null ? "" : `; did you mean ${quote(near)}?`;
 };
 const OTHER_NAMES = {
+  __proto__: null,
   path: ["uri", "file", "filePath", "file_path", "filename"],
   uri: ["path", "url"],
   cwd: ["workingDirectory", "working_directory", "root"],
@@ -134,7 +153,7 @@ const OTHER_NAMES = {
 };
 const hint = (missing, present) => {
   const names = present.slice(0, 1000);
-  const near = names.find((name) => OTHER_NAMES[missing]?.includes(name)) ?? nearest(missing, names);
+  const near = names.find((name) => OTHER_NAMES[missing]?.includes(name)) ?? similar(missing, names);
   return near == null ? "" : `; ${show(near)} is not known here, did you mean ${quote(missing)}?`;
 };
 
@@ -149,47 +168,47 @@ const ARTICLES = {
   object: "an object",
   string: "a string",
 };
-const named = (types) => types.map((one) => ARTICLES[one]).join(" or ");
-const mismatch = (v, p, c, types) => {
-  add(c, p, `${named(types)} is expected, not ${tell(v)}`, "type", types);
-  return v;
-};
 const kinds = {
   array: Array.isArray,
   boolean: (v) => typeof v === "boolean",
-  integer: (v) => typeof v === "number" && Number.isInteger(v),
+  integer: Number.isInteger,
   null: (v) => v === null,
   number: (v) => typeof v === "number",
   object: isObject,
   string: (v) => typeof v === "string",
 };
-
-export const any = (v) => v;
-export const never = (v, p, c) => (add(c, p, "nothing is allowed here", "false"), v);
-export const string = (v, p, c) => (typeof v === "string" ? v : mismatch(v, p, c, ["string"]));
-export const boolean = (v, p, c) => (typeof v === "boolean" ? v : mismatch(v, p, c, ["boolean"]));
-export const number = (v, p, c) => (typeof v === "number" ? v : mismatch(v, p, c, ["number"]));
-export const integer = (v, p, c) => (Number.isInteger(v) ? v : mismatch(v, p, c, ["integer"]));
-export const nil = (v, p, c) => (v === null ? v : mismatch(v, p, c, ["null"]));
-export const object = (v, p, c) => (isObject(v) ? v : mismatch(v, p, c, ["object"]));
-export const array = (v, p, c) => (Array.isArray(v) ? v : mismatch(v, p, c, ["array"]));
-export const type = (...types) => (v, p, c) => types.some((one) => kinds[one](v)) ? v : mismatch(v, p, c, types);
-export const nullable = (f) => (v, p, c) => v === null ? v : f(v, p, c);
-
-export const literal = (...values) => (v, p, c) => {
-  if (!values.some((one) => equal(one, v)))
-    add(
-      c,
-      p,
-      values.length === 1
-        ? `${tell(v)} is not ${tell(values[0])}, the only value allowed here`
-        : `${tell(v)} is not one of ${list(values)}${suggest(v, values)}`,
-      values.length === 1 ? "const" : "enum",
-    );
+const mismatch = (v, c, types) => {
+  add(c, `${types.map((one) => ARTICLES[one]).join(" or ") || "another value"} is expected, not ${tell(v)}`, "type");
   return v;
 };
-/** One of some values; receivers take any value that `other` takes. */
-export const open = (known, other) => (v, p, c) => (c.strict ? known : other)(v, p, c);
+
+export const any = (v) => v;
+export const never = (v, c) => (add(c, "nothing is allowed here", "false"), v);
+export const string = (v, c) => (typeof v === "string" ? v : mismatch(v, c, ["string"]));
+export const boolean = (v, c) => (typeof v === "boolean" ? v : mismatch(v, c, ["boolean"]));
+export const number = (v, c) => (typeof v === "number" ? v : mismatch(v, c, ["number"]));
+export const integer = (v, c) => (Number.isInteger(v) ? v : mismatch(v, c, ["integer"]));
+export const nil = (v, c) => (v === null ? v : mismatch(v, c, ["null"]));
+export const object = (v, c) => (isObject(v) ? v : mismatch(v, c, ["object"]));
+export const array = (v, c) => (Array.isArray(v) ? v : mismatch(v, c, ["array"]));
+export const type = (...types) => (v, c) => types.some((one) => kinds[one](v)) ? v : mismatch(v, c, types);
+export const nullable = (f) => (v, c) => v === null ? v : f(v, c);
+/** A checker that is made later. */
+export const lazy = (get) => (v, c) => get()(v, c);
+/** What the schema says, and what receivers judge by. */
+export const open = (strict, received) => (v, c) => (c.strict ? strict : received)(v, c);
+
+/** One of some values, which are of a type. */
+export const literal = (f, ...values) => (v, c) => {
+  for (const one of values) if (one === v || equal(one, v)) return v;
+  f(v, c);
+  if (values.length === 1) add(c, `${tell(v)} is not ${tell(values[0])}, the only value allowed here`, "const", { values });
+  else oneOf(v, c, values);
+  return v;
+};
+const oneOf = (v, c, values) => {
+  add(c, `${tell(v)} is not one of ${list(values)}${suggest(v, values)}`, "enum", { values });
+};
 
 const equal = (a, b) => {
   if (a === b) return true;
@@ -238,82 +257,76 @@ const decimals = (v) => {
 /** A value within limits: `{minimum: 0}`. */
 export const limits = (given) => {
   const rows = Object.entries(given).map(([rule, n]) => [rule, n, ...LIMITS[rule]]);
-  return (v, p, c) => {
-    for (const [rule, n, kind, holds, sentence] of rows)
-      if (kinds[kind](v) && !holds(v, n)) add(c, p, sentence(n), rule);
+  return (v, c) => {
+    for (const [rule, n, kind, holds, sentence] of rows) if (kinds[kind](v) && !holds(v, n)) add(c, sentence(n), rule);
     return v;
   };
 };
 /** Text that matches an expression; `text` is the pattern of the schema, empty for that of an absolute path. */
-export const pattern = (expression, text) => (v, p, c) => {
+export const pattern = (expression, text) => (v, c) => {
   if (typeof v === "string" && !expression.test(v))
-    add(c, p, text ? `${tell(v)} does not match the pattern ${tell(text)}` : `an absolute path is expected, not ${tell(v)}`, "pattern");
+    add(c, text ? `${tell(v)} does not match the pattern ${tell(text)}` : `an absolute path is expected, not ${tell(v)}`, "pattern");
   return v;
+};
+const unsatisfied = (c, keyword) => {
+  add(c, `the value does not satisfy the keyword '${keyword}'`, keyword);
 };
 
 // --- checkers of objects and arrays -----------------------------------------------------------------------------------
 
 const MISSING = "required";
-/** A field that must be there. `record` is the checker of the object, which is asked for the names it declares. `how` as in `optional`. */
-export const required = (o, name, p, c, f, record, how = 0) => {
-  if (c.keys) return c.keys.push(name);
-  const v = o[name];
-  if (v !== undefined && !(how & 16 && !own.call(o, name))) return field(v, name, o, p, c, f, how | 8);
-  if (how & 4 && how & 1 && !c.strict && c.lenient && fits(f, [], p, c)) {
-    drop(c, below(p, name), undefined, { pointer: below(p, name), sentence: `the field ${quote(name)} is required` });
-    if (c.kept) o[name] = [];
-    return;
-  }
-  const known = new Set(declared(record));
-  const others = Object.keys(o).filter((one) => !known.has(one));
-  add(c, p, `the field ${quote(name)} is required${hint(name, others)}`, MISSING);
-};
-/** A field that may be left out. `how` is the sum of: 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty
- *  instead, 8 the field is required, 16 every object of JavaScript has such a member, 32 the name is escaped in pointers.
+/** An object with declared fields, of which the first `count` and `others` must be there. A field is a checker, or `[checker, how]`: `how` is the
+ *  sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead. `isPart`: what is no object is fine.
  */
-export const optional = (o, name, p, c, f, how = 0) => {
-  if (c.keys) return c.keys.push(name);
-  const v = o[name];
-  if (v !== undefined && !(how & 16 && !own.call(o, name))) field(v, name, o, p, c, f, how);
-};
-const field = (v, name, o, around, c, f, how) => {
-  const p = how & 32 ? below(around, name) : `${around}/${name}`;
-  const count = c.problems.length;
-  const found = f(v, p, c);
-  if (c.problems.length === count) {
-    if (found !== v && c.kept) o[name] = found;
-  } else if (!c.strict && c.lenient && (how & 1 || (how & 2 && v === null)) && (!(how & 8) || (how & 4 && fits(f, [], p, c)))) {
-    drop(c, p, v, c.problems[count]);
-    c.problems.length = count;
-    if (c.kept) {
-      if (how & 8) o[name] = [];
-      else delete o[name];
+export const record = (fields, count, others = [], isPart = false) => {
+  const names = Object.keys(fields);
+  const rows = [...names, ...others.filter((name) => !own.call(fields, name))].map((name, index) => {
+    const [f, how] = [own.call(fields, name) ? fields[name] : any, 0].flat();
+    return { name, f, how, at: below(name), isRequired: index < count || others.includes(name), isInherited: name in {} };
+  });
+  return (v, c) => {
+    if (!isObject(v)) return isPart ? v : mismatch(v, c, ["object"]);
+    for (const row of rows) {
+      const { name } = row;
+      const one = v[name];
+      if (one === undefined || (row.isInherited && !own.call(v, name))) {
+        if (row.isRequired) lack(v, c, row, names);
+        continue;
+      }
+      const from = c.findings.length;
+      const found = row.f(one, c);
+      if (c.findings.length > from && isDropped(v, c, row, from, one)) continue;
+      if (found !== one && c.kept) v[name] = found;
     }
+    return v;
+  };
+};
+const lack = (v, c, { name, f, how, at }, names) => {
+  const from = c.findings.length;
+  const sentence = `the field ${quote(name)} is required`;
+  if (how & 4 && how & 1 && c.lenient && fits(f, [], c)) {
+    drop(c, from, undefined, { pointer: "", sentence });
+    prefix(c, from, at);
+    if (c.kept) v[name] = [];
+  } else add(c, sentence + hint(name, Object.keys(v).filter((one) => !names.includes(one))), MISSING);
+};
+/** Tells of a member, and whether it was left out. */
+const isDropped = (v, c, { name, f, how, at, isRequired }, from, one) => {
+  const [problem] = how && c.lenient && (how & 1 || one === null) ? c.problems(from) : [];
+  const isLeftOut = problem !== undefined && (!isRequired || (how & 4 && fits(f, [], c)));
+  if (isLeftOut) drop(c, from, one, problem);
+  prefix(c, from, at);
+  if (isLeftOut && c.kept) {
+    if (isRequired) v[name] = [];
+    else delete v[name];
   }
+  return isLeftOut;
 };
-const drop = (c, pointer, value, problem) => {
-  c.drops.push({ pointer, value, problem: { pointer: problem.pointer, sentence: problem.sentence } });
-};
-const NAMES = new WeakMap();
-const declared = (record) => {
-  let names = NAMES.get(record);
-  if (!names) {
-    const c = new Judgement(true, false, false);
-    c.keys = names = [];
-    NAMES.set(record, names);
-    record({}, "", c);
-  }
-  return names;
-};
-/** Whether the fields of a value are to be judged, which is so for objects and where a record is asked for the names it declares. */
-export const fields = (v, p, c) => c.keys !== null || isObject(v);
-/** The same where only objects are allowed. */
-export const record = (v, p, c) => c.keys !== null || isObject(v) || (mismatch(v, p, c, ["object"]), false);
 
 /** The members of an object beyond those that are declared: by pattern, and all others. */
 export const members = (names, patterns, rest) => {
   const known = new Set(names);
-  return (v, p, c) => {
+  return (v, c) => {
     if (!isObject(v)) return v;
     const extra = [];
     for (const name of Object.keys(v)) {
@@ -321,212 +334,214 @@ export const members = (names, patterns, rest) => {
       for (const [expression, f] of patterns)
         if (expression.test(name)) {
           isKnown = true;
-          member(v, name, p, c, f);
+          member(v, name, c, f);
         }
       if (isKnown) continue;
       if (rest === never) extra.push(name);
-      else if (rest !== any) member(v, name, p, c, rest);
+      else member(v, name, c, rest);
     }
-    if (extra.length) refuse(c, p, extra, "additionalProperties");
+    if (extra.length) refuse(c, extra, "additionalProperties");
     return v;
   };
 };
-const refuse = (c, p, extra, rule) => {
-  add(c, p, `${list(extra)} ${extra.length === 1 ? "is" : "are"} not allowed here`, rule);
+const refuse = (c, extra, rule) => {
+  add(c, `${list(extra)} ${extra.length === 1 ? "is" : "are"} not allowed here`, rule);
 };
-const member = (v, name, p, c, f) => {
-  const found = f(v[name], below(p, name), c);
+const member = (v, name, c, f) => {
+  const from = c.findings.length;
+  const found = f(v[name], c);
+  if (c.findings.length > from) prefix(c, from, below(name));
   if (found !== v[name] && c.kept) v[name] = found;
 };
-export const names = (f) => (v, p, c) => {
+export const names = (f) => (v, c) => {
   if (isObject(v))
-    for (const name of Object.keys(v))
-      if (!fits(f, name, "", c)) add(c, p, "the value does not satisfy the keyword 'propertyNames'", "propertyNames");
+    for (const name of Object.keys(v)) {
+      const trial = c.trial();
+      f(name, trial);
+      const [problem] = trial.problems();
+      if (problem) add(c, `the name ${tell(name)} is not allowed here: ${problem.sentence}`, "propertyNames", { pointer: below(name) });
+    }
   return v;
 };
 /** What an object needs that has a field: other fields, or a schema. */
-export const dependents = (needs) => (v, p, c) => {
+export const dependents = (needs) => (v, c) => {
   if (isObject(v))
     for (const [name, need] of needs)
       if (own.call(v, name)) {
-        if (typeof need === "function") need(v, p, c);
-        else if (need.some((one) => !own.call(v, one)))
-          add(c, p, "the value does not satisfy the keyword 'dependentRequired'", "dependentRequired");
+        if (typeof need === "function") need(v, c);
+        else
+          for (const one of need)
+            if (!own.call(v, one)) add(c, `the field ${quote(one)} is required beside ${tell(name)}`, MISSING);
       }
   return v;
 };
 
 /** A list: one checker for each of the first items, one for the others. `drops`: receivers leave out items that are wrong. */
-export const items = (f, first = [], drops = false) => (v, p, c) => {
+export const items = (f, first = [], drops = false) => (v, c) => {
   if (!Array.isArray(v)) return v;
-  const isLenient = drops && c.lenient && !c.strict;
   let gone = 0;
   for (let i = 0; i < v.length; i++) {
-    const count = c.problems.length;
-    const at = `${p}/${i + gone}`;
-    const found = (i + gone < first.length ? first[i + gone] : f)(v[i], at, c);
-    if (isLenient && c.problems.length > count) {
-      drop(c, at, v[i], c.problems[count]);
-      c.problems.length = count;
-      if (c.kept) {
+    const from = c.findings.length;
+    const one = v[i];
+    const found = (i + gone < first.length ? first[i + gone] : f)(one, c);
+    if (c.findings.length > from) {
+      const [problem] = drops && c.lenient ? c.problems(from) : [];
+      if (problem) drop(c, from, one, problem);
+      prefix(c, from, `/${i + gone}`);
+      if (problem && c.kept) {
         v.splice(i--, 1);
         gone++;
       }
-    } else if (found !== v[i] && c.kept) v[i] = found;
+      if (problem) continue;
+    }
+    if (found !== one && c.kept) v[i] = found;
   }
   return v;
 };
-export const contains = (f, least, most) => (v, p, c) => {
+export const contains = (f, least, most) => (v, c) => {
   if (Array.isArray(v)) {
-    const count = v.filter((one) => fits(f, one, p, c)).length;
-    if (count < least || count > most) add(c, p, "the value does not satisfy the keyword 'contains'", "contains");
+    const count = v.filter((one) => fits(f, one, c)).length;
+    if (count < least || count > most) unsatisfied(c, "contains");
   }
   return v;
 };
 
 // --- checkers of several schemas --------------------------------------------------------------------------------------
 
-const fits = (f, v, p, c, isStrict = c.strict) => {
-  const trial = c.trial(isStrict);
-  f(v, p, trial);
-  return trial.problems.length === 0;
-};
-export const all = (...checkers) => (v, p, c) => {
-  for (const f of checkers) {
-    if (f.declares && c.keys) continue;
-    v = f(v, p, c);
-  }
+export const all = (...checkers) => (v, c) => {
+  for (const f of checkers) v = f(v, c);
   return v;
 };
-export const not = (f) => (v, p, c) => {
-  if (!c.keys && fits(f, v, p, c, true)) add(c, p, "this is one of the values that are excluded here", "not");
+export const not = (f) => (v, c) => {
+  if (fits(f, v, c, true)) add(c, "this is one of the values that are excluded here", "not");
   return v;
 };
-export const when = (test, then, otherwise) => (v, p, c) => (fits(test, v, p, c, true) ? then : otherwise)(v, p, c);
-/** What counts for members of objects, or items of arrays, that nothing else evaluates: `evaluated` says which are evaluated. */
-export const unevaluated = (evaluated, f, rule) => (v, p, c) => {
+export const when = (test, then, otherwise) => (v, c) => (fits(test, v, c, true) ? then : otherwise)(v, c);
+/** What counts for members of objects, or items of arrays, that nothing else evaluates: `evaluated` gives what says which are. */
+export const unevaluated = (evaluated, f, rule) => (v, c) => {
   if (!(rule === "unevaluatedItems" ? Array.isArray(v) : isObject(v))) return v;
-  const known = evaluated(v, c);
-  const extra = known === true ? [] : Object.keys(v).filter((key_) => !known.has(key_));
-  if (f !== never) for (const key_ of extra) member(v, key_, p, c, f);
-  else if (extra.length && rule === "unevaluatedItems") add(c, p, `the value does not satisfy the keyword '${rule}'`, rule);
-  else if (extra.length) refuse(c, p, extra, rule);
+  const known = evaluated()(v, c);
+  const extra = known === true ? [] : Object.keys(v).filter((one) => !known.has(one));
+  if (f !== never) for (const one of extra) member(v, one, c, f);
+  else if (extra.length && rule === "unevaluatedItems") unsatisfied(c, rule);
+  else if (extra.length) refuse(c, extra, rule);
   return v;
 };
 /** The keys that a schema evaluates; `true` for all. `parts` are schemas that evaluate more where a test holds. */
-export const evaluate = ({ names: own_ = [], patterns = [], allNames, first = 0, allItems, contains: held }, parts) => (v, c) => {
+export const evaluate = ({ names: declared = [], patterns = [], allNames, first = 0, allItems, contains: held }, parts) => (v, c) => {
   const isArray = Array.isArray(v);
   if (isArray ? allItems : allNames) return true;
-  const found = new Set(isArray ? Array.from({ length: first }, (_, index) => String(index)) : own_);
-  for (const key_ of Object.keys(v))
-    if (isArray ? held && fits(held, v[key_], "", c, true) : patterns.some((one) => one.test(key_))) found.add(key_);
+  const found = new Set(isArray ? Array.from({ length: first }, (_, index) => String(index)) : declared);
+  for (const one of Object.keys(v))
+    if (isArray ? held && fits(held, v[one], c, true) : patterns.some((each) => each.test(one))) found.add(one);
   for (const [test, inner] of parts) {
-    if (test !== null && !fits(test, v, "", c, true)) continue;
+    if (test !== null && !fits(test, v, c, true)) continue;
     const more = inner()(v, c);
     if (more === true) return true;
-    for (const key_ of more) found.add(key_);
+    for (const one of more) found.add(one);
   }
   return found;
 };
 
-/** One of several schemas. `told` says how they are told apart:
- *  `field` and `known` (tag → branches), `others` (branches without the tag), `untagged` (those that take objects without the field),
- *  `keys` (the one field of each branch), `nulls` (branches that are null alone), `unknown` (receivers get an `Unknown` for a tag that
- *  is not known and not one of these), `shared` (the constant fields that such an object has), `fallback` (what receivers judge such an object by where no branch takes it).
+/** One of several schemas. `about` says how they are told apart:
+ *  `field` and `known` (tag → branch, or branches), `others` (branches without the tag), `apart` (these take no object with a known tag),
+ *  `untagged` (those that take objects without the field), `keys` (the one field of each branch), `nulls` (branches that are null alone), `unknown` (receivers get an `Unknown` for a tag that
+ *  is not known and not one of these), `shared` (the constant fields that such an object has).
  */
-export const union = (branches, isExclusive, told = {}) => {
-  const { field: name, known, others = [], unknown, shared, fallback } = told;
-  const isClear = known !== undefined && others.length === 0 && Object.values(known).every((one) => one.length === 1);
-  const lenient = fallback && { ...told, others: [...others, branches.length] };
-  return (v, p, c) => {
-    if (c.keys) return v;
+export const union = (branches, isExclusive, { field, known = {}, others = [], apart, untagged = [], keys = {}, nulls = [], unknown, shared } = {}) => {
+  const owners = new Map(Object.entries(known).map(([tag, found]) => [tag, [found].flat()]));
+  const isClear = (apart || others.length === 0) && [...owners.values()].every((one) => one.length === 1);
+  const ownersOf = (v) => (own.call(v, field) && (typeof v[field] !== "object" || v[field] === null) ? owners.get(keyOf(v[field])) : undefined);
+  const explain = (v, c, trials) => {
+    const say = (found) => {
+      c.findings.push(...found);
+    };
+    const real = trials.map((_, i) => i).filter((i) => !nulls.includes(i));
+    if (real.length < 2) return real.length ? say(trials[real[0]]) : mismatch(v, c, ["null"]);
+    if (field === undefined) {
+      const names_ = Object.values(keys);
+      const inside = isObject(v) ? Object.keys(keys).filter((i) => own.call(v, keys[i])) : [];
+      if (inside.length === 1) return say(trials[inside[0]]);
+      if (inside.length || !names_.length || !isObject(v)) return say(nearest(v, c, branches, trials, real));
+      const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
+      return add(c, `the object must have one field of ${names_.map(show).join(", ")}; it has ${there}`, MISSING);
+    }
+    if (!isObject(v)) return mismatch(v, c, ["object"]);
+    const found = ownersOf(v);
+    if (found) return say(found.length === 1 ? trials[found[0]] : nearest(v, c, branches, trials, found));
+    const [given, at] = [v[field], below(field)];
+    const candidates = own.call(v, field) ? others : untagged;
+    if (candidates.length) {
+      const said = nearest(v, c, branches, trials, candidates);
+      const count = (problems) => problems.filter((one) => one.pointer !== at).length;
+      const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
+      const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...(wrong.length ? wrong : [said.length])) < count(said);
+      if (!isStray || typeof given !== "string") return say(said);
+    }
+    const tags = [...owners.keys()].map((one) => (one[0] !== "\0" ? one : JSON.parse(one.slice(1))));
+    if (own.call(v, field))
+      return add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${list(tags)}${suggest(given, tags)}`, "tag", { pointer: at });
+    add(c, `the field ${quote(field)} is required, one of ${list(tags)}${hint(field, Object.keys(v))}`, MISSING);
+  };
+  return (v, c) => {
     if (v instanceof Unknown) v = v.raw;
     let isUnknown = false;
-    let isKept = false;
-    if (name !== undefined && isObject(v)) {
-      const tag = own.call(v, name) ? v[name] : undefined;
-      const owners = tag === undefined || isObject(tag) || Array.isArray(tag) ? undefined : known[keyOf(tag)];
-      if (isClear && owners) return branches[owners[0]](v, p, c);
-      isKept = unknown !== undefined && !c.strict && !owners && tag !== undefined && !unknown.includes(tag);
-      isUnknown = isKept && typeof tag === "string";
+    if (field !== undefined && isObject(v)) {
+      const found = ownersOf(v);
+      if (found && isClear) return branches[found[0]](v, c);
+      isUnknown = !found && unknown !== undefined && typeof v[field] === "string" && !unknown.includes(v[field]);
     }
-    const keep = (found) => (isUnknown && c.kept && isObject(found) ? new Unknown(name, found, shared) : found);
     const trials = [];
-    let fit = -1;
-    for (let i = 0; i < branches.length; i++) {
+    let fit;
+    for (const f of branches) {
       const trial = c.trial();
-      branches[i](v, p, trial);
-      trials[i] = trial.problems;
-      if (trial.problems.length) continue;
-      if (fit >= 0) return add(c, p, "more than one of the alternatives fits, and only one may", "oneOf"), v;
-      fit = i;
+      f(v, trial);
+      trials.push(trial.problems());
+      if (trials.at(-1).length) continue;
+      if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
+      fit = f;
       if (!isExclusive) break;
     }
-    if (fit >= 0) return keep(branches[fit](v, p, c));
-    if (isKept && fallback) {
-      const trial = c.trial();
-      fallback(v, p, trial);
-      if (!trial.problems.length) return keep(fallback(v, p, c));
-      trials.push(trial.problems);
-    }
-    explain(v, p, c, isKept && fallback ? lenient : told, trials);
-    return v;
+    if (!fit) return explain(v, c, trials), v;
+    if (c.strict) return v;
+    const found = fit(v, c);
+    return isUnknown && c.kept && isObject(found) ? new Unknown(field, found, shared) : found;
   };
 };
 const keyOf = (tag) => (typeof tag === "string" ? tag : `\0${tag}`);
-const tagOf = (text) => (text[0] !== "\0" ? text : JSON.parse(text.slice(1)));
 
-const explain = (v, p, c, told, trials) => {
-  const real = trials.map((_, i) => i).filter((i) => !told.nulls?.includes(i));
-  const say = (problems) => {
-    c.problems.push(...problems);
-  };
-  if (real.length === 0) return mismatch(v, p, c, ["null"]);
-  if (real.length === 1) return say(trials[real[0]]);
-  const closest = (indices) => {
-    const rank = (i) => {
-      const here = trials[i].filter((one) => one.pointer === p).map((one) => one.rule);
-      const isWrong = here.some((one) => one === "type" || one === "const" || one === "enum");
-      return [isWrong ? 1 : 0, here.includes("not") ? 1 : 0, here.filter((one) => one === MISSING).length, trials[i].length];
-    };
-    const ranks = indices.map((i) => [rank(i), i]);
-    ranks.sort(([a, i], [b, j]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3] || i - j);
-    const [best, index] = ranks[0];
-    if (!best[0]) return trials[index];
-    const types = indices.flatMap((i) => trials[i].filter((one) => one.pointer === p && one.types).flatMap((one) => one.types));
-    const expected = named([...new Set(types)].sort()) || "another value";
-    return [{ pointer: p, sentence: `${expected} is expected, not ${tell(v)}`, rule: "type", types: [...new Set(types)] }];
-  };
-  const { field: name, known, others = [], untagged = [], keys } = told;
-  if (name === undefined) {
-    const owners = keys && isObject(v) ? Object.keys(keys).filter((i) => own.call(v, keys[i])) : [];
-    if (keys && isObject(v) && !owners.length) {
-      const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
-      return add(c, p, `the object must have one field of ${Object.values(keys).map(show).join(", ")}; it has ${there}`, MISSING);
-    }
-    return say(owners.length === 1 ? trials[owners[0]] : closest(real));
+/** What is wrong by the branch that comes nearest, as one of several; one sentence, if the value is of none of their types. */
+const nearest = (v, c, branches, trials, indices) => {
+  const here = (i) => trials[i].filter((one) => !one.pointer);
+  const ranks = indices.map((i) => {
+    const rules = here(i).map((one) => one.rule);
+    const isOther = rules.includes("const") || rules.includes("enum");
+    const isWrong = rules.includes("type") || (isOther && typeof v !== "string");
+    return [isWrong, isOther, rules.includes("not"), rules.filter((one) => one === MISSING).length, trials[i].length, i];
+  });
+  const [isWrong, isOther, , , , best] = ranks.reduce((a, b) => {
+    const index = a.findIndex((one, i) => one !== b[i]);
+    return b[index] < a[index] ? b : a;
+  });
+  const trial = c.trial();
+  if (isWrong) {
+    mismatch(v, trial, [...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
+    return trial.findings;
   }
-  if (!isObject(v)) return mismatch(v, p, c, ["object"]);
-  const given = v[name];
-  const owners = known[keyOf(given)] ?? [];
-  if (owners.length) return say(owners.length === 1 ? trials[owners[0]] : closest(owners));
-  const candidates = own.call(v, name) ? others : untagged;
-  const at = below(p, name);
-  if (candidates.length) {
-    const said = closest(candidates);
-    const isExcluded = said.some((one) => one.rule === "not" && one.pointer === p);
-    const count = (problems) => problems.filter((one) => one.pointer !== at).length;
-    const wrong = Object.values(known).flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
-    const isStray = isExcluded || Math.min(said.length, ...wrong) < count(said);
-    if (!isStray || typeof given !== "string") return say(said);
-  }
-  const tags = Object.keys(known).map(tagOf);
-  if (!own.call(v, name)) {
-    const near = nearest(name, Object.keys(v).slice(0, 1000));
-    const more = near === null ? "" : `; ${tell(near)} is not known here, did you mean ${quote(name)}?`;
-    return add(c, p, `the field ${quote(name)} is required, one of ${list(tags)}${more}`, MISSING);
-  }
-  add(c, at, `${tell(given)} is not a known value of ${quote(name)}, which are ${list(tags)}${suggest(given, tags)}`, "tag");
+  if (isOther) oneOf(v, trial, indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null));
+  const [first, ...others] = isOther ? trial.findings : trials[best];
+  const isAlone = indices.length === 1 || first.sentence.endsWith(" alternatives)");
+  return [isAlone ? first : { ...first, sentence: `${first.sentence} (the nearest of ${indices.length} alternatives)` }, ...others];
+};
+const SAMPLES = { array: [], boolean: true, integer: 0, null: null, number: 0.5, object: {}, string: "" };
+/** The types that a checker takes, if it does not take all. */
+const typesOf = (f, c) => {
+  const found = Object.keys(SAMPLES).filter((one) => {
+    const trial = c.trial();
+    f(SAMPLES[one], trial);
+    return !trial.findings.some((each) => each.rule === "type" && !each.pointer);
+  });
+  return found.length === 7 ? [] : found.includes("number") ? found.filter((one) => one !== "integer") : found;
 };
 
 // --- text -------------------------------------------------------------------------------------------------------------
@@ -598,7 +613,7 @@ const slowly = (text) => {
           space();
           i++;
         }
-        const inner = value(below(p, key_), found, key_);
+        const inner = value(p + below(key_), found, key_);
         if (key_ === "__proto__") Object.defineProperty(found, key_, { value: inner, enumerable: true, writable: true, configurable: true });
         else found[key_] = inner;
       }
@@ -606,7 +621,7 @@ const slowly = (text) => {
       for (const [key_, times] of seen)
         if (times > 1)
           twice.push({
-            pointer: below(p, key_),
+            pointer: p + below(key_),
             sentence: `the key ${show(key_)} occurs more than once in one object, and readers differ in which value they take`,
             rule: "duplicate-key",
           });
@@ -670,31 +685,38 @@ const finish = (problems) => {
   if (found.length > MOST) found[MOST] = { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" };
   return found;
 };
-const run = (f, v, p, c) => {
+const run = (f, v, c) => {
   try {
-    return f(v, p, c);
+    return f(v, c);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    add(c, p, "the value is nested too deep, or has too many alternatives, to be judged", "size");
+    c.findings.length = 0;
+    add(c, "the value is nested too deep, or has too many alternatives, to be judged", "size");
     return v;
   }
 };
 const judge = (isStrict, isLenient) => new Judgement(isStrict, isLenient, !isStrict);
+/** Throws what is wrong, or tells what was left out. */
+const settle = (c, onDrop, ...rest) => {
+  if (c.findings.length === 0) return;
+  const problems = c.problems();
+  if (problems.length) throw new DecodeError(rest[0] ?? -32602, finish(problems), ...rest.slice(1));
+  if (onDrop) c.findings.forEach(onDrop);
+};
 
 /** Whether a value is one of a type, exactly. */
 export const is = (f, value) => validateAs(f, value).length === 0;
 /** What is wrong with a value as one of a type, by its schema and nothing else; an empty list, if all is well. */
 export const validateAs = (f, value) => {
   const c = judge(true, false);
-  run(f, value, "", c);
-  return finish(c.problems);
+  run(f, value, c);
+  return finish(c.findings);
 };
 /** The typed value of parsed JSON, which is changed where leniency or unknown variants ask for it. */
 export const decodeAs = (f, value, { onDrop, lenient = true } = {}) => {
   const c = judge(false, lenient);
-  const found = run(f, value, "", c);
-  if (c.problems.length) throw new DecodeError(-32602, finish(c.problems));
-  if (onDrop) c.drops.forEach(onDrop);
+  const found = run(f, value, c);
+  settle(c, onDrop, -32602);
   return found;
 };
 /** JSON text as `JSON.parse` reads it; keys that are given twice and what is too large are refused, long numbers are kept for `encode`. */
@@ -719,7 +741,7 @@ export class Protocol {
     return isRequest ? this.requests : this.notifications;
   }
   idProblem(v) {
-    return this.id ? !fits(this.id, v, "", judge(true, false)) : !(typeof v === "string" || Number.isInteger(v));
+    return this.id ? !fits(this.id, v, judge(true, false)) : !(typeof v === "string" || Number.isInteger(v));
   }
   ids() {
     return this.idProblem(null) ? "an integer or a string" : "an integer, a string or null";
@@ -770,7 +792,7 @@ export class Protocol {
     }
     if (has("method")) return fault(`${p}/method`, `the method must be a string, not ${tell(v.method)}`), nothing;
     if (!has("result") && !has("error")) {
-      const near = nearest("method", Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one)));
+      const near = similar("method", Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one)));
       const more = near === null ? "" : `; ${show(near)} is not known here, did you mean 'method'?`;
       return fault(p, `the message has no 'method', and neither 'result' nor 'error'${more}`), nothing;
     }
@@ -793,13 +815,15 @@ export class Protocol {
     if (!row?.params) return [this.versioned ? plainParams : any, "params", undefined, -32600];
     return [row.params, "params", row.empty, -32602];
   }
+  /** Judges what a message carries, by a checker and with the code that fits where it is wrong. */
   check(v, p, routed, c) {
     const [f, name, empty] = this.payload(v, routed);
     const isLeftOut = !own.call(v, name) || (v[name] === null && name === "params");
     if (isLeftOut && empty === undefined) return;
     const given = isLeftOut ? structuredClone(empty) : v[name];
     if (given === null && routed.row?.nullResult && !c.strict) return;
-    const found = run(f, given, `${p}/${name}`, c);
+    const found = run(f, given, c);
+    if (c.findings.length) prefix(c, 0, `${p}/${name}`);
     if (c.kept && !isLeftOut && found !== given) v[name] = found;
   }
   decode(line, { sender, method, pending, onDrop, lenient = true }) {
@@ -811,8 +835,7 @@ export class Protocol {
       if (routed.faults.length) throw new DecodeError(routed.faults[0].code, finish(routed.faults), id, called);
       const c = judge(false, lenient);
       this.check(v, p, routed, c);
-      if (c.problems.length) throw new DecodeError(this.payload(v, routed)[3], finish(c.problems), id, called);
-      if (onDrop) c.drops.forEach(onDrop);
+      settle(c, onDrop, this.payload(v, routed)[3], id, called);
       return v;
     };
     if (twice.length) {
@@ -840,7 +863,7 @@ export class Protocol {
       if (routed.kind === null) return;
       const c = judge(true, false);
       this.check(v, p, routed, c);
-      problems = problems.concat(c.problems);
+      problems = problems.concat(c.findings);
     };
     if (this.batch && Array.isArray(value)) {
       if (!value.length) problems.push({ pointer: "", sentence: "a batch must hold at least one message", rule: "envelope" });
@@ -853,12 +876,12 @@ export class Protocol {
     return finish(problems);
   }
 }
-const plainParams = (v, p, c) => {
-  if (typeof v !== "object" || v === null) add(c, p, `the params must be an object or an array, not ${tell(v)}`, "envelope");
+const plainParams = (v, c) => {
+  if (typeof v !== "object" || v === null) add(c, `the params must be an object or an array, not ${tell(v)}`, "envelope");
   return v;
 };
-const plainError = (v, p, c) => {
+const plainError = (v, c) => {
   if (!isObject(v) || !Number.isInteger(v.code) || typeof v.message !== "string")
-    add(c, p, "an error is an object with an integer 'code' and a string 'message'", "envelope");
+    add(c, "an error is an object with an integer 'code' and a string 'message'", "envelope");
   return v;
 };

@@ -29,11 +29,14 @@ _VERSION: Final = "0.1.0"
 """The version of packages that are given none."""
 
 _HELPERS: Final = (
-    *("all", "any", "array", "boolean", "contains", "dependents", "evaluate", "fields", "integer", "items", "limits"),
-    *("literal", "members", "names", "never", "nil", "not", "nullable", "number", "object", "open", "optional"),
-    *("pattern", "record", "required", "string", "type", "unevaluated", "union", "when"),
+    *("all", "any", "array", "boolean", "contains", "dependents", "evaluate", "integer", "items", "lazy", "limits"),
+    *("literal", "members", "names", "never", "nil", "not", "nullable", "number", "object", "open", "pattern"),
+    *("record", "string", "type", "unevaluated", "union", "when"),
 )
 """What checkers are made of; `runtime.js` has it."""
+
+_ENVELOPE: Final = {"id": "RequestId", "error": "Error"}
+"""The definitions that messages are framed by."""
 
 _OWN: Final = (
     *("DecodeError", "Dropped", "ErrorResponse", "Lenient", "Message", "Notification", "Notifications", "Problem"),
@@ -116,30 +119,27 @@ def _distribution(protocol: ir.Protocol, settings: Settings, *, is_file: bool) -
 
 
 def _module(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers) -> dict[str, Any]:
-    body = checkers.render()
+    offered = {names[name]: checkers.export(name) for name in checkers.offered()}
     options = [f"sides: {dumps(list(protocol.sides))}"]
-    options += [f"id: {checkers.name('RequestId')}"] if "RequestId" in checkers.offered() else []
-    options += [f"error: {checkers.name('Error')}"] if "Error" in checkers.offered() else []
+    options += [f"{key}: {checkers.of_definition(name)}" for key, name in _ENVELOPE.items() if name in checkers.offered()]
     options += ["batch: true"] if protocol.batch else []
     options += ["versioned: false"] if protocol.envelope == "json-rpc-unversioned" else []
-    methods = [_row(method, checkers) for method in protocol.methods]
-    exports = [f"{checkers.name(name)} as {names[name]}" for name in checkers.offered()]
-    used = set(re.findall(r"\b[a-z]+\b", "\n".join((body, *methods, *exports))))
-    return {
-        "checkers": body,
-        "helpers": ", ".join(name for name in _HELPERS if name in used),
-        "methods": methods,
+    parts = {
+        "methods": ",\n  ".join(_row(method, checkers) for method in protocol.methods),
         "options": f"{{ {', '.join(options)} }}",
-        "exports": exports,
+        "exports": ",\n  ".join(f"{own} as {name}" for name, own in offered.items()),
     }
+    body, parts = checkers.render(parts)
+    used = set(re.findall(r"\b[a-z]+\b", "\n".join((body, *parts.values()))))
+    return {"checkers": body, "helpers": ", ".join(name for name in _HELPERS if name in used), **parts}
 
 
 def _row(method: ir.Method, checkers: Checkers) -> str:
-    params = checkers.name(method.params) if method.params is not None else "null"
-    result = checkers.name(method.result) if method.result is not None else "null"
+    params, result = (
+        "null" if name is None else checkers.of_definition(name) for name in (method.params, method.result)
+    )
     empty = {"object": "{}", "array": "[]", "null": "null"}.get(method.omitted, "undefined")
-    is_request = str(method.kind == "request").lower()
-    row = [dumps(method.name), dumps(method.side), is_request, params, result, empty]
+    row = [dumps(method.name), dumps(method.side), str(method.kind == "request").lower(), params, result, empty]
     return f"[{', '.join([*row, *(['true'] if method.null_result else [])])}]"
 
 
