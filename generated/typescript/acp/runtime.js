@@ -226,26 +226,17 @@ const key = (v) =>
           .map((name) => `${JSON.stringify(name)}:${key(v[name])}`)}}`
     : JSON.stringify(v);
 
+/** A limit of values of one kind: whether it holds, and what is wrong otherwise. */
+const limit = (rule, kind, holds, sentence) => (n) => (v, c) => {
+  if (kinds[kind](v) && !holds(v, n)) add(c, sentence.replace("#", n), rule);
+  return v;
+};
 const points = (text) => {
   let count = 0;
   for (const _ of text) count++;
   return count;
 };
-/** `keyword: [what it judges, whether it holds, what is wrong otherwise]` */
-const LIMITS = {
-  minLength: ["string", (v, n) => v.length >= n && points(v) >= n, (n) => `the string must have ${n} characters or more`],
-  maxLength: ["string", (v, n) => v.length <= n || points(v) <= n, (n) => `the string may have ${n} characters at most`],
-  minimum: ["number", (v, n) => v >= n, (n) => `the number must be ${n} or more`],
-  maximum: ["number", (v, n) => v <= n, (n) => `the number may be ${n} at most`],
-  exclusiveMinimum: ["number", (v, n) => v > n, (n) => `the number must be more than ${n}`],
-  exclusiveMaximum: ["number", (v, n) => v < n, (n) => `the number must be less than ${n}`],
-  multipleOf: ["number", (v, n) => multiple(v, n), (n) => `the number must be a multiple of ${n}`],
-  minItems: ["array", (v, n) => v.length >= n, (n) => `the array must have ${n} items or more`],
-  maxItems: ["array", (v, n) => v.length <= n, (n) => `the array may have ${n} items at most`],
-  uniqueItems: ["array", (v) => new Set(v.map(key)).size === v.length, () => "the items of the array must be unique"],
-  minProperties: ["object", (v, n) => Object.keys(v).length >= n, (n) => `the object must have ${n} fields or more`],
-  maxProperties: ["object", (v, n) => Object.keys(v).length <= n, (n) => `the object may have ${n} fields at most`],
-};
+const size = (v) => Object.keys(v).length;
 const multiple = (v, n) => {
   const scale = 10 ** Math.max(decimals(v), decimals(n));
   return Number.isSafeInteger(v * scale) ? Math.round(v * scale) % Math.round(n * scale) === 0 : Number.isInteger(v / n);
@@ -254,14 +245,18 @@ const decimals = (v) => {
   const [, fraction = "", exponent = "0"] = /^-?\d+(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(String(v)) ?? [];
   return Math.max(0, fraction.length - Number(exponent));
 };
-/** A value within limits: `{minimum: 0}`. */
-export const limits = (given) => {
-  const rows = Object.entries(given).map(([rule, n]) => [rule, n, ...LIMITS[rule]]);
-  return (v, c) => {
-    for (const [rule, n, kind, holds, sentence] of rows) if (kinds[kind](v) && !holds(v, n)) add(c, sentence(n), rule);
-    return v;
-  };
-};
+export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string must have # characters or more");
+export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string may have # characters at most");
+export const minimum = /* @__PURE__ */ limit("minimum", "number", (v, n) => v >= n, "the number must be # or more");
+export const maximum = /* @__PURE__ */ limit("maximum", "number", (v, n) => v <= n, "the number may be # at most");
+export const exclusiveMinimum = /* @__PURE__ */ limit("exclusiveMinimum", "number", (v, n) => v > n, "the number must be more than #");
+export const exclusiveMaximum = /* @__PURE__ */ limit("exclusiveMaximum", "number", (v, n) => v < n, "the number must be less than #");
+export const multipleOf = /* @__PURE__ */ limit("multipleOf", "number", multiple, "the number must be a multiple of #");
+export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n) => v.length >= n, "the array must have # items or more");
+export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.length <= n, "the array may have # items at most");
+export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
+export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the object must have # fields or more");
+export const maxProperties = /* @__PURE__ */ limit("maxProperties", "object", (v, n) => size(v) <= n, "the object may have # fields at most");
 /** Text that matches an expression; `text` is the pattern of the schema, empty for that of an absolute path. */
 export const pattern = (expression, text) => (v, c) => {
   if (typeof v === "string" && !expression.test(v))
@@ -443,48 +438,56 @@ export const evaluate = ({ names: declared = [], patterns = [], allNames, first 
   return found;
 };
 
-/** One of several schemas. `about` says how they are told apart:
+/** One of several schemas. How they are told apart:
  *  `field` and `known` (tag → branch, or branches), `others` (branches without the tag), `apart` (these take no object with a known tag),
- *  `untagged` (those that take objects without the field), `keys` (the one field of each branch), `nulls` (branches that are null alone), `unknown` (receivers get an `Unknown` for a tag that
- *  is not known and not one of these), `shared` (the constant fields that such an object has).
+ *  `untagged` (those that take objects without the field), `keys` (the one field of each branch), `nulls` (branches that are null alone),
+ *  `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
+ *  one of these), `shared` (the constant fields that such an object has).
  */
-export const union = (branches, isExclusive, { field, known = {}, others = [], apart, untagged = [], keys = {}, nulls = [], unknown, shared } = {}) => {
+export const union = (strict, isExclusive, { field, known = {}, others = [], apart, untagged = [], keys = {}, nulls = [], fallback, unknown, shared } = {}) => {
   const owners = new Map(Object.entries(known).map(([tag, found]) => [tag, [found].flat()]));
-  const isClear = (apart || others.length === 0) && [...owners.values()].every((one) => one.length === 1);
-  const ownersOf = (v) => (own.call(v, field) && (typeof v[field] !== "object" || v[field] === null) ? owners.get(keyOf(v[field])) : undefined);
-  const explain = (v, c, trials) => {
+  const isClear = (apart || !others.length) && [...owners.values()].every((one) => one.length === 1);
+  const received = fallback ? [...strict, fallback] : strict;
+  const ownersOf = (v) => {
+    const tag = own.call(v, field) ? v[field] : undefined;
+    return typeof tag === "string" ? owners.get(tag) : typeof tag === "object" && tag !== null ? undefined : owners.get(`\0${tag}`);
+  };
+  const explain = (v, c, branches, trials) => {
     const say = (found) => {
-      c.findings.push(...found);
+      for (const one of found) c.findings.push(one);
     };
+    const nearest = (indices) => say(nearestOf(v, c, branches, trials, indices));
     const real = trials.map((_, i) => i).filter((i) => !nulls.includes(i));
     if (real.length < 2) return real.length ? say(trials[real[0]]) : mismatch(v, c, ["null"]);
     if (field === undefined) {
-      const names_ = Object.values(keys);
+      const names = Object.values(keys);
       const inside = isObject(v) ? Object.keys(keys).filter((i) => own.call(v, keys[i])) : [];
       if (inside.length === 1) return say(trials[inside[0]]);
-      if (inside.length || !names_.length || !isObject(v)) return say(nearest(v, c, branches, trials, real));
+      if (inside.length || !names.length || !isObject(v)) return nearest(real);
       const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
-      return add(c, `the object must have one field of ${names_.map(show).join(", ")}; it has ${there}`, MISSING);
+      return add(c, `the object must have one field of ${names.map(show).join(", ")}; it has ${there}`, MISSING);
     }
     if (!isObject(v)) return mismatch(v, c, ["object"]);
     const found = ownersOf(v);
-    if (found) return say(found.length === 1 ? trials[found[0]] : nearest(v, c, branches, trials, found));
-    const [given, at] = [v[field], below(field)];
-    const candidates = own.call(v, field) ? others : untagged;
+    if (found) return found.length === 1 ? say(trials[found[0]]) : nearest(found);
+    const hasTag = own.call(v, field);
+    const given = v[field];
+    const pointer = below(field);
+    const candidates = hasTag ? (branches === strict ? others : [...others, strict.length]) : untagged;
     if (candidates.length) {
-      const said = nearest(v, c, branches, trials, candidates);
-      const count = (problems) => problems.filter((one) => one.pointer !== at).length;
+      const said = nearestOf(v, c, branches, trials, candidates);
+      const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
       const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
       const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...(wrong.length ? wrong : [said.length])) < count(said);
       if (!isStray || typeof given !== "string") return say(said);
     }
     const tags = [...owners.keys()].map((one) => (one[0] !== "\0" ? one : JSON.parse(one.slice(1))));
-    if (own.call(v, field))
-      return add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${list(tags)}${suggest(given, tags)}`, "tag", { pointer: at });
-    add(c, `the field ${quote(field)} is required, one of ${list(tags)}${hint(field, Object.keys(v))}`, MISSING);
+    if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${list(tags)}${suggest(given, tags)}`, "tag", { pointer });
+    else add(c, `the field ${quote(field)} is required, one of ${list(tags)}${hint(field, Object.keys(v))}`, MISSING);
   };
   return (v, c) => {
     if (v instanceof Unknown) v = v.raw;
+    const branches = c.strict ? strict : received;
     let isUnknown = false;
     if (field !== undefined && isObject(v)) {
       const found = ownersOf(v);
@@ -502,16 +505,15 @@ export const union = (branches, isExclusive, { field, known = {}, others = [], a
       fit = f;
       if (!isExclusive) break;
     }
-    if (!fit) return explain(v, c, trials), v;
+    if (!fit) return explain(v, c, branches, trials), v;
     if (c.strict) return v;
     const found = fit(v, c);
     return isUnknown && c.kept && isObject(found) ? new Unknown(field, found, shared) : found;
   };
 };
-const keyOf = (tag) => (typeof tag === "string" ? tag : `\0${tag}`);
 
 /** What is wrong by the branch that comes nearest, as one of several; one sentence, if the value is of none of their types. */
-const nearest = (v, c, branches, trials, indices) => {
+const nearestOf = (v, c, branches, trials, indices) => {
   const here = (i) => trials[i].filter((one) => !one.pointer);
   const ranks = indices.map((i) => {
     const rules = here(i).map((one) => one.rule);
@@ -645,15 +647,15 @@ const slowly = (text) => {
   twice.sort((a, b) => (a.pointer < b.pointer ? -1 : 1));
   return [root, twice];
 };
-/** Whether a double says the same as the text of a number. */
+/** Whether the text of a number says the same as the text of its double. */
 const same = (word, found) => {
   const digits = (one) => {
     const [, sign, whole, fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(one);
-    const all_ = (whole + fraction).replace(/^0+/, "");
-    const trimmed = all_.replace(/0+$/, "");
-    return `${trimmed && sign}${trimmed}e${trimmed ? Number(exponent) - fraction.length + all_.length - trimmed.length : 0}`;
+    const all = (whole + fraction).replace(/^0+/, "");
+    const trimmed = all.replace(/0+$/, "");
+    return `${trimmed && sign}${trimmed}e${trimmed ? Number(exponent) - fraction.length + all.length - trimmed.length : 0}`;
   };
-  return digits(word) === digits(BigInt.asIntN && Number.isInteger(found) ? String(BigInt(found)) : String(found)) || digits(word) === digits(String(found));
+  return digits(word) === digits(String(found));
 };
 
 /** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
@@ -696,13 +698,6 @@ const run = (f, v, c) => {
   }
 };
 const judge = (isStrict, isLenient) => new Judgement(isStrict, isLenient, !isStrict);
-/** Throws what is wrong, or tells what was left out. */
-const settle = (c, onDrop, ...rest) => {
-  if (c.findings.length === 0) return;
-  const problems = c.problems();
-  if (problems.length) throw new DecodeError(rest[0] ?? -32602, finish(problems), ...rest.slice(1));
-  if (onDrop) c.findings.forEach(onDrop);
-};
 
 /** Whether a value is one of a type, exactly. */
 export const is = (f, value) => validateAs(f, value).length === 0;
@@ -716,7 +711,10 @@ export const validateAs = (f, value) => {
 export const decodeAs = (f, value, { onDrop, lenient = true } = {}) => {
   const c = judge(false, lenient);
   const found = run(f, value, c);
-  settle(c, onDrop, -32602);
+  if (!c.findings.length) return found;
+  const problems = c.problems();
+  if (problems.length) throw new DecodeError(-32602, finish(problems));
+  if (onDrop) c.findings.forEach(onDrop);
   return found;
 };
 /** JSON text as `JSON.parse` reads it; keys that are given twice and what is too large are refused, long numbers are kept for `encode`. */
@@ -726,156 +724,13 @@ export const parse = (text) => {
   return value;
 };
 
-const NONE = [];
-
-/** Decodes and validates the messages of one protocol: `methods` are rows `[name, side, isRequest, params, result, empty, nullResult]`. */
-export class Protocol {
-  constructor(methods, { sides = [], id, error, batch = false, versioned = true }) {
-    this.requests = new Map();
-    this.notifications = new Map();
-    for (const [name, side, isRequest, params, result, empty, nullResult] of methods)
-      this.rows(isRequest).set(name, { name, side, isRequest, params, result, empty, nullResult });
-    Object.assign(this, { sides, id, error, batch, versioned });
-  }
-  rows(isRequest) {
-    return isRequest ? this.requests : this.notifications;
-  }
-  idProblem(v) {
-    return this.id ? !fits(this.id, v, judge(true, false)) : !(typeof v === "string" || Number.isInteger(v));
-  }
-  ids() {
-    return this.idProblem(null) ? "an integer or a string" : "an integer, a string or null";
-  }
-  /** What one message is, and what is wrong with its envelope. */
-  route(v, p, sender, method, pending) {
-    if (isObject(v) && typeof v.method === "string" && (!this.versioned || v.jsonrpc === "2.0")) {
-      const isRequest = own.call(v, "id");
-      const row = this.rows(isRequest).get(v.method);
-      if (row && row.side !== sender && v.result === undefined && v.error === undefined && !(isRequest && this.idProblem(v.id)))
-        return { kind: isRequest ? "request" : "notification", method: v.method, row, faults: NONE };
-    }
-    const faults = [];
-    const fault = (at, sentence, code = -32600, rule = "envelope") => {
-      faults.push({ pointer: at, sentence, code, rule });
-    };
-    const nothing = { kind: null, faults };
-    if (!isObject(v)) return fault(p, `a JSON-RPC message is an object, not ${tell(v)}`), nothing;
-    const has = (name) => own.call(v, name);
-    if (this.versioned && v.jsonrpc !== "2.0") {
-      const stands = has("jsonrpc") ? `, not ${tell(v.jsonrpc)}` : "";
-      fault(stands ? `${p}/jsonrpc` : p, `the field 'jsonrpc' must be "2.0"${stands}`);
-    }
-    const checkId = () => {
-      if (this.idProblem(v.id)) fault(`${p}/id`, `an id must be ${this.ids()}, not ${tell(v.id)}`);
-    };
-    const stray = (name, isRequest) => {
-      const row = this.rows(isRequest).get(name);
-      const other = this.rows(!isRequest).get(name);
-      let sentence;
-      if (row) sentence = `${quote(name)} is handled by the ${row.side}, so the ${sender} does not send it`;
-      else if (other)
-        sentence = `${quote(name)} is a ${other.isRequest ? "request" : "notification"}, ${isRequest ? "not a request: remove 'id'" : "not a notification: add 'id'"}`;
-      else {
-        const alike = this.rows(isRequest).size ? this.rows(isRequest) : this.rows(!isRequest);
-        sentence = `the method ${show(name)} is not known${suggest(name, [...alike.keys()])}`;
-      }
-      fault(`${p}/method`, sentence, -32601, "method");
-      return { kind: null, method: name, faults };
-    };
-    if (typeof v.method === "string") {
-      const isRequest = has("id");
-      if (isRequest) checkId();
-      if (has("result") || has("error")) fault(p, "a message with 'method' holds neither 'result' nor 'error'");
-      const row = this.rows(isRequest).get(v.method);
-      if (row ? row.side === sender : !v.method.startsWith("_")) return stray(v.method, isRequest);
-      return { kind: isRequest ? "request" : "notification", method: v.method, row, faults };
-    }
-    if (has("method")) return fault(`${p}/method`, `the method must be a string, not ${tell(v.method)}`), nothing;
-    if (!has("result") && !has("error")) {
-      const near = similar("method", Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one)));
-      const more = near === null ? "" : `; ${show(near)} is not known here, did you mean 'method'?`;
-      return fault(p, `the message has no 'method', and neither 'result' nor 'error'${more}`), nothing;
-    }
-    const isError = has("error");
-    if (isError && has("result")) fault(p, "a response holds either 'result' or 'error', not both");
-    if (!has("id")) fault(p, "a response must carry the request's 'id'");
-    else if (!(isError && v.id === null)) checkId();
-    method ??= pending?.(v.id);
-    if (isError || method === undefined) return { kind: isError ? "error" : "result", method, faults };
-    const row = this.requests.get(method);
-    if (!row && !method.startsWith("_")) return stray(method, true);
-    if (row && ![sender, "both", "protocol"].includes(row.side))
-      return fault(p, `${quote(method)} is answered by the ${row.side}, not by the ${sender}`), { ...nothing, method };
-    return { kind: "result", method, row, faults };
-  }
-  /** Judges what a message carries: `[checker, member, what is judged where the member is left out, code]`. */
-  payload(v, { kind, row }) {
-    if (kind === "error") return [this.error ?? plainError, "error", undefined, -32600];
-    if (kind === "result") return [row?.result ?? any, "result", undefined, -32602];
-    if (!row?.params) return [this.versioned ? plainParams : any, "params", undefined, -32600];
-    return [row.params, "params", row.empty, -32602];
-  }
-  /** Judges what a message carries, by a checker and with the code that fits where it is wrong. */
-  check(v, p, routed, c) {
-    const [f, name, empty] = this.payload(v, routed);
-    const isLeftOut = !own.call(v, name) || (v[name] === null && name === "params");
-    if (isLeftOut && empty === undefined) return;
-    const given = isLeftOut ? structuredClone(empty) : v[name];
-    if (given === null && routed.row?.nullResult && !c.strict) return;
-    const found = run(f, given, c);
-    if (c.findings.length) prefix(c, 0, `${p}/${name}`);
-    if (c.kept && !isLeftOut && found !== given) v[name] = found;
-  }
-  decode(line, { sender, method, pending, onDrop, lenient = true }) {
-    const [value, twice] = typeof line === "string" || line instanceof Uint8Array ? read(line) : [line, []];
-    const one = (v, p) => {
-      const id = isObject(v) && (typeof v.id === "string" || typeof v.id === "number") ? v.id : null;
-      const routed = this.route(v, p, sender, method, pending);
-      const called = routed.method ?? (isObject(v) && typeof v.method === "string" ? v.method : null);
-      if (routed.faults.length) throw new DecodeError(routed.faults[0].code, finish(routed.faults), id, called);
-      const c = judge(false, lenient);
-      this.check(v, p, routed, c);
-      settle(c, onDrop, this.payload(v, routed)[3], id, called);
-      return v;
-    };
-    if (twice.length) {
-      const doubtful = new Set(twice.map((each) => each.pointer));
-      const id = isObject(value) && !doubtful.has("/id") && ["string", "number"].includes(typeof value.id) ? value.id : null;
-      const called = isObject(value) && !doubtful.has("/method") && typeof value.method === "string" ? value.method : null;
-      throw new DecodeError(-32600, finish(twice), id, called);
-    }
-    if (!this.batch || !Array.isArray(value)) return one(value, "");
-    if (!value.length) throw new DecodeError(-32600, [{ pointer: "", sentence: "a batch must hold at least one message" }]);
-    return value.map((v, index) => one(v, `/${index}`));
-  }
-  validate(given, { sender, method, pending }) {
-    let value = given;
-    let problems = [];
-    if (typeof given === "string" || given instanceof Uint8Array)
-      try {
-        [value, problems] = read(given);
-      } catch (error) {
-        return error.problems.map((one) => ({ ...one, rule: "json" }));
-      }
-    const one = (v, p) => {
-      const routed = this.route(v, p, sender, method, pending);
-      problems = problems.concat(routed.faults);
-      if (routed.kind === null) return;
-      const c = judge(true, false);
-      this.check(v, p, routed, c);
-      problems = problems.concat(c.findings);
-    };
-    if (this.batch && Array.isArray(value)) {
-      if (!value.length) problems.push({ pointer: "", sentence: "a batch must hold at least one message", rule: "envelope" });
-      value.forEach((v, index) => one(v, `/${index}`));
-      const answers = value.map((v) => isObject(v) && !own.call(v, "method"));
-      answers.forEach((isAnswer, index) => {
-        if (isAnswer !== answers[0]) problems.push({ pointer: `/${index}`, sentence: "a batch holds either calls or answers, not both", rule: "envelope" });
-      });
-    } else one(value, "");
-    return finish(problems);
-  }
-}
+/** What is wrong with a batch as such. */
+export const batches = (value, isStrict) => {
+  const problem = (pointer, sentence) => ({ pointer, sentence, rule: "envelope" });
+  if (!value.length) return [problem("", "a batch must hold at least one message")];
+  const answers = value.map((v) => isObject(v) && !own.call(v, "method"));
+  return answers.flatMap((one, index) => (isStrict && one !== answers[0] ? [problem(`/${index}`, "a batch holds either calls or answers, not both")] : []));
+};
 const plainParams = (v, c) => {
   if (typeof v !== "object" || v === null) add(c, `the params must be an object or an array, not ${tell(v)}`, "envelope");
   return v;
@@ -884,4 +739,121 @@ const plainError = (v, c) => {
   if (!isObject(v) || !Number.isInteger(v.code) || typeof v.message !== "string")
     add(c, "an error is an object with an integer 'code' and a string 'message'", "envelope");
   return v;
+};
+const fault = (c, sentence, pointer = "", code = -32600, rule = "envelope") => {
+  add(c, sentence, rule, { pointer, code });
+};
+/** A member of a message that can be read, where a key is not given twice. */
+const readable = (v, name, types, twice = []) =>
+  isObject(v) && types.includes(typeof v[name]) && !twice.some((one) => one.pointer === `/${name}`) ? v[name] : null;
+
+/** Decodes and validates the messages of one protocol: `methods` are rows `[name, side, isRequest, params, result, empty, nullResult]`. */
+export const protocol = (methods, { id, error = plainError, batch, versioned = true }) => {
+  const rows = [new Map(), new Map()]; // of notifications, of requests
+  for (const [name, side, isRequest, params, result, empty, nullResult] of methods)
+    rows[+isRequest].set(name, { side, params, result, empty, nullResult });
+  const isId = (v) => (id ? fits(id, v, judge(true, false)) : typeof v === "string" || Number.isInteger(v));
+  const checkId = (v, c) => {
+    if (!isId(v)) fault(c, `an id must be ${isId(null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
+  };
+  const stray = (c, name, isRequest, sender) => {
+    const row = rows[+isRequest].get(name);
+    const alike = rows[+isRequest].size ? rows[+isRequest] : rows[+!isRequest];
+    const sentence = row
+      ? `${quote(name)} is handled by the ${row.side}, so the ${sender} does not send it`
+      : rows[+!isRequest].has(name)
+        ? `${quote(name)} is a ${isRequest ? "notification, not a request: remove" : "request, not a notification: add"} 'id'`
+        : `the method ${show(name)} is not known${suggest(name, [...alike.keys()])}`;
+    fault(c, sentence, "/method", -32601, "method");
+  };
+  /** What judges what a message carries: `{f, name, empty, code, nullResult}`; nothing where its envelope leaves that open. */
+  const route = (v, c, { sender, method, pending }) => {
+    if (!isObject(v)) return fault(c, `a JSON-RPC message is an object, not ${tell(v)}`);
+    if (versioned && v.jsonrpc !== "2.0") {
+      const isThere = own.call(v, "jsonrpc");
+      fault(c, `the field 'jsonrpc' must be "2.0"${isThere ? `, not ${tell(v.jsonrpc)}` : ""}`, isThere ? "/jsonrpc" : "");
+    }
+    const hasId = own.call(v, "id");
+    const isError = own.call(v, "error");
+    const isAnswer = isError || own.call(v, "result");
+    if (typeof v.method === "string") {
+      if (hasId) checkId(v.id, c);
+      if (isAnswer) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
+      const row = rows[+hasId].get(v.method);
+      if (row ? row.side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
+      return row?.params ? { f: row.params, name: "params", empty: row.empty, code: -32602 } : { f: versioned ? plainParams : any, name: "params", code: -32600 };
+    }
+    if (own.call(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, "/method");
+    if (!isAnswer) {
+      const others = Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one));
+      return fault(c, `the message has no 'method', and neither 'result' nor 'error'${hint("method", others)}`);
+    }
+    if (isError && own.call(v, "result")) fault(c, "a response holds either 'result' or 'error', not both");
+    if (!hasId) fault(c, "a response must carry the request's 'id'");
+    else if (!(isError && v.id === null)) checkId(v.id, c);
+    c.method = method ??= pending?.(v.id);
+    if (isError) return { f: error, name: "error", code: -32600 };
+    const row = rows[1].get(method);
+    if (row && ![sender, "both", "protocol"].includes(row.side))
+      return fault(c, `${quote(method)} is answered by the ${row.side}, not by the ${sender}`);
+    if (!row && method !== undefined && !method.startsWith("_")) return stray(c, method, true, sender);
+    return { f: row?.result ?? any, name: "result", code: -32602, nullResult: row?.nullResult };
+  };
+  const check = (v, c, { f, name, empty, nullResult }) => {
+    const isLeftOut = !own.call(v, name) || (v[name] === null && name === "params");
+    if (isLeftOut && empty === undefined) return;
+    const given = isLeftOut ? structuredClone(empty) : v[name];
+    if (given === null && nullResult && !c.strict) return;
+    const from = c.findings.length;
+    const found = run(f, given, c);
+    if (c.findings.length > from) prefix(c, from, `/${name}`);
+    if (c.kept && !isLeftOut && found !== given) v[name] = found;
+  };
+  return {
+    decode(line, options) {
+      const [value, twice] = typeof line === "string" || line instanceof Uint8Array ? read(line) : [line, []];
+      const idOf = (v, given) => readable(v, "id", ["string", "number"], given);
+      const methodOf = (v, given) => readable(v, "method", ["string"], given);
+      if (twice.length) throw new DecodeError(-32600, finish(twice), idOf(value, twice), methodOf(value, twice));
+      const one = (v, at) => {
+        const c = judge(false, options.lenient ?? true);
+        const carried = route(v, c, options);
+        const isRouted = !c.findings.length;
+        if (isRouted) check(v, c, carried);
+        if (!c.findings.length) return v;
+        prefix(c, 0, at);
+        const problems = c.problems();
+        if (problems.length)
+          throw new DecodeError(isRouted ? carried.code : problems[0].code, finish(problems), idOf(v), c.method ?? methodOf(v));
+        if (options.onDrop) c.findings.forEach(options.onDrop);
+        return v;
+      };
+      if (!batch || !Array.isArray(value)) return one(value, "");
+      const problems = batch(value, false);
+      if (problems.length) throw new DecodeError(-32600, problems);
+      return value.map((v, index) => one(v, `/${index}`));
+    },
+    validate(given, options) {
+      let value = given;
+      let problems = [];
+      if (typeof given === "string" || given instanceof Uint8Array)
+        try {
+          [value, problems] = read(given);
+        } catch (error) {
+          return error.problems.map((one) => ({ ...one, rule: "json" }));
+        }
+      const one = (v, at) => {
+        const c = judge(true, false);
+        const carried = route(v, c, options);
+        if (carried) check(v, c, carried);
+        prefix(c, 0, at);
+        problems = problems.concat(c.findings);
+      };
+      if (batch && Array.isArray(value)) {
+        value.forEach((v, index) => one(v, `/${index}`));
+        problems = problems.concat(batch(value, true));
+      } else one(value, "");
+      return finish(problems);
+    },
+  };
 };

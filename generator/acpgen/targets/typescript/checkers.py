@@ -103,12 +103,15 @@ class Checkers:
         return source
 
     def _both(self, name: str) -> str:
+        """The checker of a definition, which receivers may judge by another one: most add a branch to a union."""
         meaning, schema = self._protocol.definitions.get(name), self._definitions[name]
-        strict = self._joined(self._parts(schema, meaning))
-        if name not in self._receiving:
+        received, fallback = self._receiving.get(name, schema), None
+        if isinstance(meaning, ir.TaggedUnion):
+            received, fallback = _parted(received, schema)
+        strict = self._joined(self._parts(schema, meaning, fallback=fallback))
+        if received == schema:
             return strict
-        received = self._joined(self._parts(_same_branches(self._receiving[name], schema), meaning))
-        return strict if received == strict else self._call("open", strict, received)
+        return self._call("open", strict, self._joined(self._parts(received, meaning)))
 
     def _once(self, key: str, make: Any, name: str = "") -> str:
         """What `make` gives, made once; where it refers to itself, what looks it up when it is called."""
@@ -142,15 +145,17 @@ class Checkers:
         if drops and "$ref" in schema:
             schema = {**schema, **self._at(schema["$ref"])}
             del schema["$ref"]
-        return self._joined(self._parts(schema, None, drops=drops))
+        return self._joined(self._parts(schema, drops=drops))
 
     def _joined(self, parts: Sequence[str]) -> str:
         if len(parts) == 1:
             return parts[0]
         return self._call("all", *parts) if parts else "any"
 
-    def _parts(self, schema: Any, meaning: ir.Definition | None, *, drops: bool = False) -> list[str]:
-        """The checkers whose conjunction is a schema."""
+    def _parts(
+        self, schema: Any, meaning: ir.Definition | None = None, *, fallback: Any = None, drops: bool = False
+    ) -> list[str]:
+        """The checkers whose conjunction is a schema. `fallback` is one more branch of its union, for receivers."""
         if not is_object(schema):
             return [] if schema else ["never"]
         found = [self._reference(schema["$ref"])] if isinstance(schema.get("$ref"), str) else []
@@ -162,7 +167,7 @@ class Checkers:
         found += [self.of(one) for one in schema.get("allOf", ())]
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
-                found.append(self._union(schema[keyword], keyword, meaning, drops=drops))
+                found.append(self._union(schema[keyword], keyword, meaning, fallback=fallback, drops=drops))
         if "not" in schema:
             found.append(self._call("not", self.of(schema["not"])))
         if "if" in schema and ("then" in schema or "else" in schema):
@@ -186,9 +191,9 @@ class Checkers:
         type_ = "any" if types is None else self._type(types)
         constants = [schema["const"]] if "const" in schema else schema.get("enum")
         yield type_ if constants is None else self._literal(type_, constants)
-        limits = {key: schema[key] for key in _LIMITS if key in schema and schema[key] is not False}
-        if limits:
-            yield self._call("limits", dumps(limits))
+        for keyword in _LIMITS:
+            if keyword in schema and schema[keyword] is not False:
+                yield self._call(keyword, dumps(schema[keyword]))
         if isinstance(schema.get("pattern"), str) and not fault_of(schema["pattern"]):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
             yield self._call("pattern", _expression(schema["pattern"]), dumps(text))
@@ -310,7 +315,9 @@ class Checkers:
 
     # --- unions ---
 
-    def _union(self, branches: Sequence[Any], keyword: str, meaning: ir.Definition | None, *, drops: bool) -> str:
+    def _union(
+        self, branches: Sequence[Any], keyword: str, meaning: ir.Definition | None, *, fallback: Any, drops: bool
+    ) -> str:
         real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
         nulls = [index for index in range(len(branches)) if index not in real]
         if nulls and len(real) == 1 and len(nulls) == 1 and "null" not in self._types(branches[real[0]], frozenset()):
@@ -321,16 +328,36 @@ class Checkers:
         given = [f"[{', '.join(self.of(one, drops=drops) for one in branches)}]", _js(keyword == "oneOf")]
         rows = [f"nulls: {nulls}"] if nulls else []
         tag = self._unions.discriminator(branches, real)
-        keys = self._unions.keys(branches, real) if tag is None else {}
-        rows += [f"keys: {{ {', '.join(f'{index}: {dumps(key)}' for index, key in keys.items())} }}"] if keys else []
-        if tag is not None:
-            rows += _tag_rows(tag)
-            rows += ["apart: true"] if tag.others and all(self._excludes(branches[one], tag) for one in tag.others) else []
-            if isinstance(meaning, ir.TaggedUnion) and meaning.fallback is not None:
-                rows.append(f"unknown: {dumps([meaning.default_tag] if meaning.default_tag is not None else [])}")
-                shared = [one.name for one in constant_fields(meaning, self._protocol)]
-                rows += [f"shared: {dumps(shared)}"] if shared else []
+        assert tag is not None or fallback is None
+        if tag is None:
+            keys = self._unions.keys(branches, real)
+            inside = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
+            rows += [f"keys: {{ {inside} }}"] if keys else []
+        else:
+            rows += self._tag_rows(tag, branches, meaning, fallback)
         return self._call("union", *given, *([f"{{ {', '.join(rows)} }}"] if rows else []))
+
+    def _tag_rows(
+        self, tag: discriminators.Discriminator, branches: Sequence[Any], meaning: ir.Definition | None, fallback: Any
+    ) -> Iterator[str]:
+        """How the branches of a union are told apart, as members of an object."""
+        owners = {_tag_key(value): own for (_, value), own in tag.known.items()}
+        known = ", ".join(f"{key}: {own[0] if len(own) == 1 else own}" for key, own in owners.items())
+        yield from (f"field: {dumps(tag.field)}", f"known: {{ {known} }}")
+        yield from (f"{name}: {list(found)}" for name, found in (("others", tag.others), ("untagged", tag.untagged)) if found)
+        is_apart = all(self._excludes(branches[one], tag) for one in tag.others)
+        if is_apart and tag.others:
+            yield "apart: true"
+        if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
+            return
+        own = meaning.default_tag
+        if fallback is not None:
+            is_by_tag = is_apart and own is None and all(len(one) == 1 for one in tag.known.values())
+            whole = self._at(fallback["$ref"]) if "$ref" in fallback else fallback
+            yield f"fallback: {self.of({key: one for key, one in whole.items() if key != 'not' or not is_by_tag})}"
+        yield f"unknown: {dumps([own] if own is not None else [])}"
+        shared = [one.name for one in constant_fields(meaning, self._protocol)]
+        yield from [f"shared: {dumps(shared)}"] if shared else []
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch takes no object with a known tag."""
@@ -362,23 +389,16 @@ def constant_fields(union: ir.TaggedUnion, protocol: ir.Protocol) -> list[ir.Fie
     return [one for one in fields if one.required and isinstance(one.type, ir.Constant) and one.name != union.tag]
 
 
-def _same_branches(received: Schema, published: Schema) -> Schema:
-    """A union of receivers with the branches as they are published: by its tag alone is each of them entered."""
-    keyword = "anyOf" if "anyOf" in received else "oneOf"
-    known = published.get("anyOf") or published.get("oneOf") or ()
-    branches = [
-        known[index] if index < len(known) and {**one, "properties": 0} == {**known[index], "properties": 0} else one
-        for index, one in enumerate(received.get(keyword, ()))
-    ]
-    return {**received, keyword: branches} if branches else received
-
-
-def _tag_rows(tag: discriminators.Discriminator) -> list[str]:
-    owners = {_tag_key(value): own for (_, value), own in tag.known.items()}
-    known = ", ".join(f"{key}: {own[0] if len(own) == 1 else own}" for key, own in owners.items())
-    rows = [f"field: {dumps(tag.field)}", f"known: {{ {known} }}"]
-    rows += [f"others: {list(tag.others)}"] if tag.others else []
-    return [*rows, *([f"untagged: {list(tag.untagged)}"] if tag.untagged else [])]
+def _parted(received: Schema, published: Schema) -> tuple[Schema, Any]:
+    """A definition of receivers, and the branch that it adds to a union; its other branches are entered by their tags, as they are published."""
+    keyword, own = ("anyOf" if "anyOf" in one else "oneOf" for one in (received, published))
+    branches, known = received.get(keyword, []), published.get(own, [])
+    if not known or [{**one, "properties": 0} for one in branches[: len(known)]] != [{**one, "properties": 0} for one in known]:
+        return received, None
+    rest = {key: one for key, one in received.items() if key != keyword}
+    is_same = rest == {key: one for key, one in published.items() if key != own}
+    more = branches[len(known) :]
+    return (published, more[0] if more else None) if is_same else ({**rest, keyword: [*known, *more]}, None)
 
 
 def _tag_key(value: ir.JSON) -> str:
