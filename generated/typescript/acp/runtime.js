@@ -100,7 +100,7 @@ const show = (v) => {
   return chars.length <= 80 ? chars.join("") : `${chars.slice(0, 77).join("")}...`;
 };
 const tell = (v) => (Array.isArray(v) ? "an array" : isObject(v) ? "an object" : show(v));
-const list = (values) => {
+const listed = (values) => {
   const first = values.slice(0, 24).map(tell).join(", ");
   return values.length <= 24 ? first : `${first} and ${values.length - 24} more`;
 };
@@ -207,7 +207,7 @@ export const literal = (f, ...values) => (v, c) => {
   return v;
 };
 const oneOf = (v, c, values) => {
-  add(c, `${tell(v)} is not one of ${list(values)}${suggest(v, values)}`, "enum", { values });
+  add(c, `${tell(v)} is not one of ${listed(values)}${suggest(v, values)}`, "enum", { values });
 };
 
 const equal = (a, b) => {
@@ -340,7 +340,7 @@ export const members = (names, patterns, rest) => {
   };
 };
 const refuse = (c, extra, rule) => {
-  add(c, `${list(extra)} ${extra.length === 1 ? "is" : "are"} not allowed here`, rule);
+  add(c, `${listed(extra)} ${extra.length === 1 ? "is" : "are"} not allowed here`, rule);
 };
 const member = (v, name, c, f) => {
   const from = c.findings.length;
@@ -392,6 +392,11 @@ export const items = (f, first = [], drops = false) => (v, c) => {
     if (found !== one && c.kept) v[i] = found;
   }
   return v;
+};
+/** An array that is a list of one kind of items. */
+export const list = (f, drops) => {
+  const check = items(f, [], drops);
+  return (v, c) => check(array(v, c), c);
 };
 export const contains = (f, least, most) => (v, c) => {
   if (Array.isArray(v)) {
@@ -482,8 +487,8 @@ export const union = (strict, isExclusive, { field, known = {}, others = [], apa
       if (!isStray || typeof given !== "string") return say(said);
     }
     const tags = [...owners.keys()].map((one) => (one[0] !== "\0" ? one : JSON.parse(one.slice(1))));
-    if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${list(tags)}${suggest(given, tags)}`, "tag", { pointer });
-    else add(c, `the field ${quote(field)} is required, one of ${list(tags)}${hint(field, Object.keys(v))}`, MISSING);
+    if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(tags)}${suggest(given, tags)}`, "tag", { pointer });
+    else add(c, `the field ${quote(field)} is required, one of ${listed(tags)}${hint(field, Object.keys(v))}`, MISSING);
   };
   return (v, c) => {
     if (v instanceof Unknown) v = v.raw;
@@ -552,17 +557,17 @@ const RAW = new WeakMap(); // object or array → key → the text of a number t
 let hasRaw = false;
 const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u[dD]/; // numbers that a double may not hold, halves of surrogate pairs
 
+const notJson = (why) => new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${why}` }]);
 const read = (text) => {
   let value;
   try {
     if (typeof text !== "string") text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
     value = JSON.parse(text);
   } catch (error) {
-    throw new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${error.message}` }]);
+    throw notJson(error.message);
   }
-  let colons = 0;
-  for (let i = text.indexOf(":"); i >= 0; i = text.indexOf(":", i + 1)) colons++;
-  return SUSPICIOUS.test(text) || colons !== count(value) ? slowly(text) : [value, []];
+  const isWhole = (text.match(/"\s*:/g) ?? []).length === count(value); // each key once
+  return isWhole && !SUSPICIOUS.test(text) ? [value, []] : slowly(text);
 };
 const count = (v) => {
   let found = 0;
@@ -578,74 +583,44 @@ const count = (v) => {
 /** Text that is known to be JSON, with what `JSON.parse` loses: keys that are given twice, long numbers. */
 const slowly = (text) => {
   const twice = [];
-  let i = 0;
-  const space = () => {
-    while (text.charCodeAt(i) <= 32) i++;
-  };
-  const refuse_ = (sentence) => {
-    throw new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${sentence}` }]);
-  };
-  const words = () => {
-    const start = i++;
-    while (text[i] !== '"') i += text[i] === "\\" ? 2 : 1;
-    const found = JSON.parse(text.slice(start, ++i));
-    if (!found.isWellFormed?.()) {
-      if (/[\uD800-\uDFFF]/u.test(found)) refuse_("half of a surrogate pair");
-    }
+  const tokens = text.match(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]|[^\s"[\]{},:]+/g);
+  let next = 0;
+  const scalar = (word) => {
+    const found = JSON.parse(word);
+    if (typeof found === "string" && /\p{Surrogate}/u.test(found)) throw notJson("half of a surrogate pair");
+    if (Math.abs(found) === Infinity) throw notJson("a number is too large");
     return found;
   };
   const value = (p, holder, name) => {
-    space();
-    const first = text[i];
-    if (first === '"') return words();
-    if (first === "{" || first === "[") {
-      const isArray = first === "[";
-      const found = isArray ? [] : {};
-      const seen = new Map();
-      i++;
-      for (space(); text[i] !== "}" && text[i] !== "]"; space()) {
-        let key_ = found.length;
-        if (text[i] === ",") {
-          i++;
-          continue;
-        }
-        if (!isArray) {
-          key_ = words();
-          seen.set(key_, (seen.get(key_) ?? 0) + 1);
-          space();
-          i++;
-        }
-        const inner = value(p + below(key_), found, key_);
-        if (key_ === "__proto__") Object.defineProperty(found, key_, { value: inner, enumerable: true, writable: true, configurable: true });
-        else found[key_] = inner;
-      }
-      i++;
-      for (const [key_, times] of seen)
-        if (times > 1)
-          twice.push({
-            pointer: p + below(key_),
-            sentence: `the key ${show(key_)} occurs more than once in one object, and readers differ in which value they take`,
-            rule: "duplicate-key",
-          });
-      return found;
-    }
-    const written = /[^\s,\]}]+/y;
-    written.lastIndex = i;
-    const [word] = written.exec(text);
-    i += word.length;
-    const found = JSON.parse(word);
-    if (typeof found === "number") {
-      if (!Number.isFinite(found)) refuse_("a number is too large");
-      if (holder && !same(word, found)) {
+    const word = tokens[next++];
+    if (word !== "{" && word !== "[") {
+      const found = scalar(word);
+      if (typeof found === "number" && holder && !same(word, found)) {
         hasRaw = true;
         RAW.set(holder, { ...RAW.get(holder), [name]: [found, word] });
       }
+      return found;
     }
+    const found = word === "[" ? [] : {};
+    const seen = new Set();
+    for (; tokens[next] !== "}" && tokens[next] !== "]"; ) {
+      const key = word === "[" ? found.length : scalar(tokens[next++]);
+      const at = p + below(key);
+      const one = value(at, found, key);
+      Object.defineProperty(found, key, { value: one, enumerable: true, writable: true, configurable: true }); // of any name
+      if (seen.has(key) && !twice.some((each) => each.pointer === at))
+        twice.push({
+          pointer: at,
+          sentence: `the key ${show(key)} occurs more than once in one object, and readers differ in which value they take`,
+          rule: "duplicate-key",
+        });
+      seen.add(key);
+    }
+    next++;
     return found;
   };
   const root = value("", null, "");
-  twice.sort((a, b) => (a.pointer < b.pointer ? -1 : 1));
-  return [root, twice];
+  return [root, twice.sort((a, b) => (a.pointer < b.pointer ? -1 : 1))];
 };
 /** Whether the text of a number says the same as the text of its double. */
 const same = (word, found) => {
@@ -661,31 +636,28 @@ const same = (word, found) => {
 /** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
 export const encode = (value) => {
   if (!hasRaw) return JSON.stringify(value);
-  const mark = `\u0001${Math.random()}:`;
-  const texts = [];
+  const mark = `#${Math.random().toString(36)}:`;
+  const words = [];
   const written = JSON.stringify(value, function (name, one) {
     const raw = typeof one === "number" ? RAW.get(this)?.[name] : undefined;
-    return raw && Object.is(raw[0], one) ? `${mark}${texts.push(raw[1]) - 1}` : one;
+    return raw && Object.is(raw[0], one) ? mark + (words.push(raw[1]) - 1) : one;
   });
-  return texts.length ? written.replaceAll(new RegExp(`"${JSON.stringify(mark).slice(1, -1).replace(/[\\.]/g, "\\$&")}(\\d+)"`, "g"), (_, index) => texts[index]) : written;
+  return words.length ? written.replace(new RegExp(`"${mark}(\\d+)"`, "g"), (_, index) => words[index]) : written;
 };
 
 // --- values and messages ----------------------------------------------------------------------------------------------
 
+/** Each problem once. That a value is excluded is told where nothing else is wrong with it. */
 const finish = (problems) => {
-  const seen = new Set();
-  const deeper = new Set(problems.filter((one) => one.rule !== "not").map((one) => one.pointer));
-  const covered = (p) => [...deeper].some((one) => one === p || one.startsWith(`${p}/`));
-  const found = [];
-  for (const { pointer, sentence, rule } of problems) {
-    const id = `${pointer}\n${sentence}`;
-    if (seen.has(id) || (rule === "not" && covered(pointer))) continue;
-    seen.add(id);
-    found.push({ pointer, sentence, rule });
-    if (found.length > MOST) break;
+  const found = new Map();
+  const isNot = (one) => one.rule === "not";
+  for (const { pointer, sentence, rule } of [...problems].sort((a, b) => isNot(a) - isNot(b))) {
+    if (rule !== "not" || ![...found.values()].some((one) => `${one.pointer}/`.startsWith(`${pointer}/`)))
+      found.set(pointer + sentence, { pointer, sentence, rule });
+    if (found.size > MOST) found.set(pointer + sentence, { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" });
+    if (found.size > MOST) break;
   }
-  if (found.length > MOST) found[MOST] = { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" };
-  return found;
+  return [...found.values()];
 };
 const run = (f, v, c) => {
   try {

@@ -131,7 +131,9 @@ class Checkers:
 
     def _call(self, function: str, *arguments: str) -> str:
         """The constant that a call gives; each is made once."""
-        source = f"/* @__PURE__ */ {function}({', '.join(arguments)})"
+        return self._constant(f"/* @__PURE__ */ {function}({', '.join(arguments)})")
+
+    def _constant(self, source: str) -> str:
         if source not in self._tokens:
             self._tokens[source] = f"\0{len(self._sources)}\0"
             self._order.append(len(self._sources))
@@ -159,10 +161,9 @@ class Checkers:
         if not is_object(schema):
             return [] if schema else ["never"]
         found = [self._reference(schema["$ref"])] if isinstance(schema.get("$ref"), str) else []
-        record = self._record(schema)
-        found += self._scalars(schema, has_type=not record)
-        found += record
-        found += self._array(schema, drops=drops)
+        record, array = self._record(schema), self._array(schema, drops=drops)
+        found += self._scalars(schema, has_type=not record and schema.get("type") != "array")
+        found += record + array
         found += self._object(schema)
         found += [self.of(one) for one in schema.get("allOf", ())]
         for keyword in ("anyOf", "oneOf"):
@@ -217,7 +218,7 @@ class Checkers:
         rows = []
         for name in [*first, *(one for one in properties if one not in first)]:
             checker, how = self._field(properties[name], is_required=name in required)
-            rows.append(f"{_key(name)}: {f'[{checker}, {how}]' if how else checker}")
+            rows.append(f"{_key(name)}: {self._constant(f'[{checker}, {how}]') if how else checker}")
         others = [name for name in required if name not in first]
         given = [f"{{ {', '.join(rows)} }}" if rows else "{}", str(len(first))]
         is_lone = schema.get("type") == "object"
@@ -246,15 +247,21 @@ class Checkers:
             found.update(*(self._types(one, seen) for one in schema.get(keyword, ())))
         return found
 
-    def _array(self, schema: Schema, *, drops: bool) -> Iterator[str]:
+    def _array(self, schema: Schema, *, drops: bool) -> list[str]:
+        found: list[str] = []
         first = [self.of(one) for one in schema.get("prefixItems", ())]
         rest = self.of(schema.get("items", True))
-        if first or rest != "any":
-            more = [f"[{', '.join(first)}]"] if first or drops else []
-            yield self._call("items", rest, *more, *(["true"] if drops else []))
+        how = ["true"] if drops else []
+        if schema.get("type") == "array":
+            found.append("array" if first or rest == "any" else self._call("list", rest, *how))
+        if found in ([], ["array"]) and (first or rest != "any"):
+            found.append(self._call("items", rest, *([f"[{', '.join(first)}]"] if first or drops else []), *how))
         if "contains" in schema:
             most = schema.get("maxContains", "Infinity")
-            yield self._call("contains", self.of(schema["contains"]), str(schema.get("minContains", 1)), str(most))
+            found.append(
+                self._call("contains", self.of(schema["contains"]), str(schema.get("minContains", 1)), str(most))
+            )
+        return found
 
     def _object(self, schema: Schema) -> Iterator[str]:
         rest = self.of(schema.get("additionalProperties", True))
