@@ -18,11 +18,7 @@ export class Unknown {
 export class DecodeError extends Error {
   constructor(code, problems, id = null, method = null) {
     super(problems.map((one) => `${one.pointer || "(message)"}: ${one.sentence}`).join("; "));
-    this.name = "DecodeError";
-    this.code = code;
-    this.problems = problems;
-    this.id = id;
-    this.method = method;
+    Object.assign(this, { name: "DecodeError", code, problems, id, method });
   }
 }
 
@@ -33,24 +29,14 @@ export class DecodeError extends Error {
 const MOST = 100;
 const STEPS = 200000;
 
-class Judgement {
-  constructor(isStrict, isLenient, isKept, whole) {
-    this.findings = []; // problems, and with them what leniency left out
-    this.strict = isStrict;
-    this.lenient = isLenient;
-    this.kept = isKept; // changes are written into the value
-    this.steps = STEPS;
-    this.whole = whole ?? this;
-  }
-  /** A judgement that only tells whether something fits. */
-  trial(isStrict = this.strict) {
-    if (--this.whole.steps < 0) throw new RangeError("too many alternatives");
-    return new Judgement(isStrict, this.lenient && !isStrict, false, this.whole);
-  }
-  problems(from = 0) {
-    return this.findings.slice(from).filter((one) => !one.problem);
-  }
-}
+/** A judgement: `findings` are problems, and with them what leniency left out; where it `keeps`, changes are written into the value. */
+const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS }) => ({ strict, lenient, keeps, whole, findings: [], method: null });
+/** A judgement that only tells whether something fits. */
+const trial = (c, strict = c.strict) => {
+  if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
+  return judge(strict, c.lenient && !strict, false, c.whole);
+};
+const problemsOf = (c, from = 0) => c.findings.slice(from).filter((one) => !one.problem);
 
 const add = (c, sentence, rule, more) => {
   c.findings.push({ pointer: "", sentence, rule, ...more });
@@ -68,13 +54,13 @@ const drop = (c, from, value, { pointer, sentence }) => {
   c.findings.length = from;
   c.findings.push({ pointer: "", value, problem: { pointer, sentence } });
 };
-const own = Object.prototype.hasOwnProperty;
+const has = Object.hasOwn;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
 const below = (key) => `/${typeof key === "string" ? key.replace(/~/g, "~0").replace(/\//g, "~1") : key}`;
 const fits = (f, v, c, isStrict = c.strict) => {
-  const trial = c.trial(isStrict);
-  f(v, trial);
-  return !trial.problems().length;
+  const tried = trial(c, isStrict);
+  f(v, tried);
+  return !problemsOf(tried).length;
 };
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
@@ -215,7 +201,7 @@ const equal = (a, b) => {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => own.call(b, key) && equal(a[key], b[key]));
+  return keys.length === Object.keys(b).length && keys.every((key) => has(b, key) && equal(a[key], b[key]));
 };
 const key = (v) =>
   typeof v === "object" && v !== null
@@ -271,12 +257,13 @@ const unsatisfied = (c, keyword) => {
 
 const MISSING = "required";
 /** An object with declared fields, of which the first `count` and `others` must be there. A field is a checker, or `[checker, how]`: `how` is the
- *  sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead. `isPart`: what is no object is fine.
+ *  sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead; `usual` is that of the fields after the
+ *  first ones. `isPart`: what is no object is fine.
  */
-export const record = (fields, count, others = [], isPart = false) => {
+export const record = (fields, count = 0, usual = 0, others = [], isPart = false) => {
   const names = Object.keys(fields);
-  const rows = [...names, ...others.filter((name) => !own.call(fields, name))].map((name, index) => {
-    const [f, how] = [own.call(fields, name) ? fields[name] : any, 0].flat();
+  const rows = [...names, ...others.filter((name) => !has(fields, name))].map((name, index) => {
+    const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
     return { name, f, how, at: below(name), isRequired: index < count || others.includes(name), isInherited: name in {} };
   });
   return (v, c) => {
@@ -284,14 +271,14 @@ export const record = (fields, count, others = [], isPart = false) => {
     for (const row of rows) {
       const { name } = row;
       const one = v[name];
-      if (one === undefined || (row.isInherited && !own.call(v, name))) {
+      if (one === undefined || (row.isInherited && !has(v, name))) {
         if (row.isRequired) lack(v, c, row, names);
         continue;
       }
       const from = c.findings.length;
       const found = row.f(one, c);
       if (c.findings.length > from && isDropped(v, c, row, from, one)) continue;
-      if (found !== one && c.kept) v[name] = found;
+      if (found !== one && c.keeps) v[name] = found;
     }
     return v;
   };
@@ -302,16 +289,16 @@ const lack = (v, c, { name, f, how, at }, names) => {
   if (how & 4 && how & 1 && c.lenient && fits(f, [], c)) {
     drop(c, from, undefined, { pointer: "", sentence });
     prefix(c, from, at);
-    if (c.kept) v[name] = [];
+    if (c.keeps) v[name] = [];
   } else add(c, sentence + hint(name, Object.keys(v).filter((one) => !names.includes(one))), MISSING);
 };
 /** Tells of a member, and whether it was left out. */
 const isDropped = (v, c, { name, f, how, at, isRequired }, from, one) => {
-  const [problem] = how && c.lenient && (how & 1 || one === null) ? c.problems(from) : [];
+  const [problem] = how && c.lenient && (how & 1 || one === null) ? problemsOf(c, from) : [];
   const isLeftOut = problem !== undefined && (!isRequired || (how & 4 && fits(f, [], c)));
   if (isLeftOut) drop(c, from, one, problem);
   prefix(c, from, at);
-  if (isLeftOut && c.kept) {
+  if (isLeftOut && c.keeps) {
     if (isRequired) v[name] = [];
     else delete v[name];
   }
@@ -346,14 +333,14 @@ const member = (v, name, c, f) => {
   const from = c.findings.length;
   const found = f(v[name], c);
   if (c.findings.length > from) prefix(c, from, below(name));
-  if (found !== v[name] && c.kept) v[name] = found;
+  if (found !== v[name] && c.keeps) v[name] = found;
 };
 export const names = (f) => (v, c) => {
   if (isObject(v))
     for (const name of Object.keys(v)) {
-      const trial = c.trial();
-      f(name, trial);
-      const [problem] = trial.problems();
+      const tried = trial(c);
+      f(name, tried);
+      const [problem] = problemsOf(tried);
       if (problem) add(c, `the name ${tell(name)} is not allowed here: ${problem.sentence}`, "propertyNames", { pointer: below(name) });
     }
   return v;
@@ -362,11 +349,11 @@ export const names = (f) => (v, c) => {
 export const dependents = (needs) => (v, c) => {
   if (isObject(v))
     for (const [name, need] of needs)
-      if (own.call(v, name)) {
+      if (has(v, name)) {
         if (typeof need === "function") need(v, c);
         else
           for (const one of need)
-            if (!own.call(v, one)) add(c, `the field ${quote(one)} is required beside ${tell(name)}`, MISSING);
+            if (!has(v, one)) add(c, `the field ${quote(one)} is required beside ${tell(name)}`, MISSING);
       }
   return v;
 };
@@ -380,16 +367,16 @@ export const items = (f, first = [], drops = false) => (v, c) => {
     const one = v[i];
     const found = (i + gone < first.length ? first[i + gone] : f)(one, c);
     if (c.findings.length > from) {
-      const [problem] = drops && c.lenient ? c.problems(from) : [];
+      const [problem] = drops && c.lenient ? problemsOf(c, from) : [];
       if (problem) drop(c, from, one, problem);
       prefix(c, from, `/${i + gone}`);
-      if (problem && c.kept) {
+      if (problem && c.keeps) {
         v.splice(i--, 1);
         gone++;
       }
       if (problem) continue;
     }
-    if (found !== one && c.kept) v[i] = found;
+    if (found !== one && c.keeps) v[i] = found;
   }
   return v;
 };
@@ -443,18 +430,18 @@ export const evaluate = ({ names: declared = [], patterns = [], allNames, first 
   return found;
 };
 
-/** One of several schemas. How they are told apart:
- *  `field` and `known` (tag → branch, or branches), `others` (branches without the tag), `apart` (these take no object with a known tag),
+/** One of several schemas, or but one where it `isExclusive`. How they are told apart:
+ *  `field` and `known` (tag → branch, or branches), `others` (branches without the tag), `isLoose` (these may take an object with a known tag),
  *  `untagged` (those that take objects without the field), `keys` (the one field of each branch), `nulls` (branches that are null alone),
  *  `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
  *  one of these), `shared` (the constant fields that such an object has).
  */
-export const union = (strict, isExclusive, { field, known = {}, others = [], apart, untagged = [], keys = {}, nulls = [], fallback, unknown, shared } = {}) => {
+export const union = (strict, { isExclusive, field, known = {}, others = [], isLoose, untagged = [], keys = {}, nulls = [], fallback, unknown, shared } = {}) => {
   const owners = new Map(Object.entries(known).map(([tag, found]) => [tag, [found].flat()]));
-  const isClear = (apart || !others.length) && [...owners.values()].every((one) => one.length === 1);
+  const isClear = !isLoose && [...owners.values()].every((one) => one.length === 1);
   const received = fallback ? [...strict, fallback] : strict;
   const ownersOf = (v) => {
-    const tag = own.call(v, field) ? v[field] : undefined;
+    const tag = has(v, field) ? v[field] : undefined;
     return typeof tag === "string" ? owners.get(tag) : typeof tag === "object" && tag !== null ? undefined : owners.get(`\0${tag}`);
   };
   const explain = (v, c, branches, trials) => {
@@ -466,7 +453,7 @@ export const union = (strict, isExclusive, { field, known = {}, others = [], apa
     if (real.length < 2) return real.length ? say(trials[real[0]]) : mismatch(v, c, ["null"]);
     if (field === undefined) {
       const names = Object.values(keys);
-      const inside = isObject(v) ? Object.keys(keys).filter((i) => own.call(v, keys[i])) : [];
+      const inside = isObject(v) ? Object.keys(keys).filter((i) => has(v, keys[i])) : [];
       if (inside.length === 1) return say(trials[inside[0]]);
       if (inside.length || !names.length || !isObject(v)) return nearest(real);
       const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
@@ -475,7 +462,7 @@ export const union = (strict, isExclusive, { field, known = {}, others = [], apa
     if (!isObject(v)) return mismatch(v, c, ["object"]);
     const found = ownersOf(v);
     if (found) return found.length === 1 ? say(trials[found[0]]) : nearest(found);
-    const hasTag = own.call(v, field);
+    const hasTag = has(v, field);
     const given = v[field];
     const pointer = below(field);
     const candidates = hasTag ? (branches === strict ? others : [...others, strict.length]) : untagged;
@@ -502,9 +489,9 @@ export const union = (strict, isExclusive, { field, known = {}, others = [], apa
     const trials = [];
     let fit;
     for (const f of branches) {
-      const trial = c.trial();
-      f(v, trial);
-      trials.push(trial.problems());
+      const tried = trial(c);
+      f(v, tried);
+      trials.push(problemsOf(tried));
       if (trials.at(-1).length) continue;
       if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
       fit = f;
@@ -513,7 +500,7 @@ export const union = (strict, isExclusive, { field, known = {}, others = [], apa
     if (!fit) return explain(v, c, branches, trials), v;
     if (c.strict) return v;
     const found = fit(v, c);
-    return isUnknown && c.kept && isObject(found) ? new Unknown(field, found, shared) : found;
+    return isUnknown && c.keeps && isObject(found) ? new Unknown(field, found, shared) : found;
   };
 };
 
@@ -530,13 +517,13 @@ const nearestOf = (v, c, branches, trials, indices) => {
     const index = a.findIndex((one, i) => one !== b[i]);
     return b[index] < a[index] ? b : a;
   });
-  const trial = c.trial();
+  const tried = trial(c);
   if (isWrong) {
-    mismatch(v, trial, [...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
-    return trial.findings;
+    mismatch(v, tried, [...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
+    return tried.findings;
   }
-  if (isOther) oneOf(v, trial, indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null));
-  const [first, ...others] = isOther ? trial.findings : trials[best];
+  if (isOther) oneOf(v, tried, indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null));
+  const [first, ...others] = isOther ? tried.findings : trials[best];
   const isAlone = indices.length === 1 || first.sentence.endsWith(" alternatives)");
   return [isAlone ? first : { ...first, sentence: `${first.sentence} (the nearest of ${indices.length} alternatives)` }, ...others];
 };
@@ -544,9 +531,9 @@ const SAMPLES = { array: [], boolean: true, integer: 0, null: null, number: 0.5,
 /** The types that a checker takes, if it does not take all. */
 const typesOf = (f, c) => {
   const found = Object.keys(SAMPLES).filter((one) => {
-    const trial = c.trial();
-    f(SAMPLES[one], trial);
-    return !trial.findings.some((each) => each.rule === "type" && !each.pointer);
+    const tried = trial(c);
+    f(SAMPLES[one], tried);
+    return !tried.findings.some((each) => each.rule === "type" && !each.pointer);
   });
   return found.length === 7 ? [] : found.includes("number") ? found.filter((one) => one !== "integer") : found;
 };
@@ -669,7 +656,6 @@ const run = (f, v, c) => {
     return v;
   }
 };
-const judge = (isStrict, isLenient) => new Judgement(isStrict, isLenient, !isStrict);
 
 /** Whether a value is one of a type, exactly. */
 export const is = (f, value) => validateAs(f, value).length === 0;
@@ -684,7 +670,7 @@ export const decodeAs = (f, value, { onDrop, lenient = true } = {}) => {
   const c = judge(false, lenient);
   const found = run(f, value, c);
   if (!c.findings.length) return found;
-  const problems = c.problems();
+  const problems = problemsOf(c);
   if (problems.length) throw new DecodeError(-32602, finish(problems));
   if (onDrop) c.findings.forEach(onDrop);
   return found;
@@ -700,7 +686,7 @@ export const parse = (text) => {
 export const batches = (value, isStrict) => {
   const problem = (pointer, sentence) => ({ pointer, sentence, rule: "envelope" });
   if (!value.length) return [problem("", "a batch must hold at least one message")];
-  const answers = value.map((v) => isObject(v) && !own.call(v, "method"));
+  const answers = value.map((v) => isObject(v) && !has(v, "method"));
   return answers.flatMap((one, index) => (isStrict && one !== answers[0] ? [problem(`/${index}`, "a batch holds either calls or answers, not both")] : []));
 };
 const plainParams = (v, c) => {
@@ -719,11 +705,13 @@ const fault = (c, sentence, pointer = "", code = -32600, rule = "envelope") => {
 const readable = (v, name, types, twice = []) =>
   isObject(v) && types.includes(typeof v[name]) && !twice.some((one) => one.pointer === `/${name}`) ? v[name] : null;
 
-/** Decodes and validates the messages of one protocol: `methods` are rows `[name, side, isRequest, params, result, empty, nullResult]`. */
+/** Decodes and validates the messages of one protocol: `methods` are rows `[name, side, params, result, isNullFine, empty]`: of
+ *  a notification without a result. `empty` is what stands for params that are left out, `false` for nothing.
+ */
 export const protocol = (methods, { id, error = plainError, batch, versioned = true }) => {
   const rows = [new Map(), new Map()]; // of notifications, of requests
-  for (const [name, side, isRequest, params, result, empty, nullResult] of methods)
-    rows[+isRequest].set(name, { side, params, result, empty, nullResult });
+  for (const [name, side, params, result, isNullFine, empty = {}] of methods)
+    rows[result ? 1 : 0].set(name, { side, params, result, isNullFine, empty });
   const isId = (v) => (id ? fits(id, v, judge(true, false)) : typeof v === "string" || Number.isInteger(v));
   const checkId = (v, c) => {
     if (!isId(v)) fault(c, `an id must be ${isId(null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
@@ -738,16 +726,16 @@ export const protocol = (methods, { id, error = plainError, batch, versioned = t
         : `the method ${show(name)} is not known${suggest(name, [...alike.keys()])}`;
     fault(c, sentence, "/method", -32601, "method");
   };
-  /** What judges what a message carries: `{f, name, empty, code, nullResult}`; nothing where its envelope leaves that open. */
+  /** What judges what a message carries: `{f, name, empty, code, isNullFine}`; nothing where its envelope leaves that open. */
   const route = (v, c, { sender, method, pending }) => {
     if (!isObject(v)) return fault(c, `a JSON-RPC message is an object, not ${tell(v)}`);
     if (versioned && v.jsonrpc !== "2.0") {
-      const isThere = own.call(v, "jsonrpc");
+      const isThere = has(v, "jsonrpc");
       fault(c, `the field 'jsonrpc' must be "2.0"${isThere ? `, not ${tell(v.jsonrpc)}` : ""}`, isThere ? "/jsonrpc" : "");
     }
-    const hasId = own.call(v, "id");
-    const isError = own.call(v, "error");
-    const isAnswer = isError || own.call(v, "result");
+    const hasId = has(v, "id");
+    const isError = has(v, "error");
+    const isAnswer = isError || has(v, "result");
     if (typeof v.method === "string") {
       if (hasId) checkId(v.id, c);
       if (isAnswer) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
@@ -755,12 +743,12 @@ export const protocol = (methods, { id, error = plainError, batch, versioned = t
       if (row ? row.side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
       return row?.params ? { f: row.params, name: "params", empty: row.empty, code: -32602 } : { f: versioned ? plainParams : any, name: "params", code: -32600 };
     }
-    if (own.call(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, "/method");
+    if (has(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, "/method");
     if (!isAnswer) {
       const others = Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one));
       return fault(c, `the message has no 'method', and neither 'result' nor 'error'${hint("method", others)}`);
     }
-    if (isError && own.call(v, "result")) fault(c, "a response holds either 'result' or 'error', not both");
+    if (isError && has(v, "result")) fault(c, "a response holds either 'result' or 'error', not both");
     if (!hasId) fault(c, "a response must carry the request's 'id'");
     else if (!(isError && v.id === null)) checkId(v.id, c);
     c.method = method ??= pending?.(v.id);
@@ -769,17 +757,17 @@ export const protocol = (methods, { id, error = plainError, batch, versioned = t
     if (row && ![sender, "both", "protocol"].includes(row.side))
       return fault(c, `${quote(method)} is answered by the ${row.side}, not by the ${sender}`);
     if (!row && method !== undefined && !method.startsWith("_")) return stray(c, method, true, sender);
-    return { f: row?.result ?? any, name: "result", code: -32602, nullResult: row?.nullResult };
+    return { f: row ? row.result : any, name: "result", code: -32602, isNullFine: row?.isNullFine };
   };
-  const check = (v, c, { f, name, empty, nullResult }) => {
-    const isLeftOut = !own.call(v, name) || (v[name] === null && name === "params");
-    if (isLeftOut && empty === undefined) return;
+  const check = (v, c, { f, name, empty, isNullFine }) => {
+    const isLeftOut = !has(v, name) || (v[name] === null && name === "params");
+    if (isLeftOut && (empty === undefined || empty === false)) return;
     const given = isLeftOut ? structuredClone(empty) : v[name];
-    if (given === null && nullResult && !c.strict) return;
+    if (given === null && isNullFine && !c.strict) return;
     const from = c.findings.length;
     const found = run(f, given, c);
     if (c.findings.length > from) prefix(c, from, `/${name}`);
-    if (c.kept && !isLeftOut && found !== given) v[name] = found;
+    if (c.keeps && !isLeftOut && found !== given) v[name] = found;
   };
   return {
     decode(line, options) {
@@ -794,7 +782,7 @@ export const protocol = (methods, { id, error = plainError, batch, versioned = t
         if (isRouted) check(v, c, carried);
         if (!c.findings.length) return v;
         prefix(c, 0, at);
-        const problems = c.problems();
+        const problems = problemsOf(c);
         if (problems.length)
           throw new DecodeError(isRouted ? carried.code : problems[0].code, finish(problems), idOf(v), c.method ?? methodOf(v));
         if (options.onDrop) c.findings.forEach(options.onDrop);

@@ -3,229 +3,219 @@ import { all, any, array, boolean, integer, items, list, literal, maxItems, maxL
 export { DecodeError, UNKNOWN, decodeAs, encode, is, parse, validateAs } from "../runtime.js";
 
 const $Meta = /* @__PURE__ */ type("object", "null");
-const k1 = [$Meta, 1];
-const $AuthenticateRequest = /* @__PURE__ */ record({ methodId: string, _meta: k1 }, 1);
-const $AuthenticateResponse = /* @__PURE__ */ record({ _meta: k1 }, 0);
-const k4 = /* @__PURE__ */ literal(string, "terminal");
-const k5 = /* @__PURE__ */ type("string", "null");
-const k6 = [k5, 1];
-const k7 = /* @__PURE__ */ list(string);
-const k8 = [k7, 2];
-const $AuthMethodTerminal = /* @__PURE__ */ record({ type: k4, id: string, name: string, description: k6, args: k8, env: [/* @__PURE__ */ all(object, /* @__PURE__ */ members([], [], string)), 2], _meta: k1 }, 3);
-const $AuthMethodAgent = /* @__PURE__ */ record({ id: string, name: string, description: k6, _meta: k1 }, 2);
-const $AuthMethod = /* @__PURE__ */ union([$AuthMethodTerminal, /* @__PURE__ */ all($AuthMethodAgent, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ all(string, /* @__PURE__ */ not(/* @__PURE__ */ literal(any, "agent"))) }, 1)))], false, { field: "type", known: { terminal: 0 }, others: [1], untagged: [1], fallback: /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, name: string, description: k6, _meta: k1 }, 2), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ literal(any, "terminal", "agent") }, 1, [], true))), unknown: ["agent"] });
-const $UnstructuredCommandInput = /* @__PURE__ */ record({ hint: string, _meta: k1 }, 1);
-const $AvailableCommandInput = /* @__PURE__ */ union([$UnstructuredCommandInput], false);
-const $AvailableCommand = /* @__PURE__ */ record({ name: string, description: string, input: [/* @__PURE__ */ nullable($AvailableCommandInput), 1], _meta: k1 }, 2);
-const $AvailableCommandsUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "available_commands_update"), availableCommands: [/* @__PURE__ */ list($AvailableCommand, true), 5], _meta: k1 }, 2);
+const $AuthenticateRequest = /* @__PURE__ */ record({ methodId: string, _meta: $Meta }, 1, 1);
+const $AuthenticateResponse = /* @__PURE__ */ record({ _meta: $Meta }, 0, 1);
+const k3 = /* @__PURE__ */ literal(string, "terminal");
+const k4 = /* @__PURE__ */ type("string", "null");
+const k5 = /* @__PURE__ */ list(string);
+const $AuthMethodTerminal = /* @__PURE__ */ record({ type: k3, id: string, name: string, description: k4, args: [k5, 2], env: [/* @__PURE__ */ all(object, /* @__PURE__ */ members([], [], string)), 2], _meta: $Meta }, 3, 1);
+const $AuthMethodAgent = /* @__PURE__ */ record({ id: string, name: string, description: k4, _meta: $Meta }, 2, 1);
+const $AuthMethod = /* @__PURE__ */ union([$AuthMethodTerminal, /* @__PURE__ */ all($AuthMethodAgent, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ all(string, /* @__PURE__ */ not(/* @__PURE__ */ literal(any, "agent"))) }, 1)))], { field: "type", known: { terminal: 0 }, others: [1], untagged: [1], isLoose: true, fallback: /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, name: string, description: k4, _meta: $Meta }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ literal(any, "terminal", "agent") }, 1, 0, [], true))), unknown: ["agent"] });
+const $UnstructuredCommandInput = /* @__PURE__ */ record({ hint: string, _meta: $Meta }, 1, 1);
+const $AvailableCommandInput = /* @__PURE__ */ union([$UnstructuredCommandInput]);
+const $AvailableCommand = /* @__PURE__ */ record({ name: string, description: string, input: /* @__PURE__ */ nullable($AvailableCommandInput), _meta: $Meta }, 2, 1);
+const $AvailableCommandsUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "available_commands_update"), availableCommands: [/* @__PURE__ */ list($AvailableCommand, true), 5], _meta: $Meta }, 2, 1);
 const $Role = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "assistant", "user"), string);
-const k17 = /* @__PURE__ */ type("array", "null");
-const k18 = /* @__PURE__ */ type("number", "null");
-const k19 = [k18, 1];
-const $Annotations = /* @__PURE__ */ record({ audience: [/* @__PURE__ */ all(k17, /* @__PURE__ */ items($Role, [], true)), 1], lastModified: k6, priority: k19, _meta: k1 }, 0);
-const k21 = [/* @__PURE__ */ nullable($Annotations), 1];
-const $TextContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "text"), text: string, annotations: k21, _meta: k1 }, 2);
-const $ImageContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "image"), data: string, mimeType: string, annotations: k21, uri: k6, _meta: k1 }, 3);
-const $AudioContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "audio"), data: string, mimeType: string, annotations: k21, _meta: k1 }, 3);
-const k25 = /* @__PURE__ */ type("integer", "null");
-const k26 = [k25, 1];
-const $ResourceLink = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "resource_link"), name: string, uri: string, annotations: k21, description: k6, mimeType: k6, size: k26, title: k6, _meta: k1 }, 3);
-const $TextResourceContents = /* @__PURE__ */ record({ text: string, uri: string, mimeType: k6, _meta: k1 }, 2);
-const $BlobResourceContents = /* @__PURE__ */ record({ blob: string, uri: string, mimeType: k6, _meta: k1 }, 2);
-const $EmbeddedResourceResource = /* @__PURE__ */ union([$TextResourceContents, $BlobResourceContents], false);
-const $EmbeddedResource = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "resource"), resource: $EmbeddedResourceResource, annotations: k21, _meta: k1 }, 2);
-const $ContentBlock = /* @__PURE__ */ union([$TextContent, $ImageContent, $AudioContent, $ResourceLink, $EmbeddedResource], true, { field: "type", known: { text: 0, image: 1, audio: 2, resource_link: 3, resource: 4 }, fallback: /* @__PURE__ */ record({ type: string, annotations: k21, _meta: k1 }, 1), unknown: [] });
-const $CompactionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "compaction_update"), compactionId: string, status: string, summary: [/* @__PURE__ */ all(k17, /* @__PURE__ */ items($ContentBlock, [], true)), 1], error: k6, _meta: k1 }, 3);
-const $CompactionSummaryChunk = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "compaction_summary_chunk"), compactionId: string, content: $ContentBlock, _meta: k1 }, 3);
-const k35 = /* @__PURE__ */ literal(string, "boolean");
-const $BooleanSetSessionConfigOptionRequest = /* @__PURE__ */ record({ type: k35, sessionId: string, configId: string, value: boolean, _meta: k1 }, 4);
-const k37 = /* @__PURE__ */ record({ type: k35 }, 1);
-const $ValueIdSetSessionConfigOptionRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionId: string, configId: string, value: string, _meta: k1 }, 3), /* @__PURE__ */ not(/* @__PURE__ */ union([k37], false)));
-const $SetSessionConfigOptionRequest = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$BooleanSetSessionConfigOptionRequest, $ValueIdSetSessionConfigOptionRequest], false, { field: "type", known: { boolean: 0 }, others: [1], untagged: [1], apart: true, unknown: ["value_id"] }));
-const $SessionConfigSelectOption = /* @__PURE__ */ record({ value: string, name: string, description: k6, _meta: k1 }, 2);
-const $SessionConfigSelectGroup = /* @__PURE__ */ record({ group: string, name: string, options: [/* @__PURE__ */ list($SessionConfigSelectOption, true), 5], _meta: k1 }, 3);
-const $SessionConfigSelectOptions = /* @__PURE__ */ union([/* @__PURE__ */ list($SessionConfigSelectOption), /* @__PURE__ */ list($SessionConfigSelectGroup)], false);
-const k43 = [/* @__PURE__ */ nullable(string), 1];
-const $SessionConfigSelect = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "select"), currentValue: string, options: $SessionConfigSelectOptions, id: string, name: string, description: k6, category: k43, _meta: k1 }, 5);
-const $SessionConfigBoolean = /* @__PURE__ */ record({ type: k35, currentValue: boolean, id: string, name: string, description: k6, category: k43, _meta: k1 }, 4);
-const $SessionConfigOption = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$SessionConfigSelect, $SessionConfigBoolean], true, { field: "type", known: { select: 0, boolean: 1 }, fallback: /* @__PURE__ */ record({ type: string, id: string, name: string, description: k6, category: k43, _meta: k1 }, 3), unknown: [] }));
-const k47 = [/* @__PURE__ */ list($SessionConfigOption, true), 5];
-const $SetSessionConfigOptionResponse = /* @__PURE__ */ record({ configOptions: k47, _meta: k1 }, 1);
-const $ConfigOptionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "config_option_update"), configOptions: k47, _meta: k1 }, 2);
-const k50 = /* @__PURE__ */ literal(string, "form");
-const $ElicitationSchemaType = /* @__PURE__ */ union([/* @__PURE__ */ literal(string, "object")], true);
-const k52 = /* @__PURE__ */ literal(string, "string");
-const k53 = /* @__PURE__ */ minimum(0);
-const k54 = /* @__PURE__ */ all(k25, k53);
+const k14 = /* @__PURE__ */ type("array", "null");
+const k15 = /* @__PURE__ */ type("number", "null");
+const $Annotations = /* @__PURE__ */ record({ audience: /* @__PURE__ */ all(k14, /* @__PURE__ */ items($Role, [], true)), lastModified: k4, priority: k15, _meta: $Meta }, 0, 1);
+const k17 = /* @__PURE__ */ nullable($Annotations);
+const $TextContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "text"), text: string, annotations: k17, _meta: $Meta }, 2, 1);
+const $ImageContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "image"), data: string, mimeType: string, annotations: k17, uri: k4, _meta: $Meta }, 3, 1);
+const $AudioContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "audio"), data: string, mimeType: string, annotations: k17, _meta: $Meta }, 3, 1);
+const k21 = /* @__PURE__ */ type("integer", "null");
+const $ResourceLink = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "resource_link"), name: string, uri: string, annotations: k17, description: k4, mimeType: k4, size: k21, title: k4, _meta: $Meta }, 3, 1);
+const $TextResourceContents = /* @__PURE__ */ record({ text: string, uri: string, mimeType: k4, _meta: $Meta }, 2, 1);
+const $BlobResourceContents = /* @__PURE__ */ record({ blob: string, uri: string, mimeType: k4, _meta: $Meta }, 2, 1);
+const $EmbeddedResourceResource = /* @__PURE__ */ union([$TextResourceContents, $BlobResourceContents]);
+const $EmbeddedResource = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "resource"), resource: $EmbeddedResourceResource, annotations: k17, _meta: $Meta }, 2, 1);
+const $ContentBlock = /* @__PURE__ */ union([$TextContent, $ImageContent, $AudioContent, $ResourceLink, $EmbeddedResource], { isExclusive: true, field: "type", known: { text: 0, image: 1, audio: 2, resource_link: 3, resource: 4 }, fallback: /* @__PURE__ */ record({ type: string, annotations: k17, _meta: $Meta }, 1, 1), unknown: [] });
+const $CompactionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "compaction_update"), compactionId: string, status: string, summary: /* @__PURE__ */ all(k14, /* @__PURE__ */ items($ContentBlock, [], true)), error: k4, _meta: $Meta }, 3, 1);
+const $CompactionSummaryChunk = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "compaction_summary_chunk"), compactionId: string, content: $ContentBlock, _meta: $Meta }, 3, 1);
+const k30 = /* @__PURE__ */ literal(string, "boolean");
+const $BooleanSetSessionConfigOptionRequest = /* @__PURE__ */ record({ type: k30, sessionId: string, configId: string, value: boolean, _meta: $Meta }, 4, 1);
+const k32 = /* @__PURE__ */ record({ type: k30 }, 1);
+const $ValueIdSetSessionConfigOptionRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionId: string, configId: string, value: string, _meta: $Meta }, 3, 1), /* @__PURE__ */ not(/* @__PURE__ */ union([k32])));
+const $SetSessionConfigOptionRequest = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$BooleanSetSessionConfigOptionRequest, $ValueIdSetSessionConfigOptionRequest], { field: "type", known: { boolean: 0 }, others: [1], untagged: [1], unknown: ["value_id"] }));
+const $SessionConfigSelectOption = /* @__PURE__ */ record({ value: string, name: string, description: k4, _meta: $Meta }, 2, 1);
+const $SessionConfigSelectGroup = /* @__PURE__ */ record({ group: string, name: string, options: [/* @__PURE__ */ list($SessionConfigSelectOption, true), 5], _meta: $Meta }, 3, 1);
+const $SessionConfigSelectOptions = /* @__PURE__ */ union([/* @__PURE__ */ list($SessionConfigSelectOption), /* @__PURE__ */ list($SessionConfigSelectGroup)]);
+const k38 = /* @__PURE__ */ nullable(string);
+const $SessionConfigSelect = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "select"), currentValue: string, options: $SessionConfigSelectOptions, id: string, name: string, description: k4, category: k38, _meta: $Meta }, 5, 1);
+const $SessionConfigBoolean = /* @__PURE__ */ record({ type: k30, currentValue: boolean, id: string, name: string, description: k4, category: k38, _meta: $Meta }, 4, 1);
+const $SessionConfigOption = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$SessionConfigSelect, $SessionConfigBoolean], { isExclusive: true, field: "type", known: { select: 0, boolean: 1 }, fallback: /* @__PURE__ */ record({ type: string, id: string, name: string, description: k4, category: k38, _meta: $Meta }, 3, 1), unknown: [] }));
+const k42 = /* @__PURE__ */ list($SessionConfigOption, true);
+const $SetSessionConfigOptionResponse = /* @__PURE__ */ record({ configOptions: [k42, 5], _meta: $Meta }, 1, 1);
+const $ConfigOptionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "config_option_update"), configOptions: [k42, 5], _meta: $Meta }, 2, 1);
+const k45 = /* @__PURE__ */ literal(string, "form");
+const $ElicitationSchemaType = /* @__PURE__ */ union([/* @__PURE__ */ literal(string, "object")], { isExclusive: true });
+const k47 = /* @__PURE__ */ literal(string, "string");
+const k48 = /* @__PURE__ */ minimum(0);
+const k49 = /* @__PURE__ */ all(k21, k48);
 const $StringFormat = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "email", "uri", "date", "date-time"), string);
-const k56 = /* @__PURE__ */ all(k17, /* @__PURE__ */ items(string));
-const $EnumOption = /* @__PURE__ */ record({ const: string, title: string, description: k6, _meta: k1 }, 2);
-const $StringPropertySchema = /* @__PURE__ */ record({ type: k52, title: k6, description: k6, minLength: k54, maxLength: k54, pattern: k5, format: /* @__PURE__ */ nullable($StringFormat), default: k6, enum: k56, oneOf: /* @__PURE__ */ all(k17, /* @__PURE__ */ items($EnumOption)), _meta: k1 }, 1);
-const k59 = /* @__PURE__ */ literal(string, "number");
-const $NumberPropertySchema = /* @__PURE__ */ record({ type: k59, title: k6, description: k6, minimum: k18, maximum: k18, default: k19, _meta: k1 }, 1);
-const k61 = /* @__PURE__ */ literal(string, "integer");
-const $IntegerPropertySchema = /* @__PURE__ */ record({ type: k61, title: k6, description: k6, minimum: k25, maximum: k25, default: k26, _meta: k1 }, 1);
-const $BooleanPropertySchema = /* @__PURE__ */ record({ type: k35, title: k6, description: k6, default: [/* @__PURE__ */ type("boolean", "null"), 1], _meta: k1 }, 1);
-const k64 = /* @__PURE__ */ literal(string, "array");
-const $StringMultiSelectItems = /* @__PURE__ */ record({ type: k52, enum: k7, _meta: k1 }, 2);
-const k66 = /* @__PURE__ */ record({ type: string }, 1);
-const k67 = /* @__PURE__ */ record({ type: k52 }, 1);
-const k68 = /* @__PURE__ */ not(/* @__PURE__ */ union([k67], false));
-const $UnknownMultiSelectItems = /* @__PURE__ */ all(k66, k68);
-const $TitledMultiSelectItems = /* @__PURE__ */ record({ anyOf: /* @__PURE__ */ list($EnumOption), _meta: k1 }, 1);
-const $MultiSelectItems = /* @__PURE__ */ union([$StringMultiSelectItems, $UnknownMultiSelectItems, /* @__PURE__ */ all($TitledMultiSelectItems, k68)], false, { field: "type", known: { string: 0 }, others: [1, 2], untagged: [2], apart: true, unknown: [] });
-const $MultiSelectPropertySchema = /* @__PURE__ */ record({ type: k64, items: $MultiSelectItems, title: k6, description: k6, minItems: k54, maxItems: k54, default: [/* @__PURE__ */ all(k17, /* @__PURE__ */ items(string, [], true)), 1], _meta: k1 }, 2);
-const $UnknownElicitationPropertySchema = /* @__PURE__ */ all(k66, /* @__PURE__ */ not(/* @__PURE__ */ union([k67, /* @__PURE__ */ record({ type: k59 }, 1), /* @__PURE__ */ record({ type: k61 }, 1), k37, /* @__PURE__ */ record({ type: k64 }, 1)], false, { field: "type", known: { string: 0, number: 1, integer: 2, boolean: 3, array: 4 } })));
-const $ElicitationPropertySchema = /* @__PURE__ */ union([$StringPropertySchema, $NumberPropertySchema, $IntegerPropertySchema, $BooleanPropertySchema, $MultiSelectPropertySchema, $UnknownElicitationPropertySchema], false, { field: "type", known: { string: 0, number: 1, integer: 2, boolean: 3, array: 4 }, others: [5], apart: true, unknown: [] });
-const $ElicitationSchema = /* @__PURE__ */ record({ type: [$ElicitationSchemaType, 1], title: k6, properties: /* @__PURE__ */ all(object, /* @__PURE__ */ members([], [], $ElicitationPropertySchema)), required: k56, description: k6, _meta: k1 }, 0);
-const k76 = /* @__PURE__ */ record({ mode: k50, requestedSchema: $ElicitationSchema, message: string, _meta: k1 }, 3);
-const $ElicitationSessionScope = /* @__PURE__ */ record({ sessionId: string, toolCallId: k43 }, 1);
-const $SessionElicitationFormMode = /* @__PURE__ */ all(k76, $ElicitationSessionScope);
+const k51 = /* @__PURE__ */ all(k14, /* @__PURE__ */ items(string));
+const $EnumOption = /* @__PURE__ */ record({ const: string, title: string, description: k4, _meta: $Meta }, 2, 1);
+const $StringPropertySchema = /* @__PURE__ */ record({ type: k47, title: [k4, 1], description: [k4, 1], minLength: k49, maxLength: k49, pattern: k4, format: /* @__PURE__ */ nullable($StringFormat), default: [k4, 1], enum: k51, oneOf: /* @__PURE__ */ all(k14, /* @__PURE__ */ items($EnumOption)), _meta: [$Meta, 1] }, 1);
+const k54 = /* @__PURE__ */ literal(string, "number");
+const $NumberPropertySchema = /* @__PURE__ */ record({ type: k54, title: k4, description: k4, minimum: [k15, 0], maximum: [k15, 0], default: k15, _meta: $Meta }, 1, 1);
+const k56 = /* @__PURE__ */ literal(string, "integer");
+const $IntegerPropertySchema = /* @__PURE__ */ record({ type: k56, title: k4, description: k4, minimum: [k21, 0], maximum: [k21, 0], default: k21, _meta: $Meta }, 1, 1);
+const $BooleanPropertySchema = /* @__PURE__ */ record({ type: k30, title: k4, description: k4, default: /* @__PURE__ */ type("boolean", "null"), _meta: $Meta }, 1, 1);
+const k59 = /* @__PURE__ */ literal(string, "array");
+const $StringMultiSelectItems = /* @__PURE__ */ record({ type: k47, enum: k5, _meta: $Meta }, 2, 1);
+const k61 = /* @__PURE__ */ record({ type: string }, 1);
+const k62 = /* @__PURE__ */ record({ type: k47 }, 1);
+const k63 = /* @__PURE__ */ not(/* @__PURE__ */ union([k62]));
+const $UnknownMultiSelectItems = /* @__PURE__ */ all(k61, k63);
+const $TitledMultiSelectItems = /* @__PURE__ */ record({ anyOf: /* @__PURE__ */ list($EnumOption), _meta: $Meta }, 1, 1);
+const $MultiSelectItems = /* @__PURE__ */ union([$StringMultiSelectItems, $UnknownMultiSelectItems, /* @__PURE__ */ all($TitledMultiSelectItems, k63)], { field: "type", known: { string: 0 }, others: [1, 2], untagged: [2], unknown: [] });
+const $MultiSelectPropertySchema = /* @__PURE__ */ record({ type: k59, items: $MultiSelectItems, title: k4, description: k4, minItems: [k49, 0], maxItems: [k49, 0], default: /* @__PURE__ */ all(k14, /* @__PURE__ */ items(string, [], true)), _meta: $Meta }, 2, 1);
+const $UnknownElicitationPropertySchema = /* @__PURE__ */ all(k61, /* @__PURE__ */ not(/* @__PURE__ */ union([k62, /* @__PURE__ */ record({ type: k54 }, 1), /* @__PURE__ */ record({ type: k56 }, 1), k32, /* @__PURE__ */ record({ type: k59 }, 1)], { field: "type", known: { string: 0, number: 1, integer: 2, boolean: 3, array: 4 } })));
+const $ElicitationPropertySchema = /* @__PURE__ */ union([$StringPropertySchema, $NumberPropertySchema, $IntegerPropertySchema, $BooleanPropertySchema, $MultiSelectPropertySchema, $UnknownElicitationPropertySchema], { field: "type", known: { string: 0, number: 1, integer: 2, boolean: 3, array: 4 }, others: [5], unknown: [] });
+const $ElicitationSchema = /* @__PURE__ */ record({ type: $ElicitationSchemaType, title: k4, properties: [/* @__PURE__ */ all(object, /* @__PURE__ */ members([], [], $ElicitationPropertySchema)), 0], required: [k51, 0], description: k4, _meta: $Meta }, 0, 1);
+const k71 = /* @__PURE__ */ record({ mode: k45, requestedSchema: $ElicitationSchema, message: string, _meta: $Meta }, 3, 1);
+const $ElicitationSessionScope = /* @__PURE__ */ record({ sessionId: string, toolCallId: k38 }, 1, 1);
+const $SessionElicitationFormMode = /* @__PURE__ */ all(k71, $ElicitationSessionScope);
 const $RequestId = /* @__PURE__ */ nullable(/* @__PURE__ */ type("integer", "string"));
 const $ElicitationRequestScope = /* @__PURE__ */ record({ requestId: $RequestId }, 1);
-const $RequestElicitationFormMode = /* @__PURE__ */ all(k76, $ElicitationRequestScope);
-const $ElicitationFormMode = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$SessionElicitationFormMode, $RequestElicitationFormMode], false));
-const k83 = /* @__PURE__ */ literal(string, "url");
-const k84 = /* @__PURE__ */ record({ mode: k83, elicitationId: string, url: string, message: string, _meta: k1 }, 4);
-const $SessionElicitationUrlMode = /* @__PURE__ */ all(k84, $ElicitationSessionScope);
-const $RequestElicitationUrlMode = /* @__PURE__ */ all(k84, $ElicitationRequestScope);
-const $ElicitationUrlMode = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$SessionElicitationUrlMode, $RequestElicitationUrlMode], false));
-const $UnknownCreateElicitationRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ message: string, mode: string, _meta: k1 }, 2), /* @__PURE__ */ not(/* @__PURE__ */ union([/* @__PURE__ */ record({ mode: k50 }, 1), /* @__PURE__ */ record({ mode: k83 }, 1)], false, { field: "mode", known: { form: 0, url: 1 } })));
+const $RequestElicitationFormMode = /* @__PURE__ */ all(k71, $ElicitationRequestScope);
+const $ElicitationFormMode = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$SessionElicitationFormMode, $RequestElicitationFormMode]));
+const k78 = /* @__PURE__ */ literal(string, "url");
+const k79 = /* @__PURE__ */ record({ mode: k78, elicitationId: string, url: string, message: string, _meta: $Meta }, 4, 1);
+const $SessionElicitationUrlMode = /* @__PURE__ */ all(k79, $ElicitationSessionScope);
+const $RequestElicitationUrlMode = /* @__PURE__ */ all(k79, $ElicitationRequestScope);
+const $ElicitationUrlMode = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$SessionElicitationUrlMode, $RequestElicitationUrlMode]));
+const $UnknownCreateElicitationRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ message: string, mode: string, _meta: $Meta }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ union([/* @__PURE__ */ record({ mode: k45 }, 1), /* @__PURE__ */ record({ mode: k78 }, 1)], { field: "mode", known: { form: 0, url: 1 } })));
 const $SessionUnknownCreateElicitationRequest = /* @__PURE__ */ all(object, $UnknownCreateElicitationRequest, $ElicitationSessionScope);
 const $RequestUnknownCreateElicitationRequest = /* @__PURE__ */ all(object, $UnknownCreateElicitationRequest, $ElicitationRequestScope);
-const $CreateElicitationRequest = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$ElicitationFormMode, $ElicitationUrlMode, /* @__PURE__ */ union([$SessionUnknownCreateElicitationRequest, $RequestUnknownCreateElicitationRequest], false)], false, { field: "mode", known: { form: 0, url: 1 }, others: [2], apart: true, unknown: [] }));
-const k92 = /* @__PURE__ */ literal(string, "accept");
-const $ElicitationContentValue = /* @__PURE__ */ union([string, integer, number, boolean, k7], false);
-const $ElicitationAcceptAction = /* @__PURE__ */ record({ action: k92, content: /* @__PURE__ */ all($Meta, /* @__PURE__ */ members([], [], $ElicitationContentValue)), _meta: k1 }, 1);
-const k95 = /* @__PURE__ */ literal(string, "decline");
-const $ElicitationDeclineAction = /* @__PURE__ */ record({ action: k95, _meta: k1 }, 1);
-const k97 = /* @__PURE__ */ literal(string, "cancel");
-const $ElicitationCancelAction = /* @__PURE__ */ record({ action: k97, _meta: k1 }, 1);
-const $UnknownCreateElicitationResponse = /* @__PURE__ */ all(/* @__PURE__ */ record({ action: string, _meta: k1 }, 1), /* @__PURE__ */ not(/* @__PURE__ */ union([/* @__PURE__ */ record({ action: k92 }, 1), /* @__PURE__ */ record({ action: k95 }, 1), /* @__PURE__ */ record({ action: k97 }, 1)], false, { field: "action", known: { accept: 0, decline: 1, cancel: 2 } })));
-const $CreateElicitationResponse = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$ElicitationAcceptAction, $ElicitationDeclineAction, $ElicitationCancelAction, $UnknownCreateElicitationResponse], false, { field: "action", known: { accept: 0, decline: 1, cancel: 2 }, others: [3], apart: true, unknown: [] }));
-const $CompleteElicitationNotification = /* @__PURE__ */ record({ elicitationId: string, _meta: k1 }, 1);
-const $EnvVariable = /* @__PURE__ */ record({ name: string, value: string, _meta: k1 }, 2);
+const $CreateElicitationRequest = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$ElicitationFormMode, $ElicitationUrlMode, /* @__PURE__ */ union([$SessionUnknownCreateElicitationRequest, $RequestUnknownCreateElicitationRequest])], { field: "mode", known: { form: 0, url: 1 }, others: [2], unknown: [] }));
+const k87 = /* @__PURE__ */ literal(string, "accept");
+const $ElicitationContentValue = /* @__PURE__ */ union([string, integer, number, boolean, k5]);
+const $ElicitationAcceptAction = /* @__PURE__ */ record({ action: k87, content: /* @__PURE__ */ all($Meta, /* @__PURE__ */ members([], [], $ElicitationContentValue)), _meta: [$Meta, 1] }, 1);
+const k90 = /* @__PURE__ */ literal(string, "decline");
+const $ElicitationDeclineAction = /* @__PURE__ */ record({ action: k90, _meta: $Meta }, 1, 1);
+const k92 = /* @__PURE__ */ literal(string, "cancel");
+const $ElicitationCancelAction = /* @__PURE__ */ record({ action: k92, _meta: $Meta }, 1, 1);
+const $UnknownCreateElicitationResponse = /* @__PURE__ */ all(/* @__PURE__ */ record({ action: string, _meta: $Meta }, 1, 1), /* @__PURE__ */ not(/* @__PURE__ */ union([/* @__PURE__ */ record({ action: k87 }, 1), /* @__PURE__ */ record({ action: k90 }, 1), /* @__PURE__ */ record({ action: k92 }, 1)], { field: "action", known: { accept: 0, decline: 1, cancel: 2 } })));
+const $CreateElicitationResponse = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$ElicitationAcceptAction, $ElicitationDeclineAction, $ElicitationCancelAction, $UnknownCreateElicitationResponse], { field: "action", known: { accept: 0, decline: 1, cancel: 2 }, others: [3], unknown: [] }));
+const $CompleteElicitationNotification = /* @__PURE__ */ record({ elicitationId: string, _meta: $Meta }, 1, 1);
+const $EnvVariable = /* @__PURE__ */ record({ name: string, value: string, _meta: $Meta }, 2, 1);
 const $AbsolutePath = /* @__PURE__ */ all(string, /* @__PURE__ */ pattern(new RegExp("^(?:/|[A-Za-z]:[\\\\/]|\\\\\\\\[^\\\\/])", "u"), ""));
-const $ReadTextFileRequest = /* @__PURE__ */ record({ sessionId: string, path: $AbsolutePath, line: k54, limit: k54, _meta: k1 }, 2);
-const $ReadTextFileResponse = /* @__PURE__ */ record({ content: string, _meta: k1 }, 1);
-const $WriteTextFileRequest = /* @__PURE__ */ record({ sessionId: string, path: $AbsolutePath, content: string, _meta: k1 }, 3);
-const $ProtocolVersion = /* @__PURE__ */ all(integer, k53, /* @__PURE__ */ maximum(65535));
-const k108 = [boolean, 1];
-const $FileSystemCapabilities = /* @__PURE__ */ record({ readTextFile: k108, writeTextFile: k108, _meta: k1 }, 0);
-const k110 = [/* @__PURE__ */ nullable(object), 1];
-const k111 = [/* @__PURE__ */ nullable($AuthenticateResponse), 1];
-const $SessionConfigOptionsCapabilities = /* @__PURE__ */ record({ boolean: k111, _meta: k1 }, 0);
-const $ClientSessionCapabilities = /* @__PURE__ */ record({ compaction: k110, configOptions: [/* @__PURE__ */ nullable($SessionConfigOptionsCapabilities), 1], notices: k110, _meta: k1 }, 0);
-const $AuthCapabilities = /* @__PURE__ */ record({ terminal: k108, _meta: k1 }, 0);
-const $ElicitationCapabilities = /* @__PURE__ */ record({ form: k111, url: k111, _meta: k1 }, 0);
-const $ClientCapabilities = /* @__PURE__ */ record({ fs: [$FileSystemCapabilities, 1], terminal: k108, session: [/* @__PURE__ */ nullable($ClientSessionCapabilities), 1], auth: [$AuthCapabilities, 1], elicitation: [/* @__PURE__ */ nullable($ElicitationCapabilities), 1], _meta: k1 }, 0);
-const $Implementation = /* @__PURE__ */ record({ name: string, version: string, title: k6, _meta: k1 }, 2);
-const k118 = [/* @__PURE__ */ nullable($Implementation), 1];
-const $InitializeRequest = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, clientCapabilities: [$ClientCapabilities, 1], clientInfo: k118, _meta: k1 }, 1);
-const $PromptCapabilities = /* @__PURE__ */ record({ image: k108, audio: k108, embeddedContext: k108, _meta: k1 }, 0);
-const $McpCapabilities = /* @__PURE__ */ record({ http: k108, sse: k108, _meta: k1 }, 0);
-const $SessionCapabilities = /* @__PURE__ */ record({ list: k111, delete: k111, additionalDirectories: k111, fork: k111, resume: k111, close: k111, _meta: k1 }, 0);
-const $AgentAuthCapabilities = /* @__PURE__ */ record({ logout: k111, _meta: k1 }, 0);
-const $AgentCapabilities = /* @__PURE__ */ record({ loadSession: k108, promptCapabilities: [$PromptCapabilities, 1], mcpCapabilities: [$McpCapabilities, 1], sessionCapabilities: [$SessionCapabilities, 1], auth: [$AgentAuthCapabilities, 1], _meta: k1 }, 0);
-const $InitializeResponse = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, agentCapabilities: [$AgentCapabilities, 1], authMethods: [/* @__PURE__ */ list($AuthMethod, true), 1], agentInfo: k118, _meta: k1 }, 1);
-const k126 = [any, 1];
-const $Error = /* @__PURE__ */ record({ code: integer, message: string, data: k126 }, 2);
-const $CancelRequestNotification = /* @__PURE__ */ record({ requestId: $RequestId, _meta: k1 }, 1);
-const k129 = /* @__PURE__ */ literal(string, "http");
-const k130 = /* @__PURE__ */ list($EnvVariable);
-const k131 = [k130, 6];
-const $McpServerHttp = /* @__PURE__ */ record({ type: k129, name: string, url: string, headers: k131, _meta: k1 }, 4);
-const k133 = /* @__PURE__ */ literal(string, "sse");
-const $McpServerSse = /* @__PURE__ */ record({ type: k133, name: string, url: string, headers: k131, _meta: k1 }, 4);
-const $McpServerStdio = /* @__PURE__ */ record({ name: string, command: $AbsolutePath, args: [k7, 6], env: k131, _meta: k1 }, 4);
-const $McpServer = /* @__PURE__ */ union([$McpServerHttp, $McpServerSse, /* @__PURE__ */ all($McpServerStdio, /* @__PURE__ */ not(/* @__PURE__ */ union([/* @__PURE__ */ record({ type: k129 }, 1), /* @__PURE__ */ record({ type: k133 }, 1)], false, { field: "type", known: { http: 0, sse: 1 } })))], false, { field: "type", known: { http: 0, sse: 1 }, others: [2], untagged: [2], apart: true, unknown: ["stdio"] });
-const $Notice = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "notice"), severity: string, title: /* @__PURE__ */ all(string, /* @__PURE__ */ minLength(1)), description: k6, _meta: k1 }, 3);
+const $ReadTextFileRequest = /* @__PURE__ */ record({ sessionId: string, path: $AbsolutePath, line: k49, limit: k49, _meta: [$Meta, 1] }, 2);
+const $ReadTextFileResponse = /* @__PURE__ */ record({ content: string, _meta: $Meta }, 1, 1);
+const $WriteTextFileRequest = /* @__PURE__ */ record({ sessionId: string, path: $AbsolutePath, content: string, _meta: $Meta }, 3, 1);
+const $ProtocolVersion = /* @__PURE__ */ all(integer, k48, /* @__PURE__ */ maximum(65535));
+const $FileSystemCapabilities = /* @__PURE__ */ record({ readTextFile: boolean, writeTextFile: boolean, _meta: $Meta }, 0, 1);
+const k104 = /* @__PURE__ */ nullable(object);
+const k105 = /* @__PURE__ */ nullable($AuthenticateResponse);
+const $SessionConfigOptionsCapabilities = /* @__PURE__ */ record({ boolean: k105, _meta: $Meta }, 0, 1);
+const $ClientSessionCapabilities = /* @__PURE__ */ record({ compaction: k104, configOptions: /* @__PURE__ */ nullable($SessionConfigOptionsCapabilities), notices: k104, _meta: $Meta }, 0, 1);
+const $AuthCapabilities = /* @__PURE__ */ record({ terminal: boolean, _meta: $Meta }, 0, 1);
+const $ElicitationCapabilities = /* @__PURE__ */ record({ form: k105, url: k105, _meta: $Meta }, 0, 1);
+const $ClientCapabilities = /* @__PURE__ */ record({ fs: $FileSystemCapabilities, terminal: boolean, session: /* @__PURE__ */ nullable($ClientSessionCapabilities), auth: $AuthCapabilities, elicitation: /* @__PURE__ */ nullable($ElicitationCapabilities), _meta: $Meta }, 0, 1);
+const $Implementation = /* @__PURE__ */ record({ name: string, version: string, title: k4, _meta: $Meta }, 2, 1);
+const k112 = /* @__PURE__ */ nullable($Implementation);
+const $InitializeRequest = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, clientCapabilities: $ClientCapabilities, clientInfo: k112, _meta: $Meta }, 1, 1);
+const $PromptCapabilities = /* @__PURE__ */ record({ image: boolean, audio: boolean, embeddedContext: boolean, _meta: $Meta }, 0, 1);
+const $McpCapabilities = /* @__PURE__ */ record({ http: boolean, sse: boolean, _meta: $Meta }, 0, 1);
+const $SessionCapabilities = /* @__PURE__ */ record({ list: k105, delete: k105, additionalDirectories: k105, fork: k105, resume: k105, close: k105, _meta: $Meta }, 0, 1);
+const $AgentAuthCapabilities = /* @__PURE__ */ record({ logout: k105, _meta: $Meta }, 0, 1);
+const $AgentCapabilities = /* @__PURE__ */ record({ loadSession: boolean, promptCapabilities: $PromptCapabilities, mcpCapabilities: $McpCapabilities, sessionCapabilities: $SessionCapabilities, auth: $AgentAuthCapabilities, _meta: $Meta }, 0, 1);
+const $InitializeResponse = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, agentCapabilities: $AgentCapabilities, authMethods: /* @__PURE__ */ list($AuthMethod, true), agentInfo: k112, _meta: $Meta }, 1, 1);
+const $Error = /* @__PURE__ */ record({ code: integer, message: string, data: any }, 2, 1);
+const $CancelRequestNotification = /* @__PURE__ */ record({ requestId: $RequestId, _meta: $Meta }, 1, 1);
+const k122 = /* @__PURE__ */ literal(string, "http");
+const k123 = /* @__PURE__ */ list($EnvVariable);
+const $McpServerHttp = /* @__PURE__ */ record({ type: k122, name: string, url: string, headers: [k123, 6], _meta: $Meta }, 4, 1);
+const k125 = /* @__PURE__ */ literal(string, "sse");
+const $McpServerSse = /* @__PURE__ */ record({ type: k125, name: string, url: string, headers: [k123, 6], _meta: $Meta }, 4, 1);
+const $McpServerStdio = /* @__PURE__ */ record({ name: string, command: $AbsolutePath, args: [k5, 6], env: [k123, 6], _meta: $Meta }, 4, 1);
+const $McpServer = /* @__PURE__ */ union([$McpServerHttp, $McpServerSse, /* @__PURE__ */ all($McpServerStdio, /* @__PURE__ */ not(/* @__PURE__ */ union([/* @__PURE__ */ record({ type: k122 }, 1), /* @__PURE__ */ record({ type: k125 }, 1)], { field: "type", known: { http: 0, sse: 1 } })))], { field: "type", known: { http: 0, sse: 1 }, others: [2], untagged: [2], unknown: ["stdio"] });
+const $Notice = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "notice"), severity: string, title: /* @__PURE__ */ all(string, /* @__PURE__ */ minLength(1)), description: k4, _meta: $Meta }, 3, 1);
 const $ToolKind = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"), string);
 const $ToolCallStatus = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "pending", "in_progress", "completed", "failed"), string);
-const $Content = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "content"), content: $ContentBlock, _meta: k1 }, 2);
-const $Diff = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "diff"), path: $AbsolutePath, newText: string, oldText: k6, _meta: k1 }, 3);
-const $Terminal = /* @__PURE__ */ record({ type: k4, terminalId: string, _meta: k1 }, 2);
-const $ToolCallContent = /* @__PURE__ */ union([$Content, $Diff, $Terminal], true, { field: "type", known: { content: 0, diff: 1, terminal: 2 }, fallback: /* @__PURE__ */ record({ type: string, _meta: k1 }, 1), unknown: [] });
-const k144 = [k54, 1];
-const $ToolCallLocation = /* @__PURE__ */ record({ path: $AbsolutePath, line: k144, _meta: k1 }, 1);
-const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, kind: [/* @__PURE__ */ nullable($ToolKind), 1], status: [/* @__PURE__ */ nullable($ToolCallStatus), 1], title: k6, name: k6, content: [/* @__PURE__ */ all(k17, /* @__PURE__ */ items($ToolCallContent, [], true)), 1], locations: [/* @__PURE__ */ all(k17, /* @__PURE__ */ items($ToolCallLocation, [], true)), 1], rawInput: k126, rawOutput: k126, _meta: k1 }, 1);
+const $Content = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "content"), content: $ContentBlock, _meta: $Meta }, 2, 1);
+const $Diff = /* @__PURE__ */ record({ type: /* @__PURE__ */ literal(string, "diff"), path: $AbsolutePath, newText: string, oldText: k4, _meta: $Meta }, 3, 1);
+const $Terminal = /* @__PURE__ */ record({ type: k3, terminalId: string, _meta: $Meta }, 2, 1);
+const $ToolCallContent = /* @__PURE__ */ union([$Content, $Diff, $Terminal], { isExclusive: true, field: "type", known: { content: 0, diff: 1, terminal: 2 }, fallback: /* @__PURE__ */ record({ type: string, _meta: $Meta }, 1, 1), unknown: [] });
+const $ToolCallLocation = /* @__PURE__ */ record({ path: $AbsolutePath, line: k49, _meta: $Meta }, 1, 1);
+const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, kind: /* @__PURE__ */ nullable($ToolKind), status: /* @__PURE__ */ nullable($ToolCallStatus), title: k4, name: k4, content: /* @__PURE__ */ all(k14, /* @__PURE__ */ items($ToolCallContent, [], true)), locations: /* @__PURE__ */ all(k14, /* @__PURE__ */ items($ToolCallLocation, [], true)), rawInput: any, rawOutput: any, _meta: $Meta }, 1, 1);
 const $PermissionOptionKind = /* @__PURE__ */ literal(any, "allow_once", "allow_always", "reject_once", "reject_always");
-const $PermissionOption = /* @__PURE__ */ record({ optionId: string, name: string, kind: $PermissionOptionKind, _meta: k1 }, 3);
-const $RequestPermissionRequest = /* @__PURE__ */ record({ sessionId: string, toolCall: $ToolCallUpdate, options: /* @__PURE__ */ list($PermissionOption), _meta: k1 }, 3);
+const $PermissionOption = /* @__PURE__ */ record({ optionId: string, name: string, kind: $PermissionOptionKind, _meta: $Meta }, 3, 1);
+const $RequestPermissionRequest = /* @__PURE__ */ record({ sessionId: string, toolCall: $ToolCallUpdate, options: /* @__PURE__ */ list($PermissionOption), _meta: $Meta }, 3, 1);
 const $CancelledPermissionOutcome = /* @__PURE__ */ record({ outcome: /* @__PURE__ */ literal(string, "cancelled") }, 1);
-const $SelectedPermissionOutcome = /* @__PURE__ */ record({ outcome: /* @__PURE__ */ literal(string, "selected"), optionId: string, _meta: k1 }, 2);
-const $RequestPermissionOutcome = /* @__PURE__ */ union([$CancelledPermissionOutcome, $SelectedPermissionOutcome], true, { field: "outcome", known: { cancelled: 0, selected: 1 } });
-const $RequestPermissionResponse = /* @__PURE__ */ record({ outcome: $RequestPermissionOutcome, _meta: k1 }, 1);
+const $SelectedPermissionOutcome = /* @__PURE__ */ record({ outcome: /* @__PURE__ */ literal(string, "selected"), optionId: string, _meta: $Meta }, 2, 1);
+const $RequestPermissionOutcome = /* @__PURE__ */ union([$CancelledPermissionOutcome, $SelectedPermissionOutcome], { isExclusive: true, field: "outcome", known: { cancelled: 0, selected: 1 } });
+const $RequestPermissionResponse = /* @__PURE__ */ record({ outcome: $RequestPermissionOutcome, _meta: $Meta }, 1, 1);
 const $PlanEntryPriority = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "high", "medium", "low"), string);
 const $PlanEntryStatus = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "pending", "in_progress", "completed"), string);
-const $PlanEntry = /* @__PURE__ */ record({ content: string, priority: $PlanEntryPriority, status: $PlanEntryStatus, _meta: k1 }, 3);
-const $Plan = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "plan"), entries: [/* @__PURE__ */ list($PlanEntry, true), 5], _meta: k1 }, 2);
-const $PromptRequest = /* @__PURE__ */ record({ sessionId: string, prompt: /* @__PURE__ */ list($ContentBlock), _meta: k1 }, 2);
+const $PlanEntry = /* @__PURE__ */ record({ content: string, priority: $PlanEntryPriority, status: $PlanEntryStatus, _meta: $Meta }, 3, 1);
+const $Plan = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "plan"), entries: [/* @__PURE__ */ list($PlanEntry, true), 5], _meta: $Meta }, 2, 1);
+const $PromptRequest = /* @__PURE__ */ record({ sessionId: string, prompt: /* @__PURE__ */ list($ContentBlock), _meta: $Meta }, 2, 1);
 const $StopReason = /* @__PURE__ */ literal(any, "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled");
-const $PromptResponse = /* @__PURE__ */ record({ stopReason: $StopReason, _meta: k1 }, 1);
-const $CancelNotification = /* @__PURE__ */ record({ sessionId: string, _meta: k1 }, 1);
-const k162 = /* @__PURE__ */ list($McpServer);
-const k163 = [k162, 6];
-const k164 = /* @__PURE__ */ list($AbsolutePath);
-const $NewSessionRequest = /* @__PURE__ */ record({ cwd: $AbsolutePath, mcpServers: k163, additionalDirectories: k164, _meta: k1 }, 2);
-const $SessionModeState = /* @__PURE__ */ record({ currentModeId: string, availableModes: [/* @__PURE__ */ list($AuthMethodAgent, true), 5], _meta: k1 }, 2);
-const k167 = [/* @__PURE__ */ nullable($SessionModeState), 1];
-const k168 = [/* @__PURE__ */ all(k17, /* @__PURE__ */ items($SessionConfigOption, [], true)), 1];
-const $NewSessionResponse = /* @__PURE__ */ record({ sessionId: string, modes: k167, configOptions: k168, _meta: k1 }, 1);
-const $LoadSessionRequest = /* @__PURE__ */ record({ mcpServers: k163, cwd: $AbsolutePath, sessionId: string, additionalDirectories: k164, _meta: k1 }, 3);
-const $LoadSessionResponse = /* @__PURE__ */ record({ modes: k167, configOptions: k168, _meta: k1 }, 0);
-const $ResumeSessionRequest = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: k164, mcpServers: [k162, 2], _meta: k1 }, 2);
-const k173 = /* @__PURE__ */ nullable($AbsolutePath);
-const $ListSessionsRequest = /* @__PURE__ */ record({ cwd: k173, additionalDirectories: k164, cursor: k5, _meta: k1 }, 0);
-const $SessionInfo = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: k164, title: k6, updatedAt: k6, _meta: k1 }, 2);
-const $ListSessionsResponse = /* @__PURE__ */ record({ sessions: [/* @__PURE__ */ list($SessionInfo, true), 5], nextCursor: k6, _meta: k1 }, 1);
-const $SetSessionModeRequest = /* @__PURE__ */ record({ sessionId: string, modeId: string, _meta: k1 }, 2);
-const $CurrentModeUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "current_mode_update"), currentModeId: string, _meta: k1 }, 2);
-const $SessionInfoUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "session_info_update"), title: k6, updatedAt: k6, _meta: k1 }, 1);
-const $CreateTerminalRequest = /* @__PURE__ */ record({ sessionId: string, command: string, args: k8, env: [k130, 2], cwd: k173, outputByteLimit: k54, _meta: k1 }, 2);
-const $CreateTerminalResponse = /* @__PURE__ */ record({ terminalId: string, _meta: k1 }, 1);
-const $TerminalOutputRequest = /* @__PURE__ */ record({ sessionId: string, terminalId: string, _meta: k1 }, 2);
-const $WaitForTerminalExitResponse = /* @__PURE__ */ record({ exitCode: k144, signal: k6, _meta: k1 }, 0);
-const $TerminalOutputResponse = /* @__PURE__ */ record({ output: string, truncated: boolean, exitStatus: [/* @__PURE__ */ nullable($WaitForTerminalExitResponse), 1], _meta: k1 }, 2);
-const $ToolCall = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "tool_call"), toolCallId: string, title: string, name: k6, kind: [$ToolKind, 1], status: [$ToolCallStatus, 1], content: [/* @__PURE__ */ list($ToolCallContent, true), 1], locations: [/* @__PURE__ */ list($ToolCallLocation, true), 1], rawInput: k126, rawOutput: k126, _meta: k1 }, 3);
-const $ContentChunk = /* @__PURE__ */ record({ content: $ContentBlock, messageId: k43, _meta: k1 }, 1);
+const $PromptResponse = /* @__PURE__ */ record({ stopReason: $StopReason, _meta: $Meta }, 1, 1);
+const $CancelNotification = /* @__PURE__ */ record({ sessionId: string, _meta: $Meta }, 1, 1);
+const k153 = /* @__PURE__ */ list($AbsolutePath);
+const k154 = /* @__PURE__ */ list($McpServer);
+const $NewSessionRequest = /* @__PURE__ */ record({ cwd: $AbsolutePath, mcpServers: [k154, 6], additionalDirectories: k153, _meta: [$Meta, 1] }, 2);
+const $SessionModeState = /* @__PURE__ */ record({ currentModeId: string, availableModes: [/* @__PURE__ */ list($AuthMethodAgent, true), 5], _meta: $Meta }, 2, 1);
+const k157 = /* @__PURE__ */ nullable($SessionModeState);
+const k158 = /* @__PURE__ */ all(k14, /* @__PURE__ */ items($SessionConfigOption, [], true));
+const $NewSessionResponse = /* @__PURE__ */ record({ sessionId: string, modes: k157, configOptions: k158, _meta: $Meta }, 1, 1);
+const $LoadSessionRequest = /* @__PURE__ */ record({ mcpServers: [k154, 6], cwd: $AbsolutePath, sessionId: string, additionalDirectories: k153, _meta: [$Meta, 1] }, 3);
+const $LoadSessionResponse = /* @__PURE__ */ record({ modes: k157, configOptions: k158, _meta: $Meta }, 0, 1);
+const $ResumeSessionRequest = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: k153, mcpServers: [k154, 2], _meta: [$Meta, 1] }, 2);
+const k163 = /* @__PURE__ */ nullable($AbsolutePath);
+const $ListSessionsRequest = /* @__PURE__ */ record({ cwd: k163, additionalDirectories: k153, cursor: k4, _meta: [$Meta, 1] });
+const $SessionInfo = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: [k153, 0], title: k4, updatedAt: k4, _meta: $Meta }, 2, 1);
+const $ListSessionsResponse = /* @__PURE__ */ record({ sessions: [/* @__PURE__ */ list($SessionInfo, true), 5], nextCursor: k4, _meta: $Meta }, 1, 1);
+const $SetSessionModeRequest = /* @__PURE__ */ record({ sessionId: string, modeId: string, _meta: $Meta }, 2, 1);
+const $CurrentModeUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "current_mode_update"), currentModeId: string, _meta: $Meta }, 2, 1);
+const $SessionInfoUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "session_info_update"), title: k4, updatedAt: k4, _meta: $Meta }, 1, 1);
+const $CreateTerminalRequest = /* @__PURE__ */ record({ sessionId: string, command: string, args: k5, env: k123, cwd: [k163, 0], outputByteLimit: [k49, 0], _meta: [$Meta, 1] }, 2, 2);
+const $CreateTerminalResponse = /* @__PURE__ */ record({ terminalId: string, _meta: $Meta }, 1, 1);
+const $TerminalOutputRequest = /* @__PURE__ */ record({ sessionId: string, terminalId: string, _meta: $Meta }, 2, 1);
+const $WaitForTerminalExitResponse = /* @__PURE__ */ record({ exitCode: k49, signal: k4, _meta: $Meta }, 0, 1);
+const $TerminalOutputResponse = /* @__PURE__ */ record({ output: string, truncated: boolean, exitStatus: /* @__PURE__ */ nullable($WaitForTerminalExitResponse), _meta: $Meta }, 2, 1);
+const $ToolCall = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "tool_call"), toolCallId: string, title: string, name: k4, kind: $ToolKind, status: $ToolCallStatus, content: /* @__PURE__ */ list($ToolCallContent, true), locations: /* @__PURE__ */ list($ToolCallLocation, true), rawInput: any, rawOutput: any, _meta: $Meta }, 3, 1);
+const $ContentChunk = /* @__PURE__ */ record({ content: $ContentBlock, messageId: k38, _meta: $Meta }, 1, 1);
 const $UserMessageChunk = /* @__PURE__ */ all($ContentChunk, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "user_message_chunk") }, 1));
 const $AgentMessageChunk = /* @__PURE__ */ all($ContentChunk, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "agent_message_chunk") }, 1));
 const $AgentThoughtChunk = /* @__PURE__ */ all($ContentChunk, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "agent_thought_chunk") }, 1));
 const $SessionToolCallUpdate = /* @__PURE__ */ all($ToolCallUpdate, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "tool_call_update") }, 1));
-const k191 = /* @__PURE__ */ all(integer, k53);
-const $Cost = /* @__PURE__ */ record({ amount: number, currency: string, _meta: k1 }, 2);
-const $UsageUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "usage_update"), used: k191, size: k191, cost: [/* @__PURE__ */ nullable($Cost), 1], _meta: k1 }, 3);
-const $SessionUpdate = /* @__PURE__ */ union([$UserMessageChunk, $AgentMessageChunk, $AgentThoughtChunk, $ToolCall, $SessionToolCallUpdate, $Plan, $AvailableCommandsUpdate, $CurrentModeUpdate, $ConfigOptionUpdate, $SessionInfoUpdate, $UsageUpdate, $Notice, $CompactionUpdate, $CompactionSummaryChunk], true, { field: "sessionUpdate", known: { user_message_chunk: 0, agent_message_chunk: 1, agent_thought_chunk: 2, tool_call: 3, tool_call_update: 4, plan: 5, available_commands_update: 6, current_mode_update: 7, config_option_update: 8, session_info_update: 9, usage_update: 10, notice: 11, compaction_update: 12, compaction_summary_chunk: 13 }, fallback: /* @__PURE__ */ record({ sessionUpdate: string }, 1), unknown: [] });
-const $SessionNotification = /* @__PURE__ */ record({ sessionId: string, update: $SessionUpdate, _meta: k1 }, 2);
+const k181 = /* @__PURE__ */ all(integer, k48);
+const $Cost = /* @__PURE__ */ record({ amount: number, currency: string, _meta: $Meta }, 2, 1);
+const $UsageUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "usage_update"), used: k181, size: k181, cost: /* @__PURE__ */ nullable($Cost), _meta: $Meta }, 3, 1);
+const $SessionUpdate = /* @__PURE__ */ union([$UserMessageChunk, $AgentMessageChunk, $AgentThoughtChunk, $ToolCall, $SessionToolCallUpdate, $Plan, $AvailableCommandsUpdate, $CurrentModeUpdate, $ConfigOptionUpdate, $SessionInfoUpdate, $UsageUpdate, $Notice, $CompactionUpdate, $CompactionSummaryChunk], { isExclusive: true, field: "sessionUpdate", known: { user_message_chunk: 0, agent_message_chunk: 1, agent_thought_chunk: 2, tool_call: 3, tool_call_update: 4, plan: 5, available_commands_update: 6, current_mode_update: 7, config_option_update: 8, session_info_update: 9, usage_update: 10, notice: 11, compaction_update: 12, compaction_summary_chunk: 13 }, fallback: /* @__PURE__ */ record({ sessionUpdate: string }, 1), unknown: [] });
+const $SessionNotification = /* @__PURE__ */ record({ sessionId: string, update: $SessionUpdate, _meta: $Meta }, 2, 1);
 
 const messages = /* @__PURE__ */ protocol([
-  ["authenticate", "agent", true, $AuthenticateRequest, $AuthenticateResponse, {}, true],
-  ["logout", "agent", true, $AuthenticateResponse, $AuthenticateResponse, {}, true],
-  ["session/set_config_option", "agent", true, $SetSessionConfigOptionRequest, $SetSessionConfigOptionResponse, {}],
-  ["elicitation/create", "client", true, $CreateElicitationRequest, $CreateElicitationResponse, {}],
-  ["elicitation/complete", "client", false, $CompleteElicitationNotification, null, {}],
-  ["fs/read_text_file", "client", true, $ReadTextFileRequest, $ReadTextFileResponse, {}],
-  ["fs/write_text_file", "client", true, $WriteTextFileRequest, $AuthenticateResponse, {}, true],
-  ["initialize", "agent", true, $InitializeRequest, $InitializeResponse, {}],
-  ["$/cancel_request", "protocol", false, $CancelRequestNotification, null, {}],
-  ["session/request_permission", "client", true, $RequestPermissionRequest, $RequestPermissionResponse, {}],
-  ["session/prompt", "agent", true, $PromptRequest, $PromptResponse, {}],
-  ["session/cancel", "agent", false, $CancelNotification, null, {}],
-  ["session/new", "agent", true, $NewSessionRequest, $NewSessionResponse, {}],
-  ["session/load", "agent", true, $LoadSessionRequest, $LoadSessionResponse, {}, true],
-  ["session/resume", "agent", true, $ResumeSessionRequest, $LoadSessionResponse, {}, true],
-  ["session/fork", "agent", true, $ResumeSessionRequest, $NewSessionResponse, {}],
-  ["session/list", "agent", true, $ListSessionsRequest, $ListSessionsResponse, {}],
-  ["session/delete", "agent", true, $CancelNotification, $AuthenticateResponse, {}, true],
-  ["session/close", "agent", true, $CancelNotification, $AuthenticateResponse, {}, true],
-  ["session/set_mode", "agent", true, $SetSessionModeRequest, $AuthenticateResponse, {}, true],
-  ["terminal/create", "client", true, $CreateTerminalRequest, $CreateTerminalResponse, {}],
-  ["terminal/output", "client", true, $TerminalOutputRequest, $TerminalOutputResponse, {}],
-  ["terminal/wait_for_exit", "client", true, $TerminalOutputRequest, $WaitForTerminalExitResponse, {}],
-  ["terminal/kill", "client", true, $TerminalOutputRequest, $AuthenticateResponse, {}, true],
-  ["terminal/release", "client", true, $TerminalOutputRequest, $AuthenticateResponse, {}, true],
-  ["session/update", "client", false, $SessionNotification, null, {}],
+  ["authenticate", "agent", $AuthenticateRequest, $AuthenticateResponse, true],
+  ["logout", "agent", $AuthenticateResponse, $AuthenticateResponse, true],
+  ["session/set_config_option", "agent", $SetSessionConfigOptionRequest, $SetSessionConfigOptionResponse],
+  ["elicitation/create", "client", $CreateElicitationRequest, $CreateElicitationResponse],
+  ["elicitation/complete", "client", $CompleteElicitationNotification],
+  ["fs/read_text_file", "client", $ReadTextFileRequest, $ReadTextFileResponse],
+  ["fs/write_text_file", "client", $WriteTextFileRequest, $AuthenticateResponse, true],
+  ["initialize", "agent", $InitializeRequest, $InitializeResponse],
+  ["$/cancel_request", "protocol", $CancelRequestNotification],
+  ["session/request_permission", "client", $RequestPermissionRequest, $RequestPermissionResponse],
+  ["session/prompt", "agent", $PromptRequest, $PromptResponse],
+  ["session/cancel", "agent", $CancelNotification],
+  ["session/new", "agent", $NewSessionRequest, $NewSessionResponse],
+  ["session/load", "agent", $LoadSessionRequest, $LoadSessionResponse, true],
+  ["session/resume", "agent", $ResumeSessionRequest, $LoadSessionResponse, true],
+  ["session/fork", "agent", $ResumeSessionRequest, $NewSessionResponse],
+  ["session/list", "agent", $ListSessionsRequest, $ListSessionsResponse],
+  ["session/delete", "agent", $CancelNotification, $AuthenticateResponse, true],
+  ["session/close", "agent", $CancelNotification, $AuthenticateResponse, true],
+  ["session/set_mode", "agent", $SetSessionModeRequest, $AuthenticateResponse, true],
+  ["terminal/create", "client", $CreateTerminalRequest, $CreateTerminalResponse],
+  ["terminal/output", "client", $TerminalOutputRequest, $TerminalOutputResponse],
+  ["terminal/wait_for_exit", "client", $TerminalOutputRequest, $WaitForTerminalExitResponse],
+  ["terminal/kill", "client", $TerminalOutputRequest, $AuthenticateResponse, true],
+  ["terminal/release", "client", $TerminalOutputRequest, $AuthenticateResponse, true],
+  ["session/update", "client", $SessionNotification],
 ], { id: $RequestId, error: $Error });
 const decode = (line, options) => messages.decode(line, options);
 const validate = (message, options) => messages.validate(message, options);

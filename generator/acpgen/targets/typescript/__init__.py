@@ -131,12 +131,20 @@ def _module(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers)
 
 
 def _row(method: ir.Method, checkers: Checkers) -> str:
-    params, result = (
-        "null" if name is None else checkers.of_definition(name) for name in (method.params, method.result)
-    )
-    empty = {"object": "{}", "array": "[]", "null": "null"}.get(method.omitted, "undefined")
-    row = [dumps(method.name), dumps(method.side), str(method.kind == "request").lower(), params, result, empty]
-    return f"[{', '.join([*row, *(['true'] if method.null_result else [])])}]"
+    """A row of the table in `runtime.js`, without what says the usual at its end."""
+    result = None if method.kind != "request" else checkers.of_definition(method.result) if method.result else "any"
+    empty = {"object": None, "array": "[]", "null": "null"}.get(method.omitted, "false")
+    row = [
+        dumps(method.name),
+        dumps(method.side),
+        checkers.of_definition(method.params) if method.params else None,
+        result,
+        "true" if method.null_result else None,
+        empty,
+    ]
+    while row[-1] is None:
+        row.pop()
+    return f"[{', '.join(one or 'undefined' for one in row)}]"
 
 
 def _types(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers) -> dict[str, Any]:

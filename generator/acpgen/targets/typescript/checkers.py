@@ -209,22 +209,25 @@ class Checkers:
     # --- arrays and objects ---
 
     def _record(self, schema: Schema) -> list[str]:
-        """The checker of declared fields: first those that are required, if there is no other order in JavaScript."""
+        """The checker of declared fields: first those that are required, if JavaScript keeps the order."""
         properties: Schema = schema.get("properties", {})
         required = [*dict.fromkeys(schema.get("required", ()))]
         if not properties and not required:
             return []
         first = [] if any(name.isdigit() for name in properties) else [one for one in properties if one in required]
+        fields = {name: self._field(properties[name], is_required=name in required) for name in properties}
+        usual = Counter(how for name, (_, how) in fields.items() if name not in first).most_common(1)
         rows = []
         for name in [*first, *(one for one in properties if one not in first)]:
-            checker, how = self._field(properties[name], is_required=name in required)
-            rows.append(f"{_key(name)}: {self._constant(f'[{checker}, {how}]') if how else checker}")
-        others = [name for name in required if name not in first]
-        given = [f"{{ {', '.join(rows)} }}" if rows else "{}", str(len(first))]
-        is_lone = schema.get("type") == "object"
-        given += [dumps(others)] if others or not is_lone else []
-        found = [] if is_lone or "type" not in schema else [self._type(schema["type"])]
-        return [*found, self._call("record", *given, *([] if is_lone else ["true"]))]
+            checker, how = fields[name]
+            is_usual = how == (0 if name in first or not usual else usual[0][0])
+            rows.append(f"{_key(name)}: {checker if is_usual else f'[{checker}, {how}]'}")
+        given = [f"{{ {', '.join(rows)} }}" if rows else "{}", len(first), usual[0][0] if usual else 0]
+        given += [dumps([name for name in required if name not in first]), _js(schema.get("type") != "object")]
+        while given[-1] in (0, "[]", "false"):
+            given.pop()
+        found = [self._type(schema["type"])] if schema.get("type", "object") != "object" else []
+        return [*found, self._call("record", *map(str, given))]
 
     def _field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
         """The checker of a field, and what receivers do where it is wrong, as `record` has it."""
@@ -332,8 +335,9 @@ class Checkers:
         simple = self._simple([branches[index] for index in real], is_exclusive=keyword == "oneOf")
         if simple:
             return self._call("nullable", simple) if nulls else simple
-        given = [f"[{', '.join(self.of(one, drops=drops) for one in branches)}]", _js(keyword == "oneOf")]
-        rows = [f"nulls: {nulls}"] if nulls else []
+        given = f"[{', '.join(self.of(one, drops=drops) for one in branches)}]"
+        rows = ["isExclusive: true"] if keyword == "oneOf" else []
+        rows += [f"nulls: {nulls}"] if nulls else []
         tag = self._unions.discriminator(branches, real)
         assert tag is not None or fallback is None
         if tag is None:
@@ -342,7 +346,7 @@ class Checkers:
             rows += [f"keys: {{ {inside} }}"] if keys else []
         else:
             rows += self._tag_rows(tag, branches, meaning, fallback)
-        return self._call("union", *given, *([f"{{ {', '.join(rows)} }}"] if rows else []))
+        return self._call("union", given, *([f"{{ {', '.join(rows)} }}"] if rows else []))
 
     def _tag_rows(
         self, tag: discriminators.Discriminator, branches: Sequence[Any], meaning: ir.Definition | None, fallback: Any
@@ -353,8 +357,8 @@ class Checkers:
         yield from (f"field: {dumps(tag.field)}", f"known: {{ {known} }}")
         yield from (f"{name}: {list(found)}" for name, found in (("others", tag.others), ("untagged", tag.untagged)) if found)
         is_apart = all(self._excludes(branches[one], tag) for one in tag.others)
-        if is_apart and tag.others:
-            yield "apart: true"
+        if not is_apart:
+            yield "isLoose: true"
         if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
             return
         own = meaning.default_tag
