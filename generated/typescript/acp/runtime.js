@@ -32,11 +32,17 @@ const STEPS = 200000;
 /** A judgement: `findings` are problems, and with them what leniency left out; where it `keeps`, changes are written into the value. */
 const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS }) => ({ strict, lenient, keeps, whole, findings: [], method: null });
 /** A judgement that only tells whether something fits. */
-const trial = (c, strict = c.strict) => {
+const trial = (c, strict = c.strict, lenient = c.lenient && !strict) => {
   if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
-  return judge(strict, c.lenient && !strict, false, c.whole);
+  return judge(strict, lenient, false, c.whole);
 };
 const problemsOf = (c, from = 0) => c.findings.slice(from).filter((one) => !one.problem);
+/** The problems, each with those of the items that were left out below it: an array may be too short for that. */
+const refusal = (c) => {
+  const drops = c.findings.filter((one) => one.problem);
+  const isItem = (pointer, p) => pointer.startsWith(`${p}/`) && /^\d+$/.test(pointer.slice(p.length + 1));
+  return problemsOf(c).slice(0, MOST + 1).flatMap((one) => [one, ...drops.filter((each) => isItem(each.pointer, one.pointer)).map((each) => each.problem)]);
+};
 
 const add = (c, sentence, rule, more) => {
   c.findings.push({ pointer: "", sentence, rule, ...more });
@@ -57,11 +63,12 @@ const drop = (c, from, value, { pointer, sentence }) => {
 const has = Object.hasOwn;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
 const below = (key) => `/${typeof key === "string" ? key.replace(/~/g, "~0").replace(/\//g, "~1") : key}`;
-const fits = (f, v, c, isStrict = c.strict) => {
-  const tried = trial(c, isStrict);
+const attempt = (f, v, c, lenient, strict) => {
+  const tried = trial(c, strict, lenient);
   f(v, tried);
-  return !problemsOf(tried).length;
+  return problemsOf(tried);
 };
+const fits = (f, v, c, strict) => !attempt(f, v, c, undefined, strict).length;
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
 
@@ -268,6 +275,8 @@ export const record = (fields, count = 0, usual = 0, others = [], isPart = false
   });
   return (v, c) => {
     if (!isObject(v)) return isPart ? v : mismatch(v, c, ["object"]);
+    const start = c.findings.length;
+    let dropped;
     for (const row of rows) {
       const { name } = row;
       const one = v[name];
@@ -277,31 +286,39 @@ export const record = (fields, count = 0, usual = 0, others = [], isPart = false
       }
       const from = c.findings.length;
       const found = row.f(one, c);
-      if (c.findings.length > from && isDropped(v, c, row, from, one)) continue;
+      if (c.findings.length > from && isDropped(c, row, from, one)) {
+        (dropped ??= []).push(row);
+        continue;
+      }
       if (found !== one && c.keeps) v[name] = found;
     }
+    if (c.findings.length > start + 1) arrange(v, c, start);
+    if (dropped && c.keeps)
+      for (const { name, isRequired } of dropped)
+        if (isRequired) v[name] = [];
+        else delete v[name];
     return v;
   };
 };
+/** Tells of an object first, then of its members in their order. */
+const arrange = (v, c, from) => {
+  const keys = ["", ...Object.keys(v).map(below)];
+  const rank = ({ pointer }) => keys.indexOf(pointer.slice(0, (pointer.indexOf("/", 1) + 1 || Infinity) - 1));
+  for (const one of c.findings.splice(from).sort((a, b) => rank(a) - rank(b))) c.findings.push(one);
+};
 const lack = (v, c, { name, f, how, at }, names) => {
-  const from = c.findings.length;
-  const sentence = `the field ${quote(name)} is required`;
-  if (how & 4 && how & 1 && c.lenient && fits(f, [], c)) {
-    drop(c, from, undefined, { pointer: "", sentence });
-    prefix(c, from, at);
-    if (c.keeps) v[name] = [];
-  } else add(c, sentence + hint(name, Object.keys(v).filter((one) => !names.includes(one))), MISSING);
+  const sentence = `the field ${quote(name)} is required${hint(name, Object.keys(v).filter((one) => !names.includes(one)))}`;
+  if (!(how & 4 && how & 1 && c.lenient && fits(f, [], c))) return add(c, sentence, MISSING, { missing: name });
+  c.findings.push({ pointer: at, value: undefined, problem: { pointer: "", sentence } });
+  if (c.keeps) v[name] = [];
 };
 /** Tells of a member, and whether it was left out. */
-const isDropped = (v, c, { name, f, how, at, isRequired }, from, one) => {
+const isDropped = (c, { name, f, how, at, isRequired }, from, one) => {
   const [problem] = how && c.lenient && (how & 1 || one === null) ? problemsOf(c, from) : [];
   const isLeftOut = problem !== undefined && (!isRequired || (how & 4 && fits(f, [], c)));
   if (isLeftOut) drop(c, from, one, problem);
+  else if (problem) problem.soft = name;
   prefix(c, from, at);
-  if (isLeftOut && c.keeps) {
-    if (isRequired) v[name] = [];
-    else delete v[name];
-  }
   return isLeftOut;
 };
 
@@ -338,9 +355,7 @@ const member = (v, name, c, f) => {
 export const names = (f) => (v, c) => {
   if (isObject(v))
     for (const name of Object.keys(v)) {
-      const tried = trial(c);
-      f(name, tried);
-      const [problem] = problemsOf(tried);
+      const [problem] = attempt(f, name, c);
       if (problem) add(c, `the name ${tell(name)} is not allowed here: ${problem.sentence}`, "propertyNames", { pointer: below(name) });
     }
   return v;
@@ -396,7 +411,9 @@ export const contains = (f, least, most) => (v, c) => {
 // --- checkers of several schemas --------------------------------------------------------------------------------------
 
 export const all = (...checkers) => (v, c) => {
+  const from = c.findings.length;
   for (const f of checkers) v = f(v, c);
+  if (c.findings.length > from + 1 && isObject(v)) arrange(v, c, from);
   return v;
 };
 export const not = (f) => (v, c) => {
@@ -444,68 +461,78 @@ export const union = (strict, { isExclusive, field, known = {}, others = [], isL
     const tag = has(v, field) ? v[field] : undefined;
     return typeof tag === "string" ? owners.get(tag) : typeof tag === "object" && tag !== null ? undefined : owners.get(`\0${tag}`);
   };
+  /** What the branch makes of a value that `trials` show to be meant: it says what is wrong, or leaves it out. */
   const explain = (v, c, branches, trials) => {
-    const say = (found) => {
-      for (const one of found) c.findings.push(one);
-    };
-    const nearest = (indices) => say(nearestOf(v, c, branches, trials, indices));
     const real = trials.map((_, i) => i).filter((i) => !nulls.includes(i));
-    if (real.length < 2) return real.length ? say(trials[real[0]]) : mismatch(v, c, ["null"]);
+    if (real.length < 2) return real.length ? branches[real[0]](v, c) : mismatch(v, c, ["null"]);
     if (field === undefined) {
       const names = Object.values(keys);
       const inside = isObject(v) ? Object.keys(keys).filter((i) => has(v, keys[i])) : [];
-      if (inside.length === 1) return say(trials[inside[0]]);
-      if (inside.length || !names.length || !isObject(v)) return nearest(real);
+      if (inside.length === 1) return branches[inside[0]](v, c);
+      if (inside.length || !names.length || !isObject(v)) return nearest(v, c, branches, trials, real);
       const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
-      return add(c, `the object must have one field of ${names.map(show).join(", ")}; it has ${there}`, MISSING);
+      return add(c, `the object must have one field of ${names.map(show).join(", ")}; it has ${there}`, MISSING), v;
     }
     if (!isObject(v)) return mismatch(v, c, ["object"]);
     const found = ownersOf(v);
-    if (found) return found.length === 1 ? say(trials[found[0]]) : nearest(found);
+    if (found) return found.length === 1 ? branches[found[0]](v, c) : nearest(v, c, branches, trials, found);
     const hasTag = has(v, field);
     const given = v[field];
     const pointer = below(field);
     const candidates = hasTag ? (branches === strict ? others : [...others, strict.length]) : untagged;
     if (candidates.length) {
-      const said = nearestOf(v, c, branches, trials, candidates);
+      const tried = trial(c, c.strict, false);
+      nearest(v, tried, branches, trials, candidates);
+      const said = problemsOf(tried);
       const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
       const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
       const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...(wrong.length ? wrong : [said.length])) < count(said);
-      if (!isStray || typeof given !== "string") return say(said);
+      if (!isStray || typeof given !== "string") return nearest(v, c, branches, trials, candidates);
     }
     const tags = [...owners.keys()].map((one) => (one[0] !== "\0" ? one : JSON.parse(one.slice(1))));
     if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(tags)}${suggest(given, tags)}`, "tag", { pointer });
     else add(c, `the field ${quote(field)} is required, one of ${listed(tags)}${hint(field, Object.keys(v))}`, MISSING);
+    return v;
   };
-  return (v, c) => {
+  const check = (v, c) => {
     if (v instanceof Unknown) v = v.raw;
     const branches = c.strict ? strict : received;
     let isUnknown = false;
     if (field !== undefined && isObject(v)) {
       const found = ownersOf(v);
       if (found && isClear) return branches[found[0]](v, c);
-      isUnknown = !found && unknown !== undefined && typeof v[field] === "string" && !unknown.includes(v[field]);
+      isUnknown = c.keeps && !found && unknown !== undefined && typeof v[field] === "string" && !unknown.includes(v[field]);
     }
-    const trials = [];
     let fit;
+    const trials = [];
     for (const f of branches) {
-      const tried = trial(c);
-      f(v, tried);
-      trials.push(problemsOf(tried));
+      trials.push(attempt(f, v, c, false));
       if (trials.at(-1).length) continue;
       if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
       fit = f;
       if (!isExclusive) break;
     }
-    if (!fit) return explain(v, c, branches, trials), v;
-    if (c.strict) return v;
-    const found = fit(v, c);
-    return isUnknown && c.keeps && isObject(found) ? new Unknown(field, found, shared) : found;
+    if (fit && c.strict) return v;
+    const from = c.findings.length;
+    const found = fit ? fit(v, c) : explain(v, c, branches, trials);
+    // a field that the branch needs may be left out where another branch does without it
+    const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.pointer === below(one.soft));
+    if (soft) {
+      const { [soft.soft]: value, ...rest } = v;
+      if (!attempt(check, rest, c).some((one) => one.missing === soft.soft && !one.pointer)) {
+        if (c.keeps) delete v[soft.soft];
+        const { pointer, sentence } = soft;
+        c.findings.push(...c.findings.splice(from).filter((one) => one.problem), { pointer, value, problem: { pointer, sentence } });
+        return check(c.keeps ? v : rest, c);
+      }
+    }
+    return isUnknown && isObject(found) ? new Unknown(field, found, shared) : found;
   };
+  return check;
 };
 
-/** What is wrong by the branch that comes nearest, as one of several; one sentence, if the value is of none of their types. */
-const nearestOf = (v, c, branches, trials, indices) => {
+/** What the branch that comes nearest makes of a value, as one of several; one problem, if the value is of none of their types. */
+const nearest = (v, c, branches, trials, indices) => {
   const here = (i) => trials[i].filter((one) => !one.pointer);
   const ranks = indices.map((i) => {
     const rules = here(i).map((one) => one.rule);
@@ -517,24 +544,20 @@ const nearestOf = (v, c, branches, trials, indices) => {
     const index = a.findIndex((one, i) => one !== b[i]);
     return b[index] < a[index] ? b : a;
   });
-  const tried = trial(c);
-  if (isWrong) {
-    mismatch(v, tried, [...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
-    return tried.findings;
-  }
-  if (isOther) oneOf(v, tried, indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null));
-  const [first, ...others] = isOther ? tried.findings : trials[best];
-  const isAlone = indices.length === 1 || first.sentence.endsWith(" alternatives)");
-  return [isAlone ? first : { ...first, sentence: `${first.sentence} (the nearest of ${indices.length} alternatives)` }, ...others];
+  if (isWrong) return mismatch(v, c, [...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
+  const from = c.findings.length;
+  const values = isOther && indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null);
+  const found = isOther ? (oneOf(v, c, values), v) : branches[best](v, c);
+  const more = ` (the nearest of ${indices.length} alternatives)`;
+  const first = c.findings[from];
+  for (const one of new Set([first?.problem ?? first, problemsOf(c, from)[0]]))
+    if (one && indices.length > 1 && !one.sentence.endsWith(" alternatives)")) one.sentence += more;
+  return found;
 };
 const SAMPLES = { array: [], boolean: true, integer: 0, null: null, number: 0.5, object: {}, string: "" };
 /** The types that a checker takes, if it does not take all. */
 const typesOf = (f, c) => {
-  const found = Object.keys(SAMPLES).filter((one) => {
-    const tried = trial(c);
-    f(SAMPLES[one], tried);
-    return !tried.findings.some((each) => each.rule === "type" && !each.pointer);
-  });
+  const found = Object.keys(SAMPLES).filter((one) => !attempt(f, SAMPLES[one], c).some((each) => each.rule === "type" && !each.pointer));
   return found.length === 7 ? [] : found.includes("number") ? found.filter((one) => one !== "integer") : found;
 };
 
@@ -670,7 +693,7 @@ export const decodeAs = (f, value, { onDrop, lenient = true } = {}) => {
   const c = judge(false, lenient);
   const found = run(f, value, c);
   if (!c.findings.length) return found;
-  const problems = problemsOf(c);
+  const problems = refusal(c);
   if (problems.length) throw new DecodeError(-32602, finish(problems));
   if (onDrop) c.findings.forEach(onDrop);
   return found;
@@ -782,7 +805,7 @@ export const protocol = (methods, { id, error = plainError, batch, versioned = t
         if (isRouted) check(v, c, carried);
         if (!c.findings.length) return v;
         prefix(c, 0, at);
-        const problems = problemsOf(c);
+        const problems = refusal(c);
         if (problems.length)
           throw new DecodeError(isRouted ? carried.code : problems[0].code, finish(problems), idOf(v), c.method ?? methodOf(v));
         if (options.onDrop) c.findings.forEach(options.onDrop);

@@ -116,7 +116,9 @@ def _distribution(protocol: ir.Protocol, settings: Settings, *, is_file: bool) -
 
 def _module(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers) -> dict[str, Any]:
     offered = {names[name]: checkers.export(name) for name in checkers.offered()}
-    options = [f"{key}: {checkers.of_definition(name)}" for key, name in _ENVELOPE.items() if name in checkers.offered()]
+    options = [
+        f"{key}: {checkers.of_definition(name)}" for key, name in _ENVELOPE.items() if name in checkers.offered()
+    ]
     options += ["batch: batches"] if protocol.batch else []
     options += ["versioned: false"] if protocol.envelope == "json-rpc-unversioned" else []
     parts = {

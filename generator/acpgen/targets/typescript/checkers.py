@@ -162,8 +162,9 @@ class Checkers:
             return [] if schema else ["never"]
         found = [self._reference(schema["$ref"])] if isinstance(schema.get("$ref"), str) else []
         record, array = self._record(schema), self._array(schema, drops=drops)
+        found += array  # what receivers leave out counts no more
         found += self._scalars(schema, has_type=not record and schema.get("type") != "array")
-        found += record + array
+        found += record
         found += self._object(schema)
         found += [self.of(one) for one in schema.get("allOf", ())]
         for keyword in ("anyOf", "oneOf"):
@@ -355,7 +356,9 @@ class Checkers:
         owners = {_tag_key(value): own for (_, value), own in tag.known.items()}
         known = ", ".join(f"{key}: {own[0] if len(own) == 1 else own}" for key, own in owners.items())
         yield from (f"field: {dumps(tag.field)}", f"known: {{ {known} }}")
-        yield from (f"{name}: {list(found)}" for name, found in (("others", tag.others), ("untagged", tag.untagged)) if found)
+        yield from (
+            f"{name}: {list(found)}" for name, found in (("others", tag.others), ("untagged", tag.untagged)) if found
+        )
         is_apart = all(self._excludes(branches[one], tag) for one in tag.others)
         if not is_apart:
             yield "isLoose: true"
@@ -401,10 +404,12 @@ def constant_fields(union: ir.TaggedUnion, protocol: ir.Protocol) -> list[ir.Fie
 
 
 def _parted(received: Schema, published: Schema) -> tuple[Schema, Any]:
-    """A definition of receivers, and the branch that it adds to a union; its other branches are entered by their tags, as they are published."""
+    """A definition of receivers, and the branch that it adds to a union; the others are as they are published: tags alone lead to them."""
     keyword, own = ("anyOf" if "anyOf" in one else "oneOf" for one in (received, published))
     branches, known = received.get(keyword, []), published.get(own, [])
-    if not known or [{**one, "properties": 0} for one in branches[: len(known)]] != [{**one, "properties": 0} for one in known]:
+    if not known or [{**one, "properties": 0} for one in branches[: len(known)]] != [
+        {**one, "properties": 0} for one in known
+    ]:
         return received, None
     rest = {key: one for key, one in received.items() if key != keyword}
     is_same = rest == {key: one for key, one in published.items() if key != own}
