@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import tiers
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
+from acpgen.bundle.bundle import bundle
+from acpgen.input.load import load
 from jsonrpc_bindings.errors import DecodeError, Dropped
 from oracle.instances import Maker, damaged
 from oracle.upstream import Judge

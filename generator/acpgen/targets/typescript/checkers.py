@@ -12,15 +12,15 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
+from acpgen.bundle.unknown_variants import of_receivers
 from acpgen.embedded import discriminators
+from acpgen.input.equality import by_key
+from acpgen.input.expressions import fault_of
+from acpgen.input.numbers import dumps
+from acpgen.input.tagged_unions import flatten
+from acpgen.input.walk import ASSERTIONS, Schema, is_object
 from acpgen.pointers import pointer_parts, resolve
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.equality import by_key
-from acpgen.schema.expressions import fault_of
-from acpgen.schema.numbers import dumps
-from acpgen.schema.tolerance import of_receivers
-from acpgen.schema.unions import flatten
-from acpgen.schema.walk import ASSERTIONS, Schema, is_object
 
 _SCALARS: Final = {
     "array": "array",
