@@ -48,6 +48,12 @@ OPTIONS: Final = (
         "package",
         ("package", "file"),
     ),
+    Option(
+        "language",
+        "javascript: modules, each with a file of declarations; typescript: modules that hold both, and need no other.",
+        "javascript",
+        ("javascript", "typescript"),
+    ),
 )
 
 
@@ -60,9 +66,9 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     place = settings.package.replace(".", "/") or settings.prefix
     up = "../" * len(place.split("/")) if place else "./"
     is_file = settings.options.get("layout") == "file"
+    is_typed = settings.options.get("language") == "typescript"
     stem = (place or "index") if is_file else f"{place}/index".lstrip("/")
     names = class_names(protocol.definitions.keys())
-    checkers = Checkers(protocol, bundle, names)
     own = {name: _free(name, frozenset(names.values())) for name in _OWN}
 
     def as_(name: str) -> str:
@@ -74,15 +80,42 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         "own": own,
         "as_": as_,
         "runtime": f"{up}runtime.js",
-        "source": _inlined() if is_file else "",
-        "source_types": _lay_out("runtime.d.ts").replace("export declare", "export") if is_file else "",
-        **_module(protocol, names, checkers),
-        **_types(protocol, names, checkers),
+        "source": _inlined() if is_file or is_typed else "",
+        "source_types": _ambient(_lay_out("runtime.d.ts")) if is_file or is_typed else "",
+        **_module(protocol, names, Checkers(protocol, bundle, names)),
+        **_types(protocol, names),
     }
-    files = {f"{stem}{end}": _lay_out(f"index{end}", **given) for end in (".js", ".d.ts")}
-    if not is_file:
+    if is_typed:
+        files = {
+            f"{stem}.ts": _lay_out("index.ts", types=_ambient(_lay_out("index.d.ts", **given)), **_typed(own, given))
+        }
+    else:
+        files = {f"{stem}{end}": _lay_out(f"index{end}", **given) for end in (".js", ".d.ts")}
+    if not is_file and not is_typed:
         files |= {name: _lay_out(name) for name in ("runtime.js", "runtime.d.ts")}
-    return files | (_distribution(protocol, settings, is_file=is_file) if settings.distribution is not None else {})
+    ends = (".ts", ".ts") if is_typed else (".d.ts", ".js")
+    place_of = tuple(f"./*{'' if is_file else '/index'}{end}" for end in ends)
+    return files | (_distribution(protocol, settings, *place_of) if settings.distribution is not None else {})
+
+
+def _typed(own: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a module that holds its types has beside others: the values with their types, and the types."""
+    values = dict(one.split(" as ")[::-1] for one in given["exports"].split(",\n  "))
+    functions = ("decodeAs", "encode", "is", "parse", "validateAs", "decode", "validate")
+    typed = {
+        own["DecodeError"]: "DecodeError",
+        own["UNKNOWN"]: "UNKNOWN",
+        **{name: name for name in functions},
+        **values,
+    }
+    generic = {own[name] for name in ("Response", "Type", "Unknown")}
+    names = [*given["names"], *(name for name in own.values() if name not in {own["UNKNOWN"], *generic})]
+    return {**given, "typed": typed.items(), "names": names, "all_names": sorted({*typed, *names, *generic})}
+
+
+def _ambient(declarations: str) -> str:
+    """Declarations as they stand in a namespace that is declared."""
+    return re.sub(r"^(export )?declare ", r"\1", declarations, flags=re.MULTILINE)
 
 
 def script(protocol: ir.Protocol, bundle: Bundle, offered: Sequence[str]) -> str:
@@ -97,9 +130,8 @@ def _inlined() -> str:
     return re.sub(r"^export ", "", _lay_out("runtime.js"), flags=re.MULTILINE)
 
 
-def _distribution(protocol: ir.Protocol, settings: Settings, *, is_file: bool) -> dict[str, str]:
+def _distribution(protocol: ir.Protocol, settings: Settings, types: str, module: str) -> dict[str, str]:
     """What a package of npm has beside its modules."""
-    end = "" if is_file else "/index"
     manifest: dict[str, Any] = {
         "name": settings.distribution,
         "version": settings.version or _VERSION,
@@ -107,7 +139,7 @@ def _distribution(protocol: ir.Protocol, settings: Settings, *, is_file: bool) -
         **({"license": settings.license} if settings.license is not None else {}),
         "type": "module",
         "sideEffects": False,
-        "exports": {"./*": {"types": f"./*{end}.d.ts", "default": f"./*{end}.js"}},
+        "exports": {"./*": {"types": types, "default": module}},
         "engines": {"node": ">=20"},
     }
     readme = _lay_out("README.md", distribution=settings.distribution, about=manifest["description"])
@@ -129,7 +161,7 @@ def _module(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers)
     body, parts = checkers.render(parts)
     used = set(re.findall(r"\b\w+\b", "\n".join((body, *parts.values()))))
     helpers = [name for name in sorted(_HELPERS.findall(_lay_out("runtime.js"))) if name in {*used, "protocol"}]
-    return {"checkers": body, "helpers": ", ".join(helpers), **parts}
+    return {"checkers": body, "helpers": ", ".join(helpers), "values": [*offered], **parts}
 
 
 def _row(method: ir.Method, checkers: Checkers) -> str:
@@ -149,7 +181,7 @@ def _row(method: ir.Method, checkers: Checkers) -> str:
     return f"[{', '.join(one or 'undefined' for one in row)}]"
 
 
-def _types(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers) -> dict[str, Any]:
+def _types(protocol: ir.Protocol, names: Mapping[str, str]) -> dict[str, Any]:
     def of(name: str | None) -> str:
         return "unknown" if name is None else names[name]
 
@@ -168,7 +200,7 @@ def _types(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers) 
     message = _free("Message", frozenset(names.values()))
     return {
         "declarations": Declarations(protocol, names).render(),
-        "values": [names[name] for name in checkers.offered()],
+        "names": [*names.values()],
         "requests": rows("request"),
         "notifications": rows("notification"),
         "version": 'jsonrpc: "2.0"; ' if protocol.envelope == "json-rpc" else "",
