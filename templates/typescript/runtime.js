@@ -250,6 +250,14 @@ export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.l
 export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
 export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the object must have # fields or more");
 export const maxProperties = /* @__PURE__ */ limit("maxProperties", "object", (v, n) => size(v) <= n, "the object may have # fields at most");
+/** A pattern of the schema. What JavaScript reads only without the flag `u`, such as `\\:`, is read without. */
+export const expression = (source) => {
+  try {
+    return new RegExp(source, "u");
+  } catch {
+    return new RegExp(source);
+  }
+};
 /** Text that matches an expression; `text` is the pattern of the schema, empty for that of an absolute path. */
 export const pattern = (expression, text) => (v, c) => {
   if (typeof v === "string" && !expression.test(v))

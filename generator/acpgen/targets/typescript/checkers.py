@@ -431,7 +431,7 @@ def _js(holds: bool) -> str:
 
 def _expression(pattern: str) -> str:
     """A pattern as an expression of JavaScript."""
-    return "/(?!)/u" if fault_of(pattern) else f'new RegExp({dumps(pattern)}, "u")'
+    return "/(?!)/u" if fault_of(pattern) else f"/* @__PURE__ */ expression({dumps(pattern)})"
 
 
 def _is_plain(schema: Any) -> bool:
