@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "generator" / "acpgen"
 ROOMS = frozenset({"schema", "meaning"})
 """What every other room builds on."""
 
-LEAVES = frozenset({"among", "built_in", "errors", "ir", "memory", "schema.keywords", "pointers", "resources"})
+LEAVES = frozenset({"built_in", "errors", "ir", "schema.keywords", "pointers", "resources"})
 """Import nothing of ours."""
 
 COMMON = frozenset({"schema.effort", "schema.equality", "schema.keywords", "schema.numbers", "markup", "pointers"})
@@ -211,9 +211,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "diagnostics",
             "protocols",
             "validator",
-            "kept",
-            "provenance",
-            "save",
+            "files",
             "schema.edits",
             "material",
             "resources",
@@ -238,11 +236,10 @@ ARROWS: dict[str, frozenset[str]] = {
             "schema.walk",
         },
     ),
-    "save": frozenset({"errors", "schema.load"}),
     "adopt": frozenset(
         {
+            "files",
             "validator",
-            "save",
             "schema.bundle",
             "schema.collect",
             "errors",
@@ -280,11 +277,8 @@ ARROWS: dict[str, frozenset[str]] = {
             *("schema.unions", "schema.walk"),
         },
     ),
-    "files": frozenset({"among", "errors", "schema.load"}),
+    "files": frozenset({"errors", "ir", "resources", "schema.load"}),
     "config": frozenset({"errors", "schema.load", "schema.names", "schema.profile", "material"}),
-    "kept": frozenset({"ir", "provenance", "files"}),
-    "provenance": frozenset({"resources"}),
-    "stamp": frozenset({"built_in", "kept", "provenance", "resources", "files"}),
     "pipeline": frozenset(
         {
             *("schema.bundle", "errors", "ir", "schema.load", "meaning.lower", "schema.positions", "schema.profile"),
@@ -299,16 +293,13 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.found",
                 "meaning.unenforced",
                 "errors",
-                "memory",
+                "built_in",
                 "pipeline",
                 "ir",
                 "schema.load",
                 "schema.profile",
                 "material",
                 "publish",
-                "kept",
-                "provenance",
-                "stamp",
             ),
             *("targets", "files"),
         },
@@ -327,7 +318,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "recordings": frozenset(
         {
             *("config", "diagnostics", "errors", "ir", "judge", "recording", "schema.load", "schema.walk"),
-            *("stamp", "validate"),
+            *("files", "validate"),
         }
     ),
     "redaction": frozenset({"schema.expressions", "schema.walk"}),
@@ -338,7 +329,6 @@ ARROWS: dict[str, frozenset[str]] = {
         {
             *(
                 "adopt",
-                "among",
                 "embedded",
                 "schema.bundle",
                 "compat",
@@ -346,7 +336,6 @@ ARROWS: dict[str, frozenset[str]] = {
                 "files",
                 "ir",
                 "material",
-                "memory",
                 "targets",
                 "validator",
             ),
@@ -360,15 +349,12 @@ ARROWS: dict[str, frozenset[str]] = {
                 "config",
                 "errors",
                 "pipeline",
-                "kept",
                 "schema.load",
                 "material",
-                "provenance",
                 "publish",
                 "resources",
-                "stamp",
             ),
-            *("memory", "targets", "watch", "files"),
+            *("targets", "watch", "files"),
         }
     ),
     "terminal": frozenset(
@@ -394,24 +380,18 @@ READERS = frozenset(
     {
         "acpgen.targets.python.formatted",
         "adopt",
-        "among",
         "probe",
-        "save",
         "schema.load",
         "recording",
         "recordings",
         "site",
-        "stamp",
         "tap",
         "tape",
         "files",
-        "kept",
-        "provenance",
     }
 )
-"""Open files. `write` and, among files of others, `among` are the writer. `stamp` and `provenance` read the generator itself, `kept`
-its own results, `adopt` writes the schema that people edit, `recording` and
-`recordings` open conversations, `tape` makes files for them,
+"""Open files. `files` is the writer, and reads the generator itself and cached results, `adopt` writes the schema that people edit,
+`recording` and `recordings` open conversations, `tape` makes files for them,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder, `probe` serves files of one."""
 
 HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -10,7 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from acpgen import material, stamp
+from acpgen import material
+from acpgen.built_in import BUILT_IN
 from acpgen.config import Config, quoted, read_names
 from acpgen.errors import (
     BadSetting,
@@ -26,15 +28,13 @@ from acpgen.errors import (
     distinct,
 )
 from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
-from acpgen.kept import NOTHING, Kept, user_cache
-from acpgen.memory import Memory
+from acpgen.files.cache import NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of, user_cache
 from acpgen.pipeline import merge, require_targets, understand
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 
 if TYPE_CHECKING:
     from acpgen import ir
     from acpgen.meaning import unenforced
-    from acpgen.provenance import Code
     from acpgen.publish.versions import Version
     from acpgen.schema.bundle import Bundle
     from acpgen.schema.profile import Profile
@@ -98,12 +98,12 @@ class Work:
 
     `names` are chosen for all protocols, `names_of` for one of them; `protocols` are all that there are.
     `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project. `references` say what
-    addresses mean. `kept` is where results of earlier runs are found and kept.
+    addresses mean. `cache` is where results of earlier runs are found and kept.
     """
 
     at: str
     outputs: tuple[OutputFolder, ...]
-    kept: Kept = NOTHING
+    cache: Cache = NO_CACHE
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     names_at: str = ""
     names_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, "Mapping[str, str]"])
@@ -150,11 +150,11 @@ def configured(
     targets: Sequence[str] = (),
     references: References | None = None,
     *,
-    kept: Kept | None = None,
+    cache: Cache | None = None,
 ) -> Work:
     """The outputs of a project that hold any of `protocols` (all, if empty) and come from any of `targets` (likewise).
 
-    An output that holds one of the protocols is made whole. `references` stand for those of the project, `kept` for the user's cache.
+    An output that holds one of the protocols is made whole. `references` stand for those of the project, `cache` for the user's.
     Raises `Faults`.
     """
     if not config.outputs:
@@ -202,7 +202,7 @@ def configured(
         at=place(config.file),
         outputs=outputs,
         methods={source: profile for source, profile in profiles.items() if profile is not None},
-        kept=user_cache() if kept is None else kept,
+        cache=user_cache() if cache is None else cache,
         schema=config.root / config.schema,
         references=config.references if references is None else references,
         names=config.names,
@@ -222,18 +222,18 @@ def single(
     keep_unknown: bool = False,
     references: References = NO_REFERENCES,
     methods: Profile | None = None,
-    kept: Kept | None = None,
+    cache: Cache | None = None,
     options: Mapping[str, object] = NO_OPTIONS,
     protocol: str | None = None,
 ) -> Work:
-    """One output made from one schema, which belongs to no project. `kept` stands for the user's cache, `options` are those of the
+    """One output made from one schema, which belongs to no project. `cache` stands for the user's, `options` are those of the
     targets, `protocol` is the name of the schema; without it, the file or folder lends its own. Raises `Faults`.
     """
     parts = tuple(Part(schema, protocol, target, package, options=options) for target in dict.fromkeys(targets))
     return Work(
         at="--target",
         outputs=(OutputFolder(Path(os.path.abspath(out)), parts),),
-        kept=user_cache() if kept is None else kept,
+        cache=user_cache() if cache is None else cache,
         names=read_names(names) if names is not None else {},
         names_at=place(names) if names is not None else "",
         keep_unknown=keep_unknown,
@@ -246,18 +246,18 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     """Make every output that needs it. `check` writes nothing. Raises `Faults`; then no output has changed."""
     sources = _read(work)
     materials = _materials(work)
-    code = stamp.code()
+    code = all_code()
     hashes = {
         output.folder: _inputs(work, output, sources, materials, code)
-        if not output.shared and all(stamp.is_known(part.target) for part in output.parts)
+        if not output.shared and all(part.target in BUILT_IN for part in output.parts)
         else None
         for output in work.outputs
     }
-    stamps = stamp.Stamps(work.kept)
-    fresh = {output.folder for output in work.outputs if stamps.is_fresh(output.folder, hashes[output.folder])}
+    cached = Outputs(work.cache, code)
+    fresh = {output.folder for output in work.outputs if cached.is_fresh(output.folder, hashes[output.folder])}
     stale = [output for output in work.outputs if output.folder not in fresh]
     for output in [] if check else stale:  # a folder that an earlier run wrote may have lost its manifest alone
-        if not (output.shared or is_ours(output.folder) or stamps.is_known(output.folder)):
+        if not (output.shared or is_ours(output.folder) or cached.is_known(output.folder)):
             require_folder(Tree(output.folder, {}, output.root))
     meanings: Meanings = _meanings(work, stale, sources, progress) if stale else {}
     materials, verdicts = _release_verdicts(work, stale, sources, materials, check=check)
@@ -271,10 +271,10 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
         hashes |= {each.folder: _inputs(work, each, sources, materials, code) for each in stale if hashes[each.folder]}
     for tree, change in zip(trees, changes, strict=True):
         if not check or change.is_none:
-            stamps.record(tree, hashes[tree.folder], code, gaps[tree.folder], notes[tree.folder])
-    gaps.update({folder: stamps.gaps(folder) for folder in fresh})
+            cached.record(tree, hashes[tree.folder], gaps[tree.folder], notes[tree.folder])
+    gaps.update({folder: cached.gaps(folder) for folder in fresh})
     merged = {label: gap for output in work.outputs for label, gap in gaps[output.folder].items()}
-    notes.update({folder: stamps.notes(folder) for folder in fresh})
+    notes.update({folder: cached.notes(folder) for folder in fresh})
     told = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
     labels = {part.source: part.label for part in _protocols(work.outputs)}
     read = {source: meaning for (source, _), meaning in meanings.items()}
@@ -355,7 +355,7 @@ def _release_verdicts(
     schemas = {
         output.folder: b"".join(content for part in output.parts for _, content in sources[part.source].files)
         for output in outputs
-        if check or work.kept == NOTHING
+        if check or work.cache == NO_CACHE
     }
     after = {folder: complete(materials[folder], schemas.get(folder, b"")) for folder in documented}
     return {**materials, **after}, plan_updates(
@@ -414,16 +414,14 @@ def _inputs(
     parts = [asdict(replace(part, source=Path())) for part in output.parts]
     own = {part.label: dict(work.names_of.get(part.label, {})) for part in output.parts}
     names = {"": dict(work.names), **{label: found for label, found in own.items() if found}}
-    return stamp.inputs(
-        code.digest,
-        files,
-        {
-            "parts": parts,
-            "names": names,
-            "keep_unknown": work.keep_unknown,
-            "methods": [repr(work.methods.get(part.source)) for part in output.parts],
-        },
-    )
+    options = {
+        "parts": parts,
+        "names": names,
+        "keep_unknown": work.keep_unknown,
+        "methods": [repr(work.methods.get(part.source)) for part in output.parts],
+    }
+    written = json.dumps(options, sort_keys=True, default=repr)
+    return key_of("inputs", code.digest, written, *(each for file in files for each in file))
 
 
 def _of_part(work: Work, output: OutputFolder, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
@@ -431,7 +429,7 @@ def _of_part(work: Work, output: OutputFolder, part: Part, sources: Mapping[Path
     alone = _inputs(work, replace(output, parts=(part,)), sources, {}, code)
     source = sources[part.source]
     others = {"name": source.name, "taken": dict(source.taken), "shared": bool(work.protocols), "target": part.target}
-    return stamp.inputs(alone, (), others)
+    return key_of("part", alone, json.dumps(others, sort_keys=True, default=repr))
 
 
 def _steps(outputs: Sequence[OutputFolder]) -> int:
@@ -501,7 +499,7 @@ def _trees(
 
     done, total = len(_protocols(outputs)), _steps(outputs)
     trees: list[Tree] = []
-    parts = stamp.Parts(work.kept, code)
+    cached = Outputs(work.cache, code)
     for output in outputs:
         made: list[Files] = []
         told: list[Version] = []
@@ -515,10 +513,10 @@ def _trees(
                 told.append(Version(*meaning, settings, source.at, source.extends))
                 continue
             done += 1
-            content = _of_part(work, output, part, sources, code) if stamp.is_known(part.target) else ""
+            content = _of_part(work, output, part, sources, code) if part.target in BUILT_IN else ""
             make = partial(_rendered, TARGETS[part.target], meaning, settings, sources[part.source])
             name = f"{part.target} {part.prefix} {part.package} {part.label}"
-            made.append(parts.files(output.folder, name, content, make) if content else make())
+            made.append(cached.part(output.folder, name, content, make) if content else make())
         if told:
             from acpgen import publish
 

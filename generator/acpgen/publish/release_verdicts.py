@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen.adopt import layout
-from acpgen.among import is_behind_link
 from acpgen.compat.findings import SEVERITIES, Reach, Severity
 from acpgen.compat.rules import VERSION
 from acpgen.errors import BadMaterial, Faults, LinkRefused
-from acpgen.files import Change, Tree
+from acpgen.files import Change, Tree, is_behind_link
 from acpgen.material import RELEASES, VERDICTS, Files, Release, Releases, parsed
 from acpgen.pointers import place_parts, pointer
 from acpgen.publish.outlines import Outline, OutlinedType, outline

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from acpgen.compat.check_report import repair_sentence
 from acpgen.compat.repair.repair import repair, with_texts
 from acpgen.errors import Faults, NotRepairable
-from acpgen.save import save
+from acpgen.files import save
 from acpgen.schema.load import read_bytes
 
 if TYPE_CHECKING:
