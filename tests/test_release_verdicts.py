@@ -21,9 +21,9 @@ from acpgen.compat import compare
 from acpgen.compat.rules import VERSION
 from acpgen.errors import Faults
 from acpgen.files.cache import NO_CACHE, Cache
+from acpgen.input.load import load
 from acpgen.pipeline import understand
 from acpgen.publish import release_verdicts as verdicts
-from acpgen.schema.load import load
 from acpgen.targets import Settings
 
 ROOT = Path(__file__).parents[1]

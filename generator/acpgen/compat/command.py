@@ -23,7 +23,7 @@ from acpgen.config import Config, around, find_profile
 from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.files.cache import NO_CACHE, Cache
-from acpgen.schema.load import NO_REFERENCES, References, decode, place, read_bytes
+from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

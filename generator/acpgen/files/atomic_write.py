@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from acpgen.errors import Fault, Faults, NotEmpty, Unwritable
-from acpgen.schema.load import place
+from acpgen.input.load import place
 
 MANIFEST: Final = ".acpgen.json"
 """The file that marks a folder as ours."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from acpgen import resources
 from acpgen.files.atomic_write import replace_file
 from acpgen.files.tree import Files, Tree, digest, digest_of
-from acpgen.schema.numbers import dumps, loads
+from acpgen.input.numbers import dumps, loads
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON

@@ -28,7 +28,7 @@ from acpgen.files.atomic_write import (
     replaced,
     unwritable,
 )
-from acpgen.schema.load import place
+from acpgen.input.load import place
 
 Files: TypeAlias = Mapping[str, str]
 """What a folder holds: text by path, relative and with `/`."""

@@ -20,8 +20,8 @@ from acpgen.config import Config, Published
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable
 from acpgen.files import Change, Files, Tree, require_folder, write
 from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of
-from acpgen.schema.effort import account
-from acpgen.schema.load import Source, parse, place, read
+from acpgen.input.load import Source, parse, place, read
+from acpgen.input.step_budget import account
 from acpgen.site import generator, laying, modules, searching
 from acpgen.site.live import Live
 from acpgen.site.serving import served

@@ -13,7 +13,7 @@ from acpgen.compat.check_report import repair_sentence
 from acpgen.compat.repair.repair import repair, with_texts
 from acpgen.errors import Faults, NotRepairable
 from acpgen.files import save
-from acpgen.schema.load import read_bytes
+from acpgen.input.load import read_bytes
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Report
