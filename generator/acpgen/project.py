@@ -6,10 +6,9 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acpgen import material
 from acpgen.built_in import BUILT_IN
@@ -46,6 +45,12 @@ Progress: TypeAlias = Callable[[int, int, str], None]
 Reading: TypeAlias = tuple[Path, bool]
 """A protocol as a target wants it: its source, and whether variants and their bodies are apart (`Target.is_apart`)."""
 
+PartPlace: TypeAlias = tuple[Path, int]
+"""An output folder, and the number of a part of it."""
+
+CachedPart: TypeAlias = "Mapping[str, Any]"
+"""The `files` of a part, its `gaps` (`None` where it has no bindings) and its `notes`."""
+
 Meanings: TypeAlias = "Mapping[Reading, tuple[ir.Protocol, Bundle]]"
 """What each protocol means, by its source."""
 
@@ -71,6 +76,11 @@ class Part:
     def label(self) -> str:
         return self.protocol or self.source.name
 
+    @property
+    def is_documented(self) -> bool:
+        """Whether it is the docs of a protocol of a project, which are made together with those of others."""
+        return self.target == "docs" and bool(self.prefix)
+
 
 @dataclass(frozen=True, slots=True)
 class OutputFolder:
@@ -88,7 +98,7 @@ class OutputFolder:
     @property
     def documented(self) -> tuple[str, ...]:
         """The protocols whose docs it holds, as those of a project."""
-        return tuple(part.label for part in self.parts if part.target == "docs" and part.prefix)
+        return tuple(part.label for part in self.parts if part.is_documented)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,14 +269,15 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     for output in [] if check else stale:  # a folder that an earlier run wrote may have lost its manifest alone
         if not (output.shared or is_ours(output.folder) or cached.is_known(output.folder)):
             require_folder(Tree(output.folder, {}, output.root))
-    meanings: Meanings = _meanings(work, stale, sources, progress) if stale else {}
+    parts = _cached_parts(work, stale, sources, cached)
+    meanings: Meanings = _meanings(work, stale, parts, sources, progress) if stale else {}
     materials, verdicts = _release_verdicts(work, stale, sources, materials, check=check)
-    trees = _trees(work, stale, sources, meanings, materials, code, progress) if stale else ()
+    trees = _trees(work, stale, parts, sources, meanings, materials, cached, progress) if stale else ()
     changes = write(trees, dry=check)
     if not check:
         replace_files({tree.folder / path: text for tree, _ in verdicts for path, text in tree.files.items()})
-    gaps = {output.folder: _gaps(output, meanings) for output in stale}
-    notes = {output.folder: _notes(output, meanings, sources) for output in stale}
+    gaps = {output.folder: _gaps(output, parts) for output in stale}
+    notes = {output.folder: _notes(output, parts) for output in stale}
     if verdicts:
         hashes |= {each.folder: _inputs(work, each, sources, materials, code) for each in stale if hashes[each.folder]}
     for tree, change in zip(trees, changes, strict=True):
@@ -296,17 +307,16 @@ def _told(label: str, meaning: tuple[ir.Protocol, Bundle]) -> Iterable[str]:
     return method_summary.told(label, *meaning)
 
 
-def _gaps(output: OutputFolder, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:
+def _gaps(output: OutputFolder, parts: Mapping[PartPlace, CachedPart]) -> Mapping[str, unenforced.Gaps]:
     """What the bindings in an output do not enforce, by protocol."""
-    from acpgen.meaning import unenforced
+    found = ((part, parts[output.folder, index]) for index, part in enumerate(output.parts))
+    return {part.label: each["gaps"] for part, each in found if each["gaps"] is not None}
 
-    return {part.label: unenforced.gaps(*meanings[_reading(part)]) for part in output.parts if part.target == "python"}
 
-
-def _notes(output: OutputFolder, meanings: Meanings, sources: Mapping[Path, Source]) -> tuple[tuple[str, str], ...]:
+def _notes(output: OutputFolder, parts: Mapping[PartPlace, CachedPart]) -> tuple[tuple[str, str], ...]:
     """What the schemas of an output hold that means nothing: place and sentence."""
-    found = ((part.source, note) for part in output.parts for note in meanings[_reading(part)][1].notes)
-    return tuple(dict.fromkeys((sources[source].at(note.at), note.what()) for source, note in found))
+    found = (note for index in range(len(output.parts)) for note in parts[output.folder, index]["notes"])
+    return tuple(dict.fromkeys((at, sentence) for at, sentence in found))
 
 
 def _read(work: Work) -> Mapping[Path, Source]:
@@ -380,9 +390,10 @@ def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
     return tuple(first.values())
 
 
-def _readings(outputs: Iterable[OutputFolder]) -> Sequence[Reading]:
-    """Each protocol and way to read it, in the order in which they are first named."""
-    return [*dict.fromkeys(_reading(part) for output in outputs for part in output.parts)]
+def _readings(outputs: Iterable[OutputFolder], parts: Mapping[PartPlace, CachedPart]) -> Sequence[Reading]:
+    """Each protocol and way to read it of which parts are to be made, in the order in which they are first named."""
+    every = ((output.folder, index, part) for output in outputs for index, part in enumerate(output.parts))
+    return [*dict.fromkeys(_reading(part) for folder, index, part in every if (folder, index) not in parts)]
 
 
 def _reading(part: Part) -> Reading:
@@ -424,12 +435,33 @@ def _inputs(
     return key_of("inputs", code.digest, written, *(each for file in files for each in file))
 
 
-def _of_part(work: Work, output: OutputFolder, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
+def _part_inputs(work: Work, output: OutputFolder, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
     """A hash of all that one part is made from."""
     alone = _inputs(work, replace(output, parts=(part,)), sources, {}, code)
     source = sources[part.source]
     others = {"name": source.name, "taken": dict(source.taken), "shared": bool(work.protocols), "target": part.target}
     return key_of("part", alone, json.dumps(others, sort_keys=True, default=repr))
+
+
+def _part_name(part: Part) -> str:
+    return f"{part.target} {part.prefix} {part.package} {part.label}"
+
+
+def _cached_parts(
+    work: Work, outputs: Iterable[OutputFolder], sources: Mapping[Path, Source], cached: Outputs
+) -> dict[PartPlace, CachedPart]:
+    """The parts of outputs whose inputs are those of an earlier run. Docs are about several protocols and are none of them."""
+    return {
+        (output.folder, index): found
+        for output in outputs
+        for index, part in enumerate(output.parts)
+        if part.target in BUILT_IN and not part.is_documented
+        if (
+            found := cached.find_part(
+                output.folder, _part_name(part), _part_inputs(work, output, part, sources, cached.code)
+            )
+        )
+    }
 
 
 def _steps(outputs: Sequence[OutputFolder]) -> int:
@@ -438,9 +470,13 @@ def _steps(outputs: Sequence[OutputFolder]) -> int:
 
 
 def _meanings(
-    work: Work, outputs: Sequence[OutputFolder], sources: Mapping[Path, Source], progress: Progress
+    work: Work,
+    outputs: Sequence[OutputFolder],
+    parts: Mapping[PartPlace, CachedPart],
+    sources: Mapping[Path, Source],
+    progress: Progress,
 ) -> Meanings:
-    """What the protocols of the outputs mean. Raises `Faults` of all of them together."""
+    """What the protocols mean of which parts are to be made; all where names are chosen for all. Raises `Faults` of all together."""
     from acpgen.targets import TARGETS
 
     require_targets((part.target for output in outputs for part in output.parts), TARGETS, at=work.at)
@@ -450,10 +486,12 @@ def _meanings(
     total = _steps(outputs)
     meanings: dict[Reading, tuple[ir.Protocol, Bundle]] = {}
     faults: list[Fault] = []
-    wanted = _readings(outputs)
+    wanted = _readings(outputs, {} if work.names else parts)
     for done, part in enumerate(_protocols(outputs)):
         readings = [reading for reading in wanted if reading[0] == part.source]
         progress(done, total, f"reading {part.label}")
+        if not readings:
+            continue
         try:
             documents = parse(sources[part.source])
         except Faults as caught:
@@ -488,35 +526,39 @@ def _unmatched(work: Work, meanings: Meanings) -> list[str]:
 def _trees(
     work: Work,
     outputs: Sequence[OutputFolder],
+    parts: dict[PartPlace, CachedPart],
     sources: Mapping[Path, Source],
     meanings: Meanings,
     materials: Mapping[Path, material.Files],
-    code: Code,
+    cached: Outputs,
     progress: Progress,
 ) -> tuple[Tree, ...]:
-    """What the outputs are to hold. Raises `Faults`."""
+    """What the outputs are to hold; the parts that are made now are added to the others. Raises `Faults`."""
     from acpgen.targets import TARGETS
 
     done, total = len(_protocols(outputs)), _steps(outputs)
     trees: list[Tree] = []
-    cached = Outputs(work.cache, code)
     for output in outputs:
         made: list[Files] = []
         told: list[Version] = []
-        for part in output.parts:
+        for index, part in enumerate(output.parts):
             progress(done, total, f"{part.target} of {part.label}")
-            settings, meaning = _settings(part, output, work), meanings[_reading(part)]
-            if part.target == "docs" and part.prefix:
+            settings, source, at = _settings(part, output, work), sources[part.source], (output.folder, index)
+            if part.is_documented:
                 from acpgen.publish.versions import Version
 
-                source = sources[part.source]
+                meaning = meanings[_reading(part)]
                 told.append(Version(*meaning, settings, source.at, source.extends))
+                parts[at] = _part({}, part, meaning, source)
                 continue
             done += 1
-            content = _of_part(work, output, part, sources, code) if part.target in BUILT_IN else ""
-            make = partial(_rendered, TARGETS[part.target], meaning, settings, sources[part.source])
-            name = f"{part.target} {part.prefix} {part.package} {part.label}"
-            made.append(cached.part(output.folder, name, content, make) if content else make())
+            if at not in parts:
+                meaning = meanings[_reading(part)]
+                parts[at] = _part(_rendered(TARGETS[part.target], meaning, settings, source), part, meaning, source)
+                if part.target in BUILT_IN:
+                    inputs = _part_inputs(work, output, part, sources, cached.code)
+                    cached.keep_part(output.folder, _part_name(part), inputs, parts[at])
+            made.append(parts[at]["files"])
         if told:
             from acpgen import publish
 
@@ -529,6 +571,17 @@ def _trees(
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))
     progress(done, total, "writing")
     return tuple(trees)
+
+
+def _part(files: Files, part: Part, meaning: tuple[ir.Protocol, Bundle], source: Source) -> CachedPart:
+    """What is known of a part: its files, what its bindings do not enforce, and what of its schema means nothing."""
+    from acpgen.meaning import unenforced
+
+    return {
+        "files": {**files},
+        "gaps": unenforced.gaps(*meaning) if part.target == "python" else None,
+        "notes": [[source.at(note.at), note.what()] for note in meaning[1].notes],
+    }
 
 
 def _rendered(target: Target, meaning: tuple[ir.Protocol, Bundle], settings: Settings, source: Source) -> Files:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from acpgen import resources
 from acpgen.files.atomic_write import replace_file
-from acpgen.files.tree import Files, Tree, digest, digest_of
+from acpgen.files.tree import Tree, digest, digest_of
 from acpgen.input.numbers import dumps, loads
 
 if TYPE_CHECKING:
@@ -263,16 +263,17 @@ class Outputs:
         reported: dict[str, Any] = {"gaps": gaps, "notes": [*notes]}
         self.cache.keep(_place_key(tree.folder), {"inputs": inputs, "output": digest_of(tree), **reported})
 
-    def part(self, folder: Path, name: str, inputs: str, make: Callable[[], Files]) -> Files:
-        """The files of a part of a folder: as they were made from just these inputs, or made now. Of each part one state is cached."""
-        place = _place_key(folder, name)
-        found = self.cache.find(place)
-        if isinstance(found, dict) and found.get("inputs") == inputs:
-            return cast("dict[str, str]", found["files"])
-        files = make()
+    def find_part(self, folder: Path, name: str, inputs: str) -> Mapping[str, Any] | None:
+        """What is known of a part of a folder that was made from just these inputs. Of each part one state is cached."""
+        found = self.cache.find(_place_key(folder, name))
+        if not isinstance(found, dict) or found.get("inputs") != inputs:
+            return None
+        return cast("Mapping[str, Any]", found["part"])
+
+    def keep_part(self, folder: Path, name: str, inputs: str, part: Mapping[str, Any]) -> None:
+        """Remember a part of a folder, unless the code has changed meanwhile."""
         if self.code.is_as_it_was:
-            self.cache.keep(place, {"inputs": inputs, "files": {**files}})
-        return files
+            self.cache.keep(_place_key(folder, name), {"inputs": inputs, "part": {**part}})
 
 
 def _place_key(folder: Path, part: str = "") -> str:
