@@ -28,9 +28,9 @@ import jsonschema_rs
 import pytest
 
 import tiers
-from acpgen import cli, config, publish, site, stamp
+from acpgen import cli, config, publish, site
 from acpgen.errors import Faults, SiteNotBuilt
-from acpgen.kept import Kept
+from acpgen.files.cache import Cache, Code
 from acpgen.site import generator, live, searching, serving
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
@@ -351,10 +351,10 @@ def test_a_build_without_a_change_makes_nothing(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "pyproject.toml").write_text(
         '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'
     )
-    kept = Kept(tmp_path / "kept")
+    cache = Cache(tmp_path / "cache")
 
     def build() -> int:
-        site.build(config.find(tmp_path), tmp_path / "site", kept)
+        site.build(config.find(tmp_path), tmp_path / "site", cache)
         return len(made)
 
     assert [build(), build()] == [1, 1]
@@ -424,7 +424,7 @@ def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(site, "docs", work)
     monkeypatch.setattr(generator, "require", lambda: generator.ZENSICAL)
-    monkeypatch.setattr(stamp, "generator", lambda: "")
+    monkeypatch.setattr(site, "all_code", lambda: Code("", ()))
     shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
     (tmp_path / "pyproject.toml").write_text(
         '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from acpgen.errors import Fault, Faults
+from acpgen.files.cache import FORGETFUL, Memory
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
-from acpgen.memory import FORGETFUL, Memory
 from acpgen.publish import (
     changelog,
     changes,
