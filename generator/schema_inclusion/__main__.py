@@ -24,13 +24,7 @@ from schema_inclusion.values import Json, dumps, loads
 
 EXIT_CODES: Final = {Verdict.YES: 0, Verdict.NO: 1, Verdict.UNDECIDED: 3}
 UNREADABLE: Final = 2
-DRAFTS: Final = {
-    "04": Dialect.DRAFT_04,
-    "06": Dialect.DRAFT_06,
-    "07": Dialect.DRAFT_07,
-    "2019-09": Dialect.DRAFT_2019_09,
-    "2020-12": Dialect.DRAFT_2020_12,
-}
+DRAFTS: Final = {each.name.removeprefix("DRAFT_").replace("_", "-"): each for each in Dialect}
 HEADINGS: Final = {
     "backward": "Is everything valid under the old schema valid under the new one?",
     "forward": "Is everything valid under the new schema valid under the old one?",

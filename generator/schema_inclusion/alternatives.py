@@ -7,31 +7,19 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
-from schema_inclusion.constants import Constants, Scalars, listed_in, order_of, scalars_of, value_of
+from schema_inclusion.constants import Constants, listed_in, order_of, value_of
+from schema_inclusion.constraints import Constraints
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import (
     All,
-    Bound,
     Constant,
-    Count,
     Either,
     Formula,
     Has,
-    Item,
-    Items,
     Kind,
-    Kinds,
-    Matches,
     Member,
-    Members,
-    Multiple,
-    Numbers,
-    Size,
-    SomeMember,
-    Strings,
     Switch,
     Types,
-    Unique,
 )
 from schema_inclusion.meaning import holds
 
@@ -60,10 +48,10 @@ def _few_pairs(flat: Mapping[Formula, None]) -> list[tuple[Formula, Formula]]:
 
 
 def _finite_joined(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
-    total: Scalars | None = None
+    total: Constraints | None = None
     rest: list[Formula] = []
     for part in parts:
-        found = scalars_of(part, forms.constraints)
+        found = forms.scalars_of(part)
         union = found if total is None or found is None else _union(total, found)
         if found is None or union is None:
             rest.append(part)
@@ -71,15 +59,11 @@ def _finite_joined(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, .
             total = union
     if total is None:
         return tuple(rest)
-    made = forms.all_of(
-        forms.types(total.kinds),
-        forms.top if total.strings is None else forms.strings(total.strings, within=True),
-        forms.top if total.numbers is None else forms.numbers(total.numbers, within=True),
-    )
+    made = forms.scalars(total.kinds, total.strings, total.numbers)
     return (made, *(part for part in rest if part is not made))
 
 
-def _union(one: Scalars, other: Scalars) -> Scalars | None:
+def _union(one: Constraints, other: Constraints) -> Constraints | None:
     strings: frozenset[str] | None = frozenset()
     numbers: frozenset[Fraction] | None = frozenset()
     for each in (one, other):
@@ -88,41 +72,29 @@ def _union(one: Scalars, other: Scalars) -> Scalars | None:
         if each.kinds & Kind.NUMBER:
             numbers = None if numbers is None or each.numbers is None else numbers | each.numbers
     kinds = one.kinds | other.kinds
-    mixed = one.kinds & Kind.NUMBER and other.kinds & Kind.NUMBER and (one.numbers is None) != (other.numbers is None)
-    if mixed and kinds & Kind.NUMBER != (one if one.numbers is None else other).kinds & Kind.NUMBER:
+    is_mixed = (
+        one.kinds & Kind.NUMBER and other.kinds & Kind.NUMBER and (one.numbers is None) != (other.numbers is None)
+    )
+    if is_mixed and kinds & Kind.NUMBER != (one if one.numbers is None else other).kinds & Kind.NUMBER:
         return None
-    return Scalars(kinds, strings if kinds & Kind.STRING else None, numbers if kinds & Kind.NUMBER else None)
+    strings, numbers = strings if kinds & Kind.STRING else None, numbers if kinds & Kind.NUMBER else None
+    return Constraints(kinds=kinds, strings=strings, numbers=numbers)
 
 
 # Branches that others cover.
 
 
-def guarded_kinds(formula: Formula) -> Kinds:
-    """The kinds that a constraint speaks of: it holds of all others. Everything, if it is no such constraint."""
-    if isinstance(formula, (Strings, Matches)):
-        return Kind.STRING
-    if isinstance(formula, Size):
-        return formula.kind
-    if isinstance(formula, (Numbers, Bound, Multiple)):
-        return Kind.NUMBER
-    if isinstance(formula, (Item, Items, Count, Unique)):
-        return Kind.ARRAY
-    if isinstance(formula, (Has, Member, Members, SomeMember)):
-        return Kind.OBJECT
-    return Kind.ANY
-
-
 def _without_covered(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
     known = set(parts)
     left = [part for part in parts if not (isinstance(part, All) and any(each in known for each in part.parts))]
-    guards = [guarded_kinds(part) for part in left if guarded_kinds(part) != Kind.ANY]
+    guards = [part.subject for part in left if part.subject != Kind.ANY]
     if any(one & other == Kind.NONE for one, other in combinations(dict.fromkeys(guards), 2)):
         # A constraint on strings holds of every number, and one on numbers of every string.
         return (forms.top,)
     plain = next((part for part in left if isinstance(part, Types)), None)
     if plain is None:
         return tuple(left)
-    if any(guarded_kinds(part) & ~plain.kinds == Kind.NONE for part in left if part is not plain):
+    if any(part.subject & ~plain.kinds == Kind.NONE for part in left if part is not plain):
         return (forms.top,)
     if any(not plain.kinds & guard for guard in guards):
         left.remove(plain)
@@ -140,7 +112,7 @@ def tags_of(forms: Forms, formula: Formula) -> dict[str, Constants]:
     """The members that every value of the formula has, with the few constants that each may be."""
     if isinstance(formula, Switch):
         if formula.otherwise is forms.bottom:
-            return {formula.tag: frozenset(constant for constant, form in formula.cases if form is not forms.bottom)}
+            return {formula.tag: frozenset(each for each, form in formula.cases.items() if form is not forms.bottom)}
         return {}
     if not isinstance(formula, All):
         return {}
@@ -197,14 +169,14 @@ def assumed(forms: Forms, formula: Formula, tag: str, constant: Constant) -> For
         case Either(parts):
             return forms.any_of(*(assumed(forms, part, tag, constant) for part in parts))
         case Switch(name, cases, otherwise) if name == tag:
-            return assumed(forms, dict(cases).get(constant, otherwise), tag, constant)
+            return assumed(forms, cases.get(constant, otherwise), tag, constant)
         case Has(name) if name == tag:
             return forms.top
         case Member(name, form) if name == tag:
             state = holds(forms, form, value_of(constant))
             return formula if state is None else forms.top if state else forms.bottom
         case _:
-            return formula if guarded_kinds(formula) & Kind.OBJECT else forms.top
+            return formula if formula.subject & Kind.OBJECT else forms.top
 
 
 # Exactly one.

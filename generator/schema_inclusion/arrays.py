@@ -14,7 +14,7 @@ from schema_inclusion.conjunction import item_form
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import Formula, Kind
 from schema_inclusion.objects import Decider, parts
-from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown, together
+from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown, all_of, combine_doubts
 from schema_inclusion.values import Json, same
 
 LONGEST: Final = 2_000
@@ -39,7 +39,7 @@ def array(prover: Decider, formula: Formula, constraints: Constraints) -> Outcom
     outcomes = [prover.inner(item_form(prover.forms, constraints, index)) for index in range(least)]
     if constraints.unique:
         return _distinct(prover, constraints, outcomes)
-    return together(outcomes)
+    return all_of(outcomes)
 
 
 def _uniform_from(constraints: Constraints) -> int:
@@ -62,7 +62,7 @@ def _limited(prover: Decider, constraints: Constraints) -> int | None:
 def _long(prover: Decider, constraints: Constraints) -> Outcome:
     uniform = _uniform_from(constraints)
     if uniform < LONGEST and constraints.unique is None:
-        first = together([prover.inner(item_form(prover.forms, constraints, index)) for index in range(uniform + 1)])
+        first = all_of([prover.inner(item_form(prover.forms, constraints, index)) for index in range(uniform + 1)])
         if isinstance(first, Empty):
             return EMPTY
     return Unknown("an array would have to be too long to write down")
@@ -76,32 +76,29 @@ def _with_repeat(prover: Decider, constraints: Constraints) -> Outcome:
     forms = prover.forms
     low, high = constraints.sizes[Kind.ARRAY]
     uniform = _uniform_from(constraints)
-    doubt: Unknown | None = None
     if uniform > MOST_DISTINCT:
         return Unknown("too many different items to find two that may be equal")
+
+    doubt: Empty | Unknown = EMPTY
     for first, second in combinations(range(uniform + 2), 2):
         if high is not None and second >= high:
             continue
         shared = prover.inner(forms.all_of(item_form(forms, constraints, first), item_form(forms, constraints, second)))
         if isinstance(shared, Empty):
             continue
-        length = max(low, second + 1)
-        outcome = together(
-            [
-                shared if index in (first, second) else prover.inner(item_form(forms, constraints, index))
-                for index in range(length)
-            ]
+        outcome = all_of(
+            shared if index in (first, second) else prover.inner(item_form(forms, constraints, index))
+            for index in range(max(low, second + 1))
         )
         if isinstance(outcome, Satisfied):
             return outcome
-        if isinstance(outcome, Unknown):
-            doubt = doubt or outcome
-    return doubt or EMPTY
+        doubt = combine_doubts(doubt, outcome)
+    return doubt
 
 
 def _distinct(prover: Decider, constraints: Constraints, outcomes: list[Outcome]) -> Outcome:
     """An array of different items, one at each place."""
-    joined = together(outcomes)
+    joined = all_of(outcomes)
     if not isinstance(joined, Satisfied):
         return joined
     amount = len(outcomes)
@@ -188,17 +185,16 @@ def _counted(prover: Decider, formula: Formula, constraints: Constraints) -> Out
     ):
         return Unknown("too much of an array is counted at once")
     if constraints.unique is False and any(high is not None for _, _, (_, high) in counts):
-        return Unknown("repeated items together with counted ones are not compared")
+        return Unknown("repeated items all_of with counted ones are not compared")
     position = min(start for start, _, _ in counts)
     rest = forms.all_of(*(part for part in parts(formula) if part not in _count_parts(prover, constraints)))
-    doubt: Unknown | None = None
+    doubt: Empty | Unknown = EMPTY
     for branch in _next_item(prover, constraints, counts, position):
         outcome = prover.decide(forms.all_of(rest, branch))
         if isinstance(outcome, Satisfied):
             return outcome
-        if isinstance(outcome, Unknown):
-            doubt = doubt or outcome
-    return doubt or EMPTY
+        doubt = combine_doubts(doubt, outcome)
+    return doubt
 
 
 def _count_parts(prover: Decider, constraints: Constraints) -> set[Formula]:

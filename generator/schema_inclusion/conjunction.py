@@ -35,7 +35,7 @@ from schema_inclusion.formula import (
     Types,
     Unique,
 )
-from schema_inclusion.meaning import holds, number_obeys, string_fits
+from schema_inclusion.meaning import holds, number_obeys
 from schema_inclusion.patterns import matches
 
 
@@ -127,32 +127,6 @@ def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
             constraints.kinds &= kinds
         case Size(kind, low, high):
             constraints.sizes[kind] = narrowed(constraints.sizes[kind], (low, high))
-        case Strings() | Matches():
-            _absorb_string(constraints, formula)
-        case Numbers() | Bound() | Multiple():
-            _absorb_number(constraints, formula)
-        case Item() | Items() | Count() | Unique():
-            _absorb_array(forms, constraints, formula)
-        case Has() | Member() | Members() | SomeMember():
-            _absorb_object(forms, constraints, formula)
-        case Either():
-            constraints.clauses[formula] = None
-        case Switch():
-            _absorb_switch(forms, constraints, formula)
-        case Ref():
-            constraints.refs[formula] = None
-            if any(other.place == formula.place and other.holds != formula.holds for other in constraints.refs):
-                constraints.kinds = Kind.NONE
-        case Opaque():
-            constraints.opaque[formula] = None
-            if any(other in constraints.opaque for other in forms.contraries(formula)):
-                constraints.kinds = Kind.NONE
-        case _:
-            assert_never(formula)
-
-
-def _absorb_string(constraints: Constraints, formula: Strings | Matches) -> None:
-    match formula:
         case Strings(values, True):
             constraints.strings = values if constraints.strings is None else constraints.strings & values
         case Strings(values, _):
@@ -160,12 +134,6 @@ def _absorb_string(constraints: Constraints, formula: Strings | Matches) -> None
         case Matches(pattern, wanted):
             if constraints.patterns.setdefault(pattern, wanted) != wanted:
                 constraints.kinds &= ~Kind.STRING
-        case _:
-            assert_never(formula)
-
-
-def _absorb_number(constraints: Constraints, formula: Numbers | Bound | Multiple) -> None:
-    match formula:
         case Numbers(values, True):
             constraints.numbers = values if constraints.numbers is None else constraints.numbers & values
         case Numbers(values, _):
@@ -179,12 +147,6 @@ def _absorb_number(constraints: Constraints, formula: Numbers | Bound | Multiple
         case Multiple(of, wanted):
             if constraints.multiples.setdefault(of, wanted) != wanted:
                 constraints.kinds &= ~Kind.NUMBER
-        case _:
-            assert_never(formula)
-
-
-def _absorb_array(forms: Forms, constraints: Constraints, formula: Item | Items | Count | Unique) -> None:
-    match formula:
         case Item(index, form):
             constraints.item[index] = forms.all_of(constraints.item.get(index, forms.top), form)
         case Items(start, form):
@@ -195,12 +157,6 @@ def _absorb_array(forms: Forms, constraints: Constraints, formula: Item | Items 
             if constraints.unique is not None and constraints.unique != wanted:
                 constraints.kinds &= ~Kind.ARRAY
             constraints.unique = wanted
-        case _:
-            assert_never(formula)
-
-
-def _absorb_object(forms: Forms, constraints: Constraints, formula: Has | Member | Members | SomeMember) -> None:
-    match formula:
         case Has(name):
             constraints.has[name] = None
         case Member(name, form):
@@ -209,6 +165,18 @@ def _absorb_object(forms: Forms, constraints: Constraints, formula: Has | Member
             constraints.members[names] = forms.all_of(constraints.members.get(names, forms.top), form)
         case SomeMember():
             constraints.some[formula] = None
+        case Either():
+            constraints.clauses[formula] = None
+        case Switch():
+            _absorb_switch(forms, constraints, formula)
+        case Ref(place, holding):
+            constraints.refs[formula] = None
+            if any(other.place == place and other.holds != holding for other in constraints.refs):
+                constraints.kinds = Kind.NONE
+        case Opaque():
+            constraints.opaque[formula] = None
+            if any(other in constraints.opaque for other in forms.contraries(formula)):
+                constraints.kinds = Kind.NONE
         case _:
             assert_never(formula)
 
@@ -220,10 +188,9 @@ def _absorb_switch(forms: Forms, constraints: Constraints, switch: Switch) -> No
         constraints.clauses[switch] = None
         return
     del constraints.clauses[twin]
-    ours, theirs = dict(switch.cases), dict(twin.cases)
     cases = {
-        constant: forms.all_of(theirs.get(constant, twin.otherwise), ours.get(constant, switch.otherwise))
-        for constant in {**theirs, **ours}
+        constant: forms.all_of(twin.cases.get(constant, twin.otherwise), switch.cases.get(constant, switch.otherwise))
+        for constant in {**twin.cases, **switch.cases}
     }
     _absorb(forms, constraints, forms.switch(switch.tag, cases, forms.all_of(twin.otherwise, switch.otherwise)))
 
@@ -457,11 +424,11 @@ def _chosen(forms: Forms, constraints: Constraints, switch: Switch) -> Formula:
     if switch.tag not in constraints.member and not constraints.members:
         return switch
     tag = forms.constraints(member_form(forms, constraints, switch.tag))
-    all_cases = dict(switch.cases)
-    cases = {constant: all_cases[constant] for constant in allowed_by(tag, all_cases)}
-    present = constraints.kinds == Kind.OBJECT and switch.tag in constraints.has
-    possible = listed_in(tag) if present else None
-    certain = possible is not None and possible <= cases.keys()
+    possible = listed_in(tag)
+    left = allowed_by(tag, switch.cases) if possible is None else [each for each in possible if each in switch.cases]
+    cases = {constant: switch.cases[constant] for constant in left}
+    is_present = constraints.kinds == Kind.OBJECT and switch.tag in constraints.has
+    certain = is_present and possible is not None and len(possible) == len(cases)
     if certain and len(cases) == 1:
         return next(iter(cases.values()))
     if len(cases) == len(switch.cases) and not (certain and switch.otherwise is not forms.bottom):
@@ -529,26 +496,61 @@ def _found_status(forms: Forms, constraints: Constraints, formula: Formula, know
             return False if any(other in constraints.refs for other in forms.contraries(formula)) else None
         case Opaque():
             return True if formula in constraints.opaque else None
-        case Strings() | Matches() | Size(Kind.STRING):
-            return _guarded(constraints, Kind.STRING, lambda: _string_status(constraints, formula))
-        case Numbers() | Bound() | Multiple():
-            return _guarded(constraints, Kind.NUMBER, lambda: _number_status(constraints, formula))
-        case Size(kind, low, high):
-            return _guarded(constraints, kind, lambda: _range_status(constraints.sizes[kind], (low, high)))
-        case Item() | Items() | Count() | Unique():
-            return _guarded(constraints, Kind.ARRAY, lambda: _array_status(forms, constraints, formula))
-        case Has() | Member() | Members() | SomeMember():
-            return _guarded(constraints, Kind.OBJECT, lambda: _object_status(forms, constraints, formula))
         case _:
-            assert_never(formula)
+            if not constraints.kinds & formula.subject:
+                return True
+            state = _subject_status(forms, constraints, formula)
+            return None if state is False and constraints.kinds & ~formula.subject else state
 
 
-def _guarded(constraints: Constraints, kinds: Kinds, judge: Callable[[], bool | None]) -> bool | None:
-    """A constraint on some kinds: true of all others, so excluded only if there are no others."""
-    if not constraints.kinds & kinds:
-        return True
-    state = judge()
-    return None if state is False and constraints.kinds & ~kinds else state
+def _subject_status(forms: Forms, constraints: Constraints, formula: Formula) -> bool | None:
+    """Whether the constraints entail or exclude one on some kinds, if the value is of these."""
+    match formula:
+        case Strings() | Matches() | Size(Kind.STRING) if constraints.strings is not None:
+            return _agreed(holds(forms, formula, text) for text in constraints.strings)
+        case Numbers() | Bound() | Multiple() if constraints.numbers is not None:
+            return _agreed(number_obeys(formula, number) for number in constraints.numbers)
+        case Strings(values, within):
+            return not within if values <= constraints.not_strings else None
+        case Numbers(values, within):
+            return not within if values <= constraints.not_numbers else None
+        case Size(kind, low, high):
+            return _range_status(constraints.sizes[kind], (low, high))
+        case Matches(pattern, wanted):
+            return constraints.patterns[pattern] == wanted if pattern in constraints.patterns else None
+        case Bound(limit, upper, strict):
+            return _bound_status(constraints, limit, upper, strict)
+        case Multiple(of, wanted):
+            if of in constraints.multiples:
+                return constraints.multiples[of] == wanted
+            implied = any(holding and (other / of).denominator == 1 for other, holding in constraints.multiples.items())
+            return wanted if implied else None
+        case Unique(wanted):
+            return None if constraints.unique is None else constraints.unique == wanted
+        case Item() | Items() | Count():
+            return _items_status(forms, constraints, formula)
+        case Has(name):
+            if name in constraints.has:
+                return True
+            return False if member_form(forms, constraints, name) is forms.bottom else None
+        case Member(name, form):
+            known = member_form(forms, constraints, name)
+            joint = forms.all_of(known, form)
+            return True if joint is known else False if joint is forms.bottom and name in constraints.has else None
+        case Members(names, form):
+            known = constraints.members.get(names, forms.top)
+            if forms.all_of(known, form) is known:
+                return True
+            excluded = any(
+                holds(forms, names, name) and forms.all_of(member_form(forms, constraints, name), form) is forms.bottom
+                for name in constraints.has
+            )
+            return False if excluded else None
+        case SomeMember():
+            contradicts = _need_contradicts(forms, constraints, formula)
+            return True if formula in constraints.some else False if contradicts else None
+        case _:
+            raise AssertionError(formula)
 
 
 def _agreed(states: Iterable[bool | None]) -> bool | None:
@@ -560,39 +562,6 @@ def _agreed(states: Iterable[bool | None]) -> bool | None:
 def _range_status(known: tuple[int, int | None], wanted: tuple[int, int | None]) -> bool | None:
     both = narrowed(known, wanted)
     return True if both == known else False if void(both) else None
-
-
-def _string_status(constraints: Constraints, formula: Strings | Matches | Size) -> bool | None:
-    if constraints.strings is not None:
-        return _agreed(string_fits(formula, text) for text in constraints.strings)
-    match formula:
-        case Strings(values, within):
-            return not within if values <= constraints.not_strings else None
-        case Size(_, low, high):
-            return _range_status(constraints.sizes[Kind.STRING], (low, high))
-        case Matches(pattern, wanted):
-            known = constraints.patterns.get(pattern)
-            return None if known is None else known == wanted
-        case _:
-            assert_never(formula)
-
-
-def _number_status(constraints: Constraints, formula: Numbers | Bound | Multiple) -> bool | None:
-    if constraints.numbers is not None:
-        return _agreed(number_obeys(formula, number) for number in constraints.numbers)
-    match formula:
-        case Numbers(values, within):
-            return not within if values <= constraints.not_numbers else None
-        case Bound(limit, upper, strict):
-            return _bound_status(constraints, limit, upper, strict)
-        case Multiple(of, wanted):
-            known = constraints.multiples.get(of)
-            if known is not None:
-                return known == wanted
-            implied = any(holding and (other / of).denominator == 1 for other, holding in constraints.multiples.items())
-            return wanted if implied else None
-        case _:
-            assert_never(formula)
 
 
 def _bound_status(constraints: Constraints, limit: Fraction, upper: bool, strict: bool) -> bool | None:
@@ -608,7 +577,7 @@ def _bound_status(constraints: Constraints, limit: Fraction, upper: bool, strict
     return None
 
 
-def _array_status(forms: Forms, constraints: Constraints, formula: Item | Items | Count | Unique) -> bool | None:
+def _items_status(forms: Forms, constraints: Constraints, formula: Item | Items | Count) -> bool | None:
     low, high = constraints.sizes[Kind.ARRAY]
     match formula:
         case Item(index, form):
@@ -631,10 +600,6 @@ def _array_status(forms: Forms, constraints: Constraints, formula: Item | Items 
             if least and all(both is forms.bottom for _, _, both in _places(forms, constraints, start, form)):
                 return False
             return None
-        case Unique(wanted):
-            return None if constraints.unique is None else constraints.unique == wanted
-        case _:
-            assert_never(formula)
 
 
 def _places(forms: Forms, constraints: Constraints, start: int, form: Formula) -> list[tuple[int, Formula, Formula]]:
@@ -646,34 +611,3 @@ def _places(forms: Forms, constraints: Constraints, start: int, form: Formula) -
     indices = dict.fromkeys(index for index in changes if index >= start)
     known = [(index, item_form(forms, constraints, index)) for index in indices]
     return [(index, there, forms.all_of(there, form)) for index, there in known]
-
-
-def _object_status(forms: Forms, constraints: Constraints, formula: Has | Member | Members | SomeMember) -> bool | None:
-    match formula:
-        case Has(name):
-            if name in constraints.has:
-                return True
-            return False if member_form(forms, constraints, name) is forms.bottom else None
-        case Member(name, form):
-            known = member_form(forms, constraints, name)
-            joint = forms.all_of(known, form)
-            return True if joint is known else False if joint is forms.bottom and name in constraints.has else None
-        case Members(names, form):
-            known = constraints.members.get(names, forms.top)
-            if forms.all_of(known, form) is known:
-                return True
-            excluded = any(
-                holds(forms, names, name) and forms.all_of(member_form(forms, constraints, name), form) is forms.bottom
-                for name in constraints.has
-            )
-            return False if excluded else None
-        case SomeMember():
-            return (
-                True
-                if formula in constraints.some
-                else False
-                if _need_contradicts(forms, constraints, formula)
-                else None
-            )
-        case _:
-            assert_never(formula)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeAlias
 
 from schema_inclusion.constraints import Constraints
-from schema_inclusion.formula import All, Constant, Formula, Kind, Kinds, Numbers, Strings, Types
+from schema_inclusion.formula import Constant, Kind, Kinds
 from schema_inclusion.values import Json, number_of, spelled
 
 Constants: TypeAlias = frozenset[Constant]
@@ -70,24 +69,3 @@ def _allowed(constraints: Constraints, constant: Constant) -> bool:
     if kind == Kind.STRING:
         return value not in constraints.not_strings and (constraints.strings is None or value in constraints.strings)
     return True
-
-
-@dataclass(frozen=True, slots=True)
-class Scalars:
-    """A set of scalars: kinds, and which strings and numbers of them; `None` is all."""
-
-    kinds: Kinds
-    strings: frozenset[str] | None
-    numbers: frozenset[Fraction] | None
-
-
-def scalars_of(formula: Formula, facts: Callable[[Formula], Constraints]) -> Scalars | None:
-    """The formula as such a set, if it is one; `facts` take it apart."""
-    if isinstance(formula, Types):
-        return Scalars(formula.kinds, None, None)
-    if not isinstance(formula, All) or not all(
-        isinstance(part, Types) or (isinstance(part, (Strings, Numbers)) and part.within) for part in formula.parts
-    ):
-        return None
-    constraints = facts(formula)
-    return Scalars(constraints.kinds, constraints.strings, constraints.numbers)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property, lru_cache
-from typing import Any, Final, Protocol, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 from urllib.parse import unquote
 
 import referencing
@@ -129,38 +130,16 @@ def _leads_elsewhere(schema: dict[str, Json]) -> bool:
     )
 
 
+_NAMED: Final = "|".join((*_SCHEMA_TABLES, *_DEFINITIONS)).replace("$", r"\$")
+_PLACE_OF_SCHEMA: Final = re.compile(
+    rf"(?:/(?:(?:{_NAMED})/[^/]*|(?:{'|'.join(_SCHEMA_LISTS)}|items)/\d+|(?:{'|'.join(_SCHEMAS)})))*"
+)
+
+
 @lru_cache(maxsize=4096)
 def _is_elsewhere(reference: str) -> bool:
     fragment = reference.partition("#")[2]
-    return fragment.startswith(("/", "%")) and not _is_place_of_schema(unquote(fragment).split("/")[1:])
-
-
-def _is_place_of_schema(steps: list[str]) -> bool:
-    pending = steps[::-1]
-    while pending:
-        step = pending.pop()
-        if step == "items":
-            if pending and pending[-1].isdigit():
-                pending.pop()
-        elif step in _SCHEMA_TABLES or step in _DEFINITIONS:
-            if not pending:
-                return False
-            pending.pop()
-        elif step in _SCHEMA_LISTS:
-            if not pending or not pending.pop().isdigit():
-                return False
-        elif step not in _SCHEMAS:
-            return False
-    return True
-
-
-def patterns_of(schema: dict[str, Json]) -> Iterator[str]:
-    """The patterns of a schema itself, for texts and for names."""
-    pattern, table = schema.get("pattern"), schema.get("patternProperties")
-    if isinstance(pattern, str):
-        yield pattern
-    if isinstance(table, dict):
-        yield from table
+    return fragment.startswith(("/", "%")) and not _PLACE_OF_SCHEMA.fullmatch(unquote(fragment))
 
 
 def dialect_of(root: Json, unnamed: Dialect | None = None) -> Dialect:
@@ -199,24 +178,6 @@ def _guessed(root: Json) -> Dialect:
     return Dialect.DRAFT_07 if legacy else Dialect.DRAFT_2020_12
 
 
-class Lookup(Protocol):
-    """What a resolver found: the contents, and the resolver for references inside them."""
-
-    @property
-    def contents(self) -> Any: ...
-
-    @property
-    def resolver(self) -> Any: ...
-
-
-class Resolver(Protocol):
-    """What is used of the resolvers of `referencing`, which does not export their class."""
-
-    def lookup(self, ref: str) -> Lookup: ...
-
-    def in_subresource(self, subresource: referencing.Resource[Any]) -> Any: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Anchors:
     """What decides where the dynamic references of a document lead.
@@ -238,17 +199,20 @@ _LEADING: Final = frozenset((*_REFERENCES, "$dynamicAnchor", "$recursiveAnchor",
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """Where references are resolved from: a resource, by the identity of its schema, of a document with the anchors."""
+    """Where references are resolved from: a resource, by the identity of its schema, of a document with the anchors.
 
-    resolver: Resolver
+    The resolver is one of `referencing`, which does not export their class.
+    """
+
+    resolver: Any
     resource: int
     dialect: Dialect
     anchors: Anchors
 
     @property
-    def key(self) -> tuple[int, Dialect, bool]:
+    def key(self) -> tuple[int, str, bool]:
         """What is the same of scopes in which every schema means the same."""
-        return self.resource, self.dialect, self.anchors.is_own
+        return self.resource, self.dialect.value, self.anchors.is_own
 
     @property
     def legacy(self) -> bool:
@@ -276,18 +240,11 @@ class SchemaDocument:
 
     @cached_property
     def is_dynamic(self) -> bool:
-        """Whether what a reference says may depend on the way to it."""
-        return any(map(is_dynamic_schema, self.schemas))
-
-    @cached_property
-    def patterns(self) -> frozenset[str]:
-        """All patterns in it."""
-        return frozenset(pattern for each in self.schemas for pattern in patterns_of(each))
-
-
-def is_dynamic_schema(schema: dict[str, Json]) -> bool:
-    """Whether the schema itself has a dynamic reference, or one to the published meta-schemas, which have some."""
-    return "$dynamicRef" in schema or "$recursiveRef" in schema or "json-schema.org/" in str(schema.get("$ref", ""))
+        """Whether what a reference says may depend on the way to it: the published meta-schemas have dynamic references, too."""
+        return any(
+            "$dynamicRef" in each or "$recursiveRef" in each or "json-schema.org/" in str(each.get("$ref", ""))
+            for each in self.schemas
+        )
 
 
 def opened(
@@ -299,20 +256,21 @@ def opened(
     """
     chosen = dialect_of(root) if dialect is None else dialect
     known = tuple(every_schema(root)) if schemas is None else schemas
-    registry = registry_of(root, chosen, known)
-    resolver = registry.resolver(_resource(root, chosen).id() or "")
-    scope = Scope(resolver, id(root), chosen, _anchors(root, chosen, known))
+    resource = _resource(root, chosen)
+    registry = _registry(resource, known)
+    anchors = Anchors(
+        Counter(str(each["$dynamicAnchor"]) for each in known if "$dynamicAnchor" in each),
+        sum(each.get("$recursiveAnchor") is True for each in known),
+        frozenset((id(root), *map(id, known))),
+        all(_leads_to(chosen.value, each) for each in known if not _LEADING.isdisjoint(each)),
+    )
+    scope = Scope(registry.resolver(resource.id() or ""), id(root), chosen, anchors)
     return SchemaDocument(root, chosen, scope, registry, known)
 
 
-def registry_of(root: Json, dialect: Dialect, schemas: Iterable[dict[str, Json]]) -> Registry:
-    """The published meta-schemas and a schema, with what its anchors and identifiers name: no lookup has to walk the schema for them.
-
-    `schemas` are `every_schema` of it.
-    """
-    resource = _resource(root, dialect)
-    address = resource.id() or ""
-    plain: Registry = SPECIFICATIONS.with_resource(address, resource)
+def _registry(resource: referencing.Resource[Any], schemas: tuple[dict[str, Json], ...]) -> Registry:
+    """The published meta-schemas and a schema, with what its anchors and identifiers name: no lookup has to walk the schema for them."""
+    plain: Registry = SPECIFICATIONS.with_resource(resource.id() or "", resource)
     if not any(not _NAMING.isdisjoint(each) for each in schemas):
         return plain
     try:
@@ -327,15 +285,6 @@ def _resource(root: Json, dialect: Dialect) -> referencing.Resource[Any]:
     return referencing.jsonschema.specification_with(dialect.value).create_resource(cast("Any", root))
 
 
-def _anchors(root: Json, dialect: Dialect, schemas: tuple[dict[str, Json], ...]) -> Anchors:
-    return Anchors(
-        Counter(str(each["$dynamicAnchor"]) for each in schemas if "$dynamicAnchor" in each),
-        sum(each.get("$recursiveAnchor") is True for each in schemas),
-        frozenset((id(root), *map(id, schemas))),
-        all(_leads_to(dialect.value, each) for each in schemas if not _LEADING.isdisjoint(each)),
-    )
-
-
 def within(scope: Scope, schema: dict[str, Json]) -> Scope:
     """The scope inside a schema: another one if the schema has an identifier of its own."""
     identifier = schema.get("id" if scope.dialect is Dialect.DRAFT_04 else "$id")
@@ -343,9 +292,8 @@ def within(scope: Scope, schema: dict[str, Json]) -> Scope:
         return scope
     if scope.legacy and ("$ref" in schema or identifier.startswith("#")):
         return scope
-    specification = referencing.jsonschema.specification_with(scope.dialect.value)
-    resource: referencing.Resource[Any] = specification.create_resource(cast("Any", schema))
-    return Scope(scope.resolver.in_subresource(resource), id(schema), scope.dialect, scope.anchors)
+    resolver = scope.resolver.in_subresource(_resource(schema, scope.dialect))
+    return Scope(resolver, id(schema), scope.dialect, scope.anchors)
 
 
 def resolved(scope: Scope, reference: str) -> Target | None:

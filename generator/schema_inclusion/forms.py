@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeVar, assert_never, cast
 
 from schema_inclusion.budget import Budget
-from schema_inclusion.constants import Scalars, order_of, scalars_of, value_of
+from schema_inclusion.constants import order_of, value_of
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import (
     All,
@@ -290,7 +290,7 @@ class Forms:
             marked = self.member(tag, self.among(left))
             return self._of(Kind.OBJECT, self.has(tag), marked, next(iter(left.values())))
         ordered = tuple(sorted(left.items(), key=lambda case: order_of(case[0])))
-        return self._keep((tag, ordered, otherwise), Switch(tag, ordered, otherwise))
+        return self._keep((tag, ordered, otherwise), Switch(tag, dict(ordered), otherwise))
 
     def constraints(self, formula: Formula) -> Constraints:
         """The formula taken apart."""
@@ -366,14 +366,14 @@ class Forms:
             case SomeMember(names, form):
                 return self._of(Kind.OBJECT, self.members(names, self.negate(form)))
             case All(parts):
-                finite = scalars_of(formula, self.constraints)
+                finite = self.scalars_of(formula)
                 if finite is not None:
                     return self._beyond(finite)
                 return self.any_of(*(self.negate(part) for part in parts))
             case Either(parts):
                 return self.all_of(*(self.negate(part) for part in parts))
             case Switch(tag, cases, otherwise):
-                contrary = {constant: self.negate(case) for constant, case in cases}
+                contrary = {constant: self.negate(case) for constant, case in cases.items()}
                 return self.switch(tag, contrary, self.negate(otherwise))
             case Ref(place, holds):
                 return self.ref(place, holds=not holds)
@@ -382,7 +382,24 @@ class Forms:
             case _:
                 assert_never(formula)
 
-    def _beyond(self, finite: Scalars) -> Formula:
+    def scalars(self, kinds: Kinds, strings: Iterable[str] | None, numbers: Iterable[Fraction] | None) -> Formula:
+        """A value of the kinds; a string or a number is one of those listed, where there is a list."""
+        return self.all_of(
+            self.types(kinds),
+            self.top if strings is None else self.strings(strings, within=True),
+            self.top if numbers is None else self.numbers(numbers, within=True),
+        )
+
+    def scalars_of(self, formula: Formula) -> Constraints | None:
+        """The formula taken apart if it says no more than `scalars`."""
+        if isinstance(formula, Types):
+            return Constraints(kinds=formula.kinds)
+        is_plain = isinstance(formula, All) and all(
+            isinstance(part, Types) or (isinstance(part, (Strings, Numbers)) and part.within) for part in formula.parts
+        )
+        return self.constraints(formula) if is_plain else None
+
+    def _beyond(self, finite: Constraints) -> Formula:
         """Everything outside a set of scalars."""
         gone = finite.kinds
         if finite.strings is not None:
@@ -410,17 +427,6 @@ class Forms:
         if room[0] < 0 or depth > 40:
             return self.opaque("a constant is too large to compare")
         match value:
-            case None:
-                return self.types(Kind.NULL)
-            case bool():
-                return self.types(Kind.TRUE if value else Kind.FALSE)
-            case str():
-                return self._of(Kind.STRING, self.strings([value], within=True))
-            case int() | float():
-                number = exact(value)
-                if number is None:
-                    return self.opaque("a constant is not a number that JSON knows")
-                return self._of(Kind.NUMBER, self.numbers([number], within=True))
             case list():
                 places = [self.item(i, self._constant(each, room, depth + 1)) for i, each in enumerate(value)]
                 return self._of(Kind.ARRAY, self.size(Kind.ARRAY, len(value), len(value)), *places)
@@ -429,6 +435,10 @@ class Forms:
                 for name, each in value.items():
                     wanted += [self.has(name), self.member(name, self._constant(each, room, depth + 1))]
                 return self._of(Kind.OBJECT, *wanted)
+            case float() if exact(value) is None:
+                return self.opaque("a constant is not a number that JSON knows")
+            case _:
+                return self.enumeration([value])
 
     def among(self, constants: Iterable[Constant]) -> Formula:
         """The value is one of the constants."""
@@ -452,9 +462,4 @@ class Forms:
                 kinds |= Kind.NULL if value is None else Kind.TRUE if value else Kind.FALSE
             else:
                 others.append(self.constant(value))
-        scalar = self.all_of(
-            self.types(kinds),
-            self.strings(texts, within=True) if texts else self.top,
-            self.numbers(numbers, within=True) if numbers else self.top,
-        )
-        return self.any_of(scalar, *others)
+        return self.any_of(self.scalars(kinds, texts or None, numbers or None), *others)

@@ -8,6 +8,7 @@ answers are remembered for good only once the outer question has been answered t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,7 +17,7 @@ from schema_inclusion.constraints import Constraints
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Either, Formula, Kind, Switch
 from schema_inclusion.meaning import holds
-from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
+from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown, combine_doubts
 from schema_inclusion.values import Json
 
 DEEPEST_VALUE: Final = 60
@@ -142,14 +143,14 @@ class Prover:
         if isinstance(unfolded, Unknown):
             return unfolded
         kinds = self.forms.constraints(unfolded).kinds if unfolded is not self.forms.bottom else Kind.NONE
-        doubt: Unknown | None = None
+        doubt: Empty | Unknown = EMPTY
         for kind in _SINGLE_KINDS:
             if kinds & kind:
                 outcome = self._split(self.forms.all_of(unfolded, self.forms.types(kind)))
                 if isinstance(outcome, Satisfied):
                     return outcome
-                doubt = _worse(doubt, outcome)
-        return doubt or EMPTY
+                doubt = combine_doubts(doubt, outcome)
+        return doubt
 
     def _unfolded(self, formula: Formula) -> Formula | Unknown:
         """The formula with the references that hold of the value itself replaced by what they point at."""
@@ -187,45 +188,30 @@ class Prover:
         hit = self._hit(formula, base)
         if hit is not None:
             return hit
-        switch = next((clause for clause in constraints.clauses if isinstance(clause, Switch)), None)
-        return self._by_branch(formula, constraints) if switch is None else self._by_tag(formula, switch)
+        clause = min(constraints.clauses, key=lambda each: 0 if isinstance(each, Switch) else len(each.parts))
+        rest = self._without(formula, clause)
+        doubt: Empty | Unknown = EMPTY
+        for branch in self._branches(clause):
+            outcome = self.decide(self.forms.all_of(rest, *branch))
+            if isinstance(outcome, Satisfied):
+                return outcome
+            doubt = combine_doubts(doubt, outcome)
+        return doubt
 
-    def _hit(self, formula: Formula, outcome: Outcome) -> Satisfied | None:
+    def _hit(self, formula: Formula, outcome: Satisfied | Unknown) -> Satisfied | None:
         """The value found, or guessed, for a weaker formula, if it satisfies this one too."""
-        values = (
-            (outcome.value,)
-            if isinstance(outcome, Satisfied)
-            else outcome.guess
-            if isinstance(outcome, Unknown)
-            else ()
-        )
+        values = (outcome.value,) if isinstance(outcome, Satisfied) else outcome.guess
         return next((Satisfied(value) for value in values if holds(self.forms, formula, value)), None)
 
-    def _by_tag(self, formula: Formula, switch: Switch) -> Outcome:
+    def _branches(self, clause: Either | Switch) -> Iterator[tuple[Formula, ...]]:
         forms = self.forms
-        doubt: Unknown | None = None
-        rest = self._without(formula, switch)
-        for constant, case in switch.cases:
-            marked = forms.member(switch.tag, forms.among([constant]))
-            tagged = forms.all_of(forms.types(Kind.OBJECT), forms.has(switch.tag), marked)
-            outcome = self.decide(forms.all_of(rest, tagged, case))
-            if isinstance(outcome, Satisfied):
-                return outcome
-            doubt = _worse(doubt, outcome)
-        others = forms.member(switch.tag, forms.negate(forms.among(constant for constant, _ in switch.cases)))
-        return _worst(doubt, self.decide(forms.all_of(rest, others, switch.otherwise)))
-
-    def _by_branch(self, formula: Formula, constraints: Constraints) -> Outcome:
-        clauses = [clause for clause in constraints.clauses if isinstance(clause, Either)]
-        clause = min(clauses, key=lambda each: len(each.parts))
-        rest = self._without(formula, clause)
-        doubt: Unknown | None = None
-        for branch in clause.parts:
-            outcome = self.decide(self.forms.all_of(rest, branch))
-            if isinstance(outcome, Satisfied):
-                return outcome
-            doubt = _worse(doubt, outcome)
-        return doubt or EMPTY
+        if isinstance(clause, Either):
+            yield from ((part,) for part in clause.parts)
+            return
+        for constant, case in clause.cases.items():
+            marked = forms.member(clause.tag, forms.among([constant]))
+            yield forms.all_of(forms.types(Kind.OBJECT), forms.has(clause.tag), marked), case
+        yield forms.member(clause.tag, forms.negate(forms.among(clause.cases))), clause.otherwise
 
     # Leaves.
 
@@ -246,14 +232,3 @@ class Prover:
         if kinds & Kind.OBJECT:
             return objects.member_object(self, formula, constraints)
         return Satisfied(None if kinds & Kind.NULL else bool(kinds & Kind.TRUE))
-
-
-def _worse(doubt: Unknown | None, outcome: Outcome) -> Unknown | None:
-    """The doubt so far, or the one that the outcome adds; one with a guess goes before one without."""
-    if not isinstance(outcome, Unknown):
-        return doubt
-    return outcome if doubt is None or (outcome.guess and not doubt.guess) else doubt
-
-
-def _worst(doubt: Unknown | None, outcome: Outcome) -> Outcome:
-    return outcome if isinstance(outcome, Satisfied) else _worse(doubt, outcome) or outcome

@@ -57,20 +57,6 @@ def kind_of(value: Json) -> Kinds:
             return Kind.OBJECT
 
 
-def string_fits(formula: Strings | Size | Matches, text: str) -> bool | None:
-    """Whether a string satisfies a constraint on strings; `None` if a pattern cannot be read."""
-    match formula:
-        case Strings(values, within):
-            return (text in values) == within
-        case Size(_, low, high):
-            return _inside(len(text), low, high)
-        case Matches(pattern, wanted):
-            state = matches(pattern, text)
-            return None if state is None else state == wanted
-        case _:
-            assert_never(formula)
-
-
 def number_obeys(formula: Numbers | Bound | Multiple, number: Fraction) -> bool:
     """Whether a number satisfies a constraint on numbers."""
     match formula:
@@ -102,6 +88,16 @@ def _contrary(state: bool | None) -> bool | None:
     return None if state is None else not state
 
 
+def _any(states: Iterable[bool | None]) -> bool | None:
+    """The disjunction of three-valued truths."""
+    doubt = False
+    for state in states:
+        if state is True:
+            return True
+        doubt = doubt or state is None
+    return None if doubt else False
+
+
 _Known: TypeAlias = dict[tuple[Formula, int], "bool | None"]
 """Whether parts of a value, by their identity, satisfy formulas: parts of formulas are shared."""
 
@@ -129,73 +125,51 @@ def _found(forms: Forms, formula: Formula, value: Json, known: _Known) -> bool |
             return _all(_holds(forms, part, value, known) for part in parts)
         case Either(parts):
             forms.budget.weigh(len(parts))
-            return _contrary(_all(_contrary(_holds(forms, part, value, known)) for part in parts))
+            return _any(_holds(forms, part, value, known) for part in parts)
         case Switch(tag, cases, otherwise):
             constant = constant_of(value[tag]) if isinstance(value, dict) and tag in value else None
-            case = next((form for each, form in cases if each == constant), otherwise)
-            return _holds(forms, case, value, known)
+            return _holds(forms, otherwise if constant is None else cases.get(constant, otherwise), value, known)
         case Ref(place, wanted):
             state = _holds(forms, forms.unfold(place), value, known)
             return state if wanted else _contrary(state)
         case Opaque():
             return None
+        case Has(name):
+            return not isinstance(value, dict) or name in value
+        case Member(name, form):
+            return not isinstance(value, dict) or name not in value or _holds(forms, form, value[name], known)
+        case Members(names, form):
+            return not isinstance(value, dict) or _all(
+                _any((_contrary(_holds(forms, names, name, known)), _holds(forms, form, each, known)))
+                for name, each in value.items()
+            )
+        case SomeMember(names, form):
+            return not isinstance(value, dict) or _any(
+                _all((_holds(forms, names, name, known), _holds(forms, form, each, known)))
+                for name, each in value.items()
+            )
+        case Strings(values, within):
+            return not isinstance(value, str) or (value in values) == within
+        case Matches(pattern, wanted):
+            state = matches(pattern, value) if isinstance(value, str) else wanted
+            return None if state is None else state == wanted
         case Size(kind, low, high):
             if not isinstance(value, (str, list, dict)) or kind_of(value) != kind:
                 return True
             return _inside(len(value), low, high)
-        case Strings() | Matches():
-            return string_fits(formula, value) if isinstance(value, str) else True
         case Numbers() | Bound() | Multiple():
             number = number_of(value)
-            return True if number is None else number_obeys(formula, number)
-        case Item() | Items() | Count() | Unique():
-            return _array_holds(forms, formula, value, known) if isinstance(value, list) else True
-        case Has() | Member() | Members() | SomeMember():
-            return _object_holds(forms, formula, value, known) if isinstance(value, dict) else True
-        case _:
-            assert_never(formula)
-
-
-def _array_holds(forms: Forms, formula: Item | Items | Count | Unique, value: list[Json], known: _Known) -> bool | None:
-    match formula:
+            return number is None or number_obeys(formula, number)
         case Item(index, form):
-            return _holds(forms, form, value[index], known) if index < len(value) else True
+            return not isinstance(value, list) or index >= len(value) or _holds(forms, form, value[index], known)
         case Items(start, form):
-            return _all(_holds(forms, form, each, known) for each in value[start:])
+            return not isinstance(value, list) or _all(_holds(forms, form, each, known) for each in value[start:])
         case Count(start, form, low, high):
-            states = [_holds(forms, form, each, known) for each in value[start:]]
-            least = sum(state is True for state in states)
-            most = sum(state is not False for state in states)
+            states = [_holds(forms, form, each, known) for each in value[start:]] if isinstance(value, list) else []
+            least, most = states.count(True), len(states) - states.count(False)
             verdicts = {_inside(amount, low, high) for amount in range(least, most + 1)}
-            return verdicts.pop() if len(verdicts) == 1 else None
+            return True if not isinstance(value, list) else verdicts.pop() if len(verdicts) == 1 else None
         case Unique(wanted):
-            return all_distinct(value) == wanted
-        case _:
-            assert_never(formula)
-
-
-def _object_holds(
-    forms: Forms,
-    formula: Has | Member | Members | SomeMember,
-    value: dict[str, Json],
-    known: _Known,
-) -> bool | None:
-    match formula:
-        case Has(name):
-            return name in value
-        case Member(name, form):
-            return _holds(forms, form, value[name], known) if name in value else True
-        case Members(names, form):
-            return _all(
-                _contrary(_all([_holds(forms, names, name, known), _contrary(_holds(forms, form, each, known))]))
-                for name, each in value.items()
-            )
-        case SomeMember(names, form):
-            return _contrary(
-                _all(
-                    _contrary(_all([_holds(forms, names, name, known), _holds(forms, form, each, known)]))
-                    for name, each in value.items()
-                )
-            )
+            return not isinstance(value, list) or all_distinct(value) == wanted
         case _:
             assert_never(formula)

@@ -16,7 +16,7 @@ from schema_inclusion.constraints import Constraints
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import All, Formula, Kind
 from schema_inclusion.meaning import holds
-from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown, together
+from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown, all_of, combine_doubts
 from schema_inclusion.values import Json
 
 
@@ -42,7 +42,7 @@ def parts(formula: Formula) -> tuple[Formula, ...]:
 
 def member_object(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
     """An object that satisfies the constraints."""
-    outcome = together(prover.inner(member_form(prover.forms, constraints, name)) for name in constraints.has)
+    outcome = all_of(prover.inner(member_form(prover.forms, constraints, name)) for name in constraints.has)
     if isinstance(outcome, Empty):
         return EMPTY
     if constraints.some:
@@ -72,18 +72,17 @@ def _with_needs(prover: Decider, formula: Formula, constraints: Constraints) -> 
     forms = prover.forms
     need = next(iter(constraints.some))
     rest = forms.all_of(*(part for part in parts(formula) if part is not need))
-    doubt: Unknown | None = None
+    doubt: Empty | Unknown = EMPTY
     for place in _places(prover, constraints, need.names, need.form):
-        if isinstance(place, Unknown):
-            doubt = doubt or place
-            continue
-        chosen = forms.all_of(rest, forms.has(place.name), forms.member(place.name, need.form))
-        outcome = prover.decide(chosen)
+        outcome: Outcome = (
+            place
+            if isinstance(place, Unknown)
+            else prover.decide(forms.all_of(rest, forms.has(place.name), forms.member(place.name, need.form)))
+        )
         if isinstance(outcome, Satisfied):
             return outcome
-        if isinstance(outcome, Unknown):
-            doubt = outcome if doubt is None or not doubt.guess else doubt
-    return doubt or EMPTY
+        doubt = combine_doubts(doubt, outcome)
+    return doubt
 
 
 def _with_more(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:

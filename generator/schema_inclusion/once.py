@@ -8,9 +8,10 @@ said again wherever the two meet again.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from typing import Any, Final, TypeAlias, TypeGuard
 
@@ -22,6 +23,9 @@ from schema_inclusion.budget import Allowance
 MOST_REFERENCES: Final = 50_000
 """References that are followed for one value; far more than real schemas need."""
 
+DEEPEST_REFERENCE: Final = 120
+"""References inside references."""
+
 STEPS_OF_WALK: Final = 10
 """Of each schema that `unevaluatedProperties` walks."""
 
@@ -32,6 +36,9 @@ _NAMING: Final = frozenset(("$id", "id", "$schema"))
 
 _Tags: TypeAlias = "dict[str, frozenset[str]]"
 """Members of an object, and the texts that they may be."""
+
+_Branches: TypeAlias = "dict[str, tuple[set[int], dict[str, set[int]]]]"
+"""For each tag of a union the branches that do not hold it to a text, and the branches that are left by each text that some do."""
 
 FEW_BRANCHES: Final = 8
 """Branches of a union up to which each is asked."""
@@ -54,9 +61,7 @@ class Compiled:
 
     _validators: dict[tuple[int, str], Any] = field(default_factory=dict[tuple[int, str], Any])
     _targets: dict[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
-    _tags: dict[tuple[int, str], list[tuple[Any, _Tags]]] = field(
-        default_factory=dict[tuple[int, str], list[tuple[Any, _Tags]]]
-    )
+    _tags: dict[tuple[int, str], _Branches] = field(default_factory=dict[tuple[int, str], "_Branches"])
 
     def validator(self, around: Any, schema: Any, resolver: Any, evolve: Callable[..., Any]) -> Any:
         """The validator of a schema, which it keeps: as long as it is here, no other schema has that identity."""
@@ -78,13 +83,13 @@ class Compiled:
         """Those branches of a union in which no member of an object must be another text than it is."""
         key = (id(branches), around._resolver._base_uri)
         if key not in self._tags:
-            self._tags[key] = [(each, self._tags_of(around, each)) for each in branches]
-        texts = {name: value for name, value in instance.items() if isinstance(value, str)}
-        return [
-            each
-            for each, tags in self._tags[key]
-            if not any(name in texts and texts[name] not in tag for name, tag in tags.items())
-        ]
+            self._tags[key] = _by_tag([self._tags_of(around, each) for each in branches])
+        left = set(range(len(branches)))
+        for name, (others, by_text) in self._tags[key].items():
+            text = instance.get(name)
+            if isinstance(text, str):
+                left &= by_text.get(text, others)
+        return [branches[index] for index in sorted(left)]
 
     def _tags_of(self, around: Any, schema: Any, depth: int = 0) -> _Tags:
         """The members that a schema and what it refers to hold to some texts."""
@@ -98,6 +103,18 @@ class Compiled:
             elif keyword == "properties":
                 found |= {name: tag for name, each in value.items() if (tag := _texts(each, around.VALIDATORS))}
         return found
+
+
+def _by_tag(tags: list[_Tags]) -> _Branches:
+    found: _Branches = {}
+    for name in {name for each in tags for name in each}:
+        others = {index for index, each in enumerate(tags) if name not in each}
+        by_text: dict[str, set[int]] = {}
+        for index, each in enumerate(tags):
+            for text in each.get(name, ()):
+                by_text.setdefault(text, set(others)).add(index)
+        found[name] = others, by_text
+    return found
 
 
 def _texts(schema: Any, known: Any) -> frozenset[str]:
@@ -117,12 +134,25 @@ class _Run:
     is_dynamic: bool
     compiled: Compiled | None
     left: int = MOST_REFERENCES
+    depth: int = 0
     errors: dict[tuple[int, int], list[Any]] = field(default_factory=dict[tuple[int, int], list[Any]])
 
     def spend(self, steps: int = 1) -> None:
         self.left -= steps
         if self.left < 0:
             raise TooManySteps
+
+    @contextmanager
+    def follow(self) -> Generator[None]:
+        """A step into a reference. Raises `RecursionError` before the stack is exhausted: engines in Rust do not survive that."""
+        self.spend()
+        if self.depth >= DEEPEST_REFERENCE:
+            raise RecursionError
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
 
 
 _RUN: Final[ContextVar[_Run | None]] = ContextVar("_RUN", default=None)
@@ -150,6 +180,7 @@ def remembering(
             allowance.spend(1 + MOST_REFERENCES - max(run.left, 0))
 
 
+@cache
 def following_once(plain: Any) -> Any:
     """The class of validators that remember. Outside of `remembering` they are as they were."""
     extend: Any = getattr(jsonschema.validators, "extend")  # noqa: B009 - it has no types
@@ -202,9 +233,8 @@ def _evolving(made: Any) -> Callable[..., Any]:
 def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterator[Any]:
     run = _RUN.get()
     if run is None or run.is_dynamic:
-        if run is not None:
-            run.spend()
-        yield from validator._validate_reference(ref=ref, instance=instance)
+        with nullcontext() if run is None else run.follow():
+            yield from validator._validate_reference(ref=ref, instance=instance)
         return
     resolved = (
         validator._resolver.lookup(ref) if run.compiled is None else run.compiled.target(validator._resolver, ref)
@@ -212,9 +242,9 @@ def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterato
     key = (id(resolved.contents), id(instance))
     known = run.errors.get(key)
     if known is None:
-        run.spend()
-        errors = validator.descend(instance, resolved.contents, resolver=resolved.resolver)
-        known = run.errors[key] = list[Any](islice(errors, run.most_errors))
+        with run.follow():
+            errors = validator.descend(instance, resolved.contents, resolver=resolved.resolver)
+            known = run.errors[key] = list[Any](islice(errors, run.most_errors))
     yield from known if run.compiled is not None else map(_copied, known)
 
 
@@ -234,9 +264,8 @@ def _counted(plain: _Keyword) -> _Keyword:
 
     def keyword(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         run = _RUN.get()
-        if run is not None:
-            run.spend()
-        yield from plain(validator, value, instance, schema) or ()
+        with nullcontext() if run is None else run.follow():
+            yield from plain(validator, value, instance, schema) or ()
 
     return keyword
 

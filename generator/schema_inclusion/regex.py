@@ -1,6 +1,7 @@
 """Patterns whose texts are a regular language, as automata take them.
 
-Back references, look-behind of more than one character, properties of characters and what only code units tell raise `UnsupportedPattern`.
+A back reference is read as the texts of its group, if these are few. Look-behind of more than one character, properties of characters and
+what only code units tell raise `UnsupportedPattern`.
 """
 
 from __future__ import annotations
@@ -24,10 +25,14 @@ from schema_inclusion.syntax import (
     Sequence,
     UnsupportedPattern,
     mapped,
+    of,
     union,
+    walk,
 )
 
 _MOST_TIMES: Final = 99_999
+_MOST_TEXTS: Final = 16
+"""Of a group that is referred to."""
 
 
 def _boundary(*, present: bool) -> Choice:
@@ -41,7 +46,71 @@ def _boundary(*, present: bool) -> Choice:
 @lru_cache(maxsize=4096)
 def read(pattern: str) -> Node:
     """The pattern over characters, without groups and boundaries, looking behind at one character. Raises `UnsupportedPattern`."""
-    return _regular(characters(pattern))
+    return _regular(_without_references(characters(pattern)))
+
+
+def _without_references(node: Node) -> Node:
+    """The pattern with a text in the place of each back reference, for every text that the group may match."""
+    numbers = {each.number for each in walk(node) if isinstance(each, BackReference)}
+    if not numbers:
+        return node
+    groups = [each for each in walk(node) if isinstance(each, Group) and each.number in numbers]
+    for group in reversed(groups):  # inner ones first
+        texts = _texts(group.part)
+        if texts is not None and (len(texts) == 1 or _matches_once(node, group.number)):
+            choices = [_with_text(node, group.number, text) for text in sorted(texts)]
+            return Choice(tuple(map(_without_references, choices)))
+    raise UnsupportedPattern("it refers back to what a group matched")
+
+
+def _texts(node: Node) -> set[str] | None:
+    """The texts that a part matches, wherever it stands; `None` if they are many, or depend on what is around it."""
+    found: set[str] = set()
+    match node:
+        case Chars(ranges, ()) if sum(high - low + 1 for low, high in ranges) <= _MOST_TEXTS:
+            found.update(chr(code) for low, high in ranges for code in range(low, high + 1))
+        case Group(part):
+            return _texts(part)
+        case Choice(parts):
+            for part in parts:
+                texts = _texts(part)
+                if texts is None:
+                    return None
+                found |= texts
+        case Sequence() | Repeat():
+            parts = node.parts if isinstance(node, Sequence) else (node.part,) * min(node.low, _MOST_TEXTS)
+            if isinstance(node, Repeat) and not node.low == node.high == len(parts):
+                return None
+            found.add("")
+            for part in parts:
+                texts = _texts(part)
+                if texts is None or len(found) * len(texts) > _MOST_TEXTS:
+                    return None
+                found = {start + end for start in found for end in texts}
+        case _:
+            return None
+    return found if len(found) <= _MOST_TEXTS else None
+
+
+def _matches_once(node: Node, number: int) -> bool:
+    """Whether the group takes part at most once in a match, and is tried again with another text if the rest does not match."""
+    match node:
+        case Group(_, own) if own == number:
+            return True
+        case Group(part) | Repeat(part, _, 1):
+            return _matches_once(part, number)
+        case Sequence(parts) | Choice(parts):
+            return any(_matches_once(part, number) for part in parts)
+        case _:
+            return False
+
+
+def _with_text(node: Node, number: int, text: str) -> Node:
+    match node:
+        case BackReference(own) | Group(_, own) if own == number:
+            return Sequence(tuple(Chars(of(character)) for character in text))
+        case _:
+            return mapped(node, lambda part: _with_text(part, number, text))
 
 
 def _regular(node: Node) -> Node:
@@ -60,8 +129,6 @@ def _regular(node: Node) -> Node:
             return Repeat(_regular(part), low, high)
         case Group(part):
             return _regular(part)
-        case BackReference():
-            raise UnsupportedPattern("it refers back to what a group matched")
         case _:
             return mapped(node, _regular)
 

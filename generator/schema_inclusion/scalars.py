@@ -33,17 +33,16 @@ def number(constraints: Constraints) -> Outcome:
     if constraints.numbers is not None:
         fitting = sorted((each for each in constraints.numbers if number_fits(constraints, each)), key=abs)
         return _as_found(fitting[0]) if fitting else EMPTY
-    exhausted = False
+    is_finite = _grid(constraints) is not None and constraints.lower is not None and constraints.upper is not None
     for tried, candidate in enumerate(_candidates(constraints)):
         if number_fits(constraints, candidate):
             return _as_found(candidate)
         if tried > MOST_TRIED:
+            is_finite = False
             break
-    else:
-        exhausted = True
-    if exhausted and _is_discrete(constraints) and _bounded(constraints):
+    if is_finite or _never(constraints):
         return EMPTY
-    return EMPTY if _never(constraints) else Unknown("no number was found within the limits, and none ruled out")
+    return Unknown("no number was found within the limits, and none ruled out")
 
 
 def _as_found(value: Fraction) -> Outcome:
@@ -60,14 +59,6 @@ def _grid(constraints: Constraints) -> Fraction | None:
         return None
     numerator = math.lcm(*(step.numerator for step in steps))
     return Fraction(numerator, math.gcd(*(step.denominator for step in steps)))
-
-
-def _is_discrete(constraints: Constraints) -> bool:
-    return _grid(constraints) is not None
-
-
-def _bounded(constraints: Constraints) -> bool:
-    return constraints.lower is not None and constraints.upper is not None
 
 
 def _candidates(constraints: Constraints) -> Iterator[Fraction]:

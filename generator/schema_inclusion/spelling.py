@@ -6,6 +6,7 @@ and back. Classes are spelled out, so that no engine puts its own `\d`, `\w`, `\
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -48,6 +49,15 @@ class Spelling:
     gap: str = ""
 
 
+_ESCAPE: Final = r"\\[\^$\\.*+?()\[\]{}|/tnvfr]"
+_MEMBER: Final = rf"(?:[^\\\[\]&~|\-\ud800-\udfff]|{_ESCAPE})"
+_ALIKE: Final = re.compile(
+    rf"(?:[^.\\\[\]{{}}()\ud800-\udfff]|{_ESCAPE}|\{{[0-9]+(?:,[0-9]*)?\}}|\((?:\?:|(?!\?))|\)"
+    rf"|\[\^?+(?!\])-?(?:{_MEMBER}(?:-{_MEMBER})?)*-?\])*+"
+)
+"""What every engine reads alike."""
+
+
 def characters(pattern: str) -> Node:
     """What a pattern means, over characters. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
     try:
@@ -64,7 +74,7 @@ def _by_characters(found: Pattern) -> Node:
 def in_rust(pattern: str) -> Spelling:
     """A pattern for Rust's engines. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
     found = parse(pattern)
-    if found.is_plain:
+    if found.is_unicode and _ALIKE.fullmatch(pattern):
         return Spelling(pattern, pattern)
     gap = ""
     try:

@@ -18,7 +18,7 @@ ROOT: Final = PACKAGE.parents[1]
 
 LAYERS: Final = (
     {"budget", "code_units", "formula", "imports", "regex", "spelling", "syntax", "unicode_properties", "values"},
-    {"answers", "apart", "automaton", "constraints", "document", "formats", "outcome"},
+    {"answers", "automaton", "constraints", "document", "formats", "outcome"},
     {"constants", "ecma", "once"},
     {"forms", "patterns", "validation"},
     {"meaning", "places"},
