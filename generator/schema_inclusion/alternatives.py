@@ -1,4 +1,4 @@
-"""Joins alternatives: finite sets become one set, tagged branches become one switch, covered branches disappear."""
+"""Simplify disjunctions: finite sets become one set, tagged branches become one switch, and covered branches disappear."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
-from schema_inclusion.constants import Constants, listed_in, order_of, value_of
+from schema_inclusion.constants import Constants, list_constants, rank, to_value
 from schema_inclusion.constraints import Constraints
+from schema_inclusion.evaluation import holds
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import (
     All,
@@ -21,37 +22,36 @@ from schema_inclusion.formula import (
     Switch,
     Types,
 )
-from schema_inclusion.meaning import holds
 
 MOST_UNTAGGED: Final = 6
 """Branches without a tag up to which they are written into every case of a switch."""
 
 
-def joined(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
+def disjoin(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     """The alternative of at least two different parts."""
     flat: dict[Formula, None] = {}
     for part in parts:
         flat.update(dict.fromkeys(part.parts if isinstance(part, Either) else (part,)))
-    if forms.top in flat or any(forms.contrary(one, other) for one, other in _few_pairs(flat)):
+    if forms.top in flat or any(forms.are_contrary(one, other) for one, other in _pair_up(flat)):
         return forms.top
-    branches = _without_covered(forms, _finite_joined(forms, tuple(flat)))
+    branches = _drop_covered(forms, _join_finite(forms, tuple(flat)))
     if forms.top in branches:
         return forms.top
-    return _tagged(forms, branches)
+    return _make_switch(forms, branches)
 
 
-def _few_pairs(flat: Mapping[Formula, None]) -> list[tuple[Formula, Formula]]:
+def _pair_up(flat: Mapping[Formula, None]) -> list[tuple[Formula, Formula]]:
     return list(combinations(flat, 2)) if len(flat) <= 8 else []
 
 
 # Finite sets of scalars.
 
 
-def _finite_joined(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
+def _join_finite(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
     total: Constraints | None = None
     rest: list[Formula] = []
     for part in parts:
-        found = forms.scalars_of(part)
+        found = forms.as_scalars(part)
         union = found if total is None or found is None else _union(total, found)
         if found is None or union is None:
             rest.append(part)
@@ -84,7 +84,7 @@ def _union(one: Constraints, other: Constraints) -> Constraints | None:
 # Branches that others cover.
 
 
-def _without_covered(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
+def _drop_covered(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
     known = set(parts)
     left = [part for part in parts if not (isinstance(part, All) and any(each in known for each in part.parts))]
     guards = [part.subject for part in left if part.subject != Kind.ANY]
@@ -108,7 +108,7 @@ def _plain_covers(forms: Forms, plain: Types, part: Formula) -> bool:
 # Tagged branches.
 
 
-def tags_of(forms: Forms, formula: Formula) -> dict[str, Constants]:
+def find_tags(forms: Forms, formula: Formula) -> dict[str, Constants]:
     """The members that every value of the formula has, with the few constants that each may be."""
     if isinstance(formula, Switch):
         if formula.otherwise is forms.bottom:
@@ -121,33 +121,33 @@ def tags_of(forms: Forms, formula: Formula) -> dict[str, Constants]:
         return {}
     found: dict[str, Constants] = {}
     for name in constraints.has:
-        constants = listed_in(forms.constraints(constraints.member.get(name, forms.top)))
+        constants = list_constants(forms.constraints(constraints.member.get(name, forms.top)))
         if constants is not None:
             found[name] = constants
     for clause in constraints.clauses:
         if isinstance(clause, Switch):
-            found.update({name: values for name, values in tags_of(forms, clause).items() if name not in found})
+            found.update({name: values for name, values in find_tags(forms, clause).items() if name not in found})
     return found
 
 
-def _tagged(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
+def _make_switch(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     """The parts as a switch on the tag that most of them carry, if two carry one."""
-    marks = [tags_of(forms, part) for part in parts]
+    marks = [find_tags(forms, part) for part in parts]
     carriers: dict[str, int] = {}
     for mark in marks:
         for name in mark:
             carriers[name] = carriers.get(name, 0) + 1
-    tag = max(carriers, key=lambda name: (carriers[name], _constants(marks, name)), default=None)
-    if tag is None or carriers[tag] < 2 or _constants(marks, tag) < 2:
+    tag = max(carriers, key=lambda name: (carriers[name], _count_constants(marks, name)), default=None)
+    if tag is None or carriers[tag] < 2 or _count_constants(marks, tag) < 2:
         return forms.either(parts)
     others = tuple(part for part, mark in zip(parts, marks, strict=True) if tag not in mark)
     near = others if len(others) <= MOST_UNTAGGED else ()
     cases: dict[Constant, list[Formula]] = {}
     for part, mark in zip(parts, marks, strict=True):
-        for constant in sorted(mark.get(tag, ()), key=order_of):
+        for constant in sorted(mark.get(tag, ()), key=rank):
             cases.setdefault(constant, []).append(part)
     bodies = {
-        constant: forms.any_of(*(assumed(forms, part, tag, constant) for part in (*bodies, *near)))
+        constant: forms.any_of(*(assume(forms, part, tag, constant) for part in (*bodies, *near)))
         for constant, bodies in cases.items()
     }
     if near or not others:
@@ -155,25 +155,25 @@ def _tagged(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     return forms.either((forms.switch(tag, bodies, forms.bottom), *others))
 
 
-def _constants(marks: list[dict[str, Constants]], name: str) -> int:
+def _count_constants(marks: list[dict[str, Constants]], name: str) -> int:
     return len({constant for mark in marks for constant in mark.get(name, ())})
 
 
-def assumed(forms: Forms, formula: Formula, tag: str, constant: Constant) -> Formula:
+def assume(forms: Forms, formula: Formula, tag: str, constant: Constant) -> Formula:
     """What the formula still says of an object whose member `tag` is `constant`."""
     match formula:
         case Types(kinds):
             return forms.top if kinds & Kind.OBJECT else forms.bottom
         case All(parts):
-            return forms.all_of(*(assumed(forms, part, tag, constant) for part in parts))
+            return forms.all_of(*(assume(forms, part, tag, constant) for part in parts))
         case Either(parts):
-            return forms.any_of(*(assumed(forms, part, tag, constant) for part in parts))
+            return forms.any_of(*(assume(forms, part, tag, constant) for part in parts))
         case Switch(name, cases, otherwise) if name == tag:
-            return assumed(forms, cases.get(constant, otherwise), tag, constant)
+            return assume(forms, cases.get(constant, otherwise), tag, constant)
         case Has(name) if name == tag:
             return forms.top
         case Member(name, form) if name == tag:
-            state = holds(forms, form, value_of(constant))
+            state = holds(forms, form, to_value(constant))
             return formula if state is None else forms.top if state else forms.bottom
         case _:
             return formula if formula.subject & Kind.OBJECT else forms.top
@@ -182,9 +182,9 @@ def assumed(forms: Forms, formula: Formula, tag: str, constant: Constant) -> For
 # Exactly one.
 
 
-def exclusive(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
+def require_exactly_one(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     """Exactly one of the parts: any of them, and no two together."""
-    pairs = _overlapping(forms, parts)
+    pairs = _find_overlaps(forms, parts)
     forms.budget.require(len(pairs))
     alone = [
         forms.any_of(forms.negate(one), forms.negate(other))
@@ -194,9 +194,9 @@ def exclusive(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     return forms.all_of(forms.any_of(*parts), *alone)
 
 
-def _overlapping(forms: Forms, parts: tuple[Formula, ...]) -> list[tuple[Formula, Formula]]:
+def _find_overlaps(forms: Forms, parts: tuple[Formula, ...]) -> list[tuple[Formula, Formula]]:
     """The pairs that kinds and tags do not tell apart."""
-    marks = [tags_of(forms, part) for part in parts]
+    marks = [find_tags(forms, part) for part in parts]
     kinds = [forms.constraints(part).kinds for part in parts]
     shared = next((name for name in (marks[0] if marks else {}) if all(name in mark for mark in marks)), None)
     if shared is None:

@@ -1,4 +1,4 @@
-"""Steps: what keeps a comparison within bounded time on any machine, with the same verdict on each."""
+"""Step budgets bound a comparison in the same way on every machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Patterns as ECMA-262 reads them and decimal numbers, for the validators of `jsonschema`.
+r"""Make validators of `jsonschema` that read patterns as ECMA-262 does, and decimal numbers exactly.
 
 `jsonschema` hands patterns to Python's `re` as they are, where `\d` knows digits of all scripts, `$` matches before a last
 line end and a dot matches three of the four line ends; and it divides binary fractions where a schema says decimal ones.
@@ -43,7 +43,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1024)
-def _in_steps(pattern: str) -> jsonschema_rs.Validator:
+def _make_engine(pattern: str) -> jsonschema_rs.Validator:
     """The pattern for an engine that counts its steps. Raises `re.error` where none can read it."""
     try:
         spelling = in_rust(pattern)
@@ -59,7 +59,7 @@ def _in_steps(pattern: str) -> jsonschema_rs.Validator:
 def _is_found(pattern: str, text: str) -> bool:
     if len(text) <= LONGEST_AT_ONCE or not may_backtrack(pattern):
         return compiled(pattern).search(text) is not None
-    error = next(_in_steps(pattern).iter_errors(text), None)
+    error = next(_make_engine(pattern).iter_errors(text), None)
     if error is not None and isinstance(error.kind, jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded):
         raise re.error("it takes too many steps")
     return error is None
@@ -92,7 +92,7 @@ def _additional_properties(validator: Any, demand: Any, instance: Any, schema: A
             yield from validator.descend(value, demand, path=name)
 
 
-def _denoted(value: int | float) -> Fraction:
+def _to_fraction(value: int | float) -> Fraction:
     number = exact(value)
     if number is None:
         raise ValueError(f"{value} is not a number of JSON")
@@ -100,7 +100,7 @@ def _denoted(value: int | float) -> Fraction:
 
 
 def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Any]:
-    if validator.is_type(instance, "number") and (_denoted(instance) / _denoted(step)).denominator != 1:
+    if validator.is_type(instance, "number") and (_to_fraction(instance) / _to_fraction(step)).denominator != 1:
         yield jsonschema.exceptions.ValidationError(f"{instance!r} is not a multiple of {step!r}")
 
 
@@ -109,7 +109,7 @@ def _written_integer(validator: Any, value: Any, instance: Any, _schema: Any) ->
         yield jsonschema.exceptions.ValidationError(f"{instance!r} is written with a fraction")
 
 
-def _asserting(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iterator[Any]]:
+def _make_format(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iterator[Any]]:
     """The keyword `format`. Where our own bounds and an independent validator contradict each other, there is no answer."""
 
     def keyword(validator: Any, name: Any, instance: Any, _schema: Any) -> Iterator[Any]:
@@ -139,4 +139,4 @@ def reading_as_ecma(plain: Any, formats: frozenset[str] | None = None) -> Any:
         "multipleOf": _multiple_of,
         "x-integer": _written_integer,
     }
-    return extend(plain, keywords if formats is None else {**keywords, "format": _asserting(formats)})
+    return extend(plain, keywords if formats is None else {**keywords, "format": _make_format(formats)})

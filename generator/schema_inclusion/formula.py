@@ -1,4 +1,4 @@
-"""What a schema says of one value: a closed family of frozen formulas.
+"""Formulas say what a schema says of one value.
 
 Formulas are made by `forms.Forms` alone, which keeps one object for each meaning it recognises as the same; so they
 compare by identity and are cheap to hash. Constraints on a type hold of every value of another type, as the keywords

@@ -1,4 +1,4 @@
-"""The normal form of schemas: each schema becomes a formula, and schemas that say the same mostly the same one.
+"""Translate schemas to formulas in a normal form, in which schemas that mean the same are mostly equal.
 
 One function per keyword. `allOf` is merged, acyclic references are followed, `enum`, `const` and `oneOf` of constants
 become one set, lists of types and alternatives of types one set of kinds, conditions and dependencies plain logic.
@@ -14,19 +14,19 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from schema_inclusion import unevaluated
-from schema_inclusion.alternatives import exclusive
+from schema_inclusion.alternatives import require_exactly_one
 from schema_inclusion.document import (
     Dialect,
     Scope,
     Target,
+    enter,
+    find_outermost_published,
     in_another_dialect,
     names_one_of_several,
     only_dynamic_target,
     only_recursive_target,
-    outermost_published,
-    placed_schemas,
-    resolved,
-    within,
+    resolve,
+    walk_schemas,
 )
 from schema_inclusion.formats import FORMATS, WIDER
 from schema_inclusion.forms import Forms
@@ -81,14 +81,14 @@ class Normaliser:
         self.forms.unfold = self.unfold
         self.written_as_integer = self.forms.opaque("draft-04 takes 1.0 for no integer")
 
-    def whole(self, schema: Json, scope: Scope) -> Formula:
+    def read_whole(self, schema: Json, scope: Scope) -> Formula:
         """What the schema says of a value; what it refers to is read first, so that chains of references stay flat."""
         if isinstance(schema, dict) and not self._open and not self.has_read(Target(schema, scope)):
-            for target in referred(self, schema, scope):
-                self.formula(target.schema, target.scope)
-        return self.formula(schema, scope)
+            for target in walk_references(self, schema, scope):
+                self.read(target.schema, target.scope)
+        return self.read(schema, scope)
 
-    def formula(self, schema: Json, scope: Scope) -> Formula:
+    def read(self, schema: Json, scope: Scope) -> Formula:
         """What the schema says of a value."""
         if isinstance(schema, bool):
             return self.forms.top if schema else self.forms.bottom
@@ -96,7 +96,7 @@ class Normaliser:
             return self.forms.opaque("something that is not a schema stands where one is needed")
         if in_another_dialect(schema, scope.dialect):
             return self.forms.opaque("a schema inside the document is written in another dialect")
-        scope = within(scope, schema)
+        scope = enter(scope, schema)
         key = (id(schema), scope.key)
         known = self._done.get(key)
         if known is not None:
@@ -104,16 +104,16 @@ class Normaliser:
         if self._open.get(key) == self._steps:
             return self.forms.opaque("a reference leads back to itself without a step into the value")
         if key in self._open or len(self._open) >= DEEPEST_AT_ONCE:
-            return self.forms.ref(self._place(key, Target(schema, scope)))
+            return self.forms.ref(self._number_place(key, Target(schema, scope)))
         self._open[key] = self._steps
-        result = self._read(schema, scope)
+        result = self._read_keywords(schema, scope)
         del self._open[key]
         self._done[key] = result
         return result
 
-    def of_format(self, name: str) -> Formula:
+    def read_format(self, name: str) -> Formula:
         """What a format that is asserted says of a text: what may be of it, and surely is or perhaps, and what the wider formats say."""
-        wider = [self.of_format(each) for each in WIDER.get(name, ())]
+        wider = [self.read_format(each) for each in WIDER.get(name, ())]
         bounds = FORMATS[name]
         if name not in self._doubts:
             self._doubts[name] = self.forms.opaque(f"whether a text is of the format {name!r} is not known here")
@@ -123,7 +123,7 @@ class Normaliser:
         perhaps = self.forms.any_of(self.forms.types(Kind.ANY & ~Kind.STRING), surely, self._doubts[name])
         return self.forms.all_of(possibly, perhaps, *wider)
 
-    def integer_of_draft_04(self) -> Formula:
+    def require_written_integer(self) -> Formula:
         """What draft-04's `integer` says of a number: that it is written without a fraction, which our numbers do not know."""
         self.asks_for_spelling = True
         return self.forms.any_of(self.forms.types(Kind.ANY & ~Kind.INTEGER), self.written_as_integer)
@@ -137,10 +137,10 @@ class Normaliser:
         self._open = {}
         self._steps = 0
 
-    def inner(self, schema: Json, scope: Scope) -> Formula:
+    def read_inside(self, schema: Json, scope: Scope) -> Formula:
         """What the schema says of a value inside the one at hand."""
         with self._step():
-            return self.formula(schema, scope)
+            return self.read(schema, scope)
 
     @contextmanager
     def _step(self) -> Generator[None]:
@@ -148,7 +148,7 @@ class Normaliser:
         yield
         self._steps -= 1
 
-    def _place(self, key: _Key, target: Target) -> int:
+    def _number_place(self, key: _Key, target: Target) -> int:
         if key not in self._place_of:
             self._place_of[key] = len(self._places)
             self._places.append(target)
@@ -159,34 +159,34 @@ class Normaliser:
         if place not in self._unfolded:
             target = self._places[place]
             opened, self._open = self._open, {}
-            self._unfolded[place] = self.whole(target.schema, target.scope)
+            self._unfolded[place] = self.read_whole(target.schema, target.scope)
             self._open = opened
         return self._unfolded[place]
 
-    def target(self, reference: Json, scope: Scope) -> Target | None:
+    def look_up(self, reference: Json, scope: Scope) -> Target | None:
         """What a reference points at, if it can be resolved."""
         if not isinstance(reference, str):
             return None
         key = (scope.key, reference)
         if key not in self._targets:
-            found = resolved(scope, reference)
+            found = resolve(scope, reference)
             self._targets[key] = found and self.twins.get(id(found.schema), found)
         return self._targets[key]
 
-    def meant(self, keyword: str, reference: Json, scope: Scope) -> Target | str:
+    def resolve(self, keyword: str, reference: Json, scope: Scope) -> Target | str:
         """What a reference means (`$ref`, `$dynamicRef` or `$recursiveRef`), or why that cannot be said."""
         text = str(reference)
         if keyword == "$dynamicRef" and not only_dynamic_target(scope, text):
-            outermost = outermost_published(scope, "$dynamicAnchor", text.partition("#")[2])
+            outermost = find_outermost_published(scope, "$dynamicAnchor", text.partition("#")[2])
             return outermost or "a dynamic reference may mean several places"
         if keyword == "$recursiveRef" and (reference != "#" or not only_recursive_target(scope)):
-            outermost = outermost_published(scope, "$recursiveAnchor", True) if reference == "#" else None
+            outermost = find_outermost_published(scope, "$recursiveAnchor", True) if reference == "#" else None
             return outermost or "a recursive reference may mean several places"
         if names_one_of_several(scope, text):
             return "a reference names one of several dynamic anchors"
-        return self.target(reference, scope) or f"the reference {text[:60]!r} cannot be resolved"
+        return self.look_up(reference, scope) or f"the reference {text[:60]!r} cannot be resolved"
 
-    def _read(self, schema: dict[str, Json], scope: Scope) -> Formula:
+    def _read_keywords(self, schema: dict[str, Json], scope: Scope) -> Formula:
         self.forms.budget.spend()
         if scope.legacy and "$ref" in schema:
             return _follow(_Keyword(self, schema["$ref"], schema, scope))
@@ -200,7 +200,7 @@ class Normaliser:
         return self.forms.all_of(*parts)
 
 
-def referred(reader: Normaliser, schema: dict[str, Json], scope: Scope) -> Iterator[Target]:
+def walk_references(reader: Normaliser, schema: dict[str, Json], scope: Scope) -> Iterator[Target]:
     """Everything that the schema leads to by references, what is referred to before what refers to it.
 
     Walks with a list of its own, and not into what has been read. Only within one resource: below a schema with an identifier of
@@ -219,7 +219,7 @@ def referred(reader: Normaliser, schema: dict[str, Json], scope: Scope) -> Itera
         seen.add(id(target.schema))
         pending.append((target, True))
         found = (
-            reader.target(each.get("$ref"), target.scope) for each in placed_schemas(target.schema, definitions=False)
+            reader.look_up(each.get("$ref"), target.scope) for each in walk_schemas(target.schema, definitions=False)
         )
         pending.extend((each, False) for each in found if each is not None)
 
@@ -237,14 +237,14 @@ class _Keyword:
     def forms(self) -> Forms:
         return self.reader.forms
 
-    def formula(self, schema: Json) -> Formula:
-        return self.reader.formula(schema, self.scope)
+    def read(self, schema: Json) -> Formula:
+        return self.reader.read(schema, self.scope)
 
-    def inner(self, schema: Json) -> Formula:
-        return self.reader.inner(schema, self.scope)
+    def read_inside(self, schema: Json) -> Formula:
+        return self.reader.read_inside(schema, self.scope)
 
-    def formulas(self) -> list[Formula]:
-        return [self.formula(each) for each in _listed(self.value)]
+    def read_all(self) -> list[Formula]:
+        return [self.read(each) for each in _require_list(self.value)]
 
 
 _Read: TypeAlias = Callable[[_Keyword], Formula]
@@ -253,35 +253,35 @@ _Read: TypeAlias = Callable[[_Keyword], Formula]
 # Values of keywords.
 
 
-def _number(value: Json) -> Fraction:
+def _require_number(value: Json) -> Fraction:
     number = number_of(value)
     if number is None:
         raise Malformed
     return number
 
 
-def _whole(value: Json) -> int:
-    number = _number(value)
+def _require_whole(value: Json) -> int:
+    number = _require_number(value)
     if number.denominator != 1 or number < 0:
         raise Malformed
     return number.numerator
 
 
-def _table(value: Json) -> dict[str, Json]:
+def _require_table(value: Json) -> dict[str, Json]:
     if not isinstance(value, dict):
         raise Malformed
     return value
 
 
-def _listed(value: Json) -> list[Json]:
+def _require_list(value: Json) -> list[Json]:
     if not isinstance(value, list):
         raise Malformed
     return value
 
 
-def _names(value: Json) -> list[str]:
-    names = [name for name in _listed(value) if isinstance(name, str)]
-    if len(names) != len(_listed(value)):
+def _require_names(value: Json) -> list[str]:
+    names = [name for name in _require_list(value) if isinstance(name, str)]
+    if len(names) != len(_require_list(value)):
         raise Malformed
     return names
 
@@ -290,8 +290,8 @@ def _names(value: Json) -> list[str]:
 
 
 def _follow(at: _Keyword, keyword: str = "$ref") -> Formula:
-    meant = at.reader.meant(keyword, at.value, at.scope)
-    return at.forms.opaque(meant) if isinstance(meant, str) else at.reader.formula(meant.schema, meant.scope)
+    meant = at.reader.resolve(keyword, at.value, at.scope)
+    return at.forms.opaque(meant) if isinstance(meant, str) else at.reader.read(meant.schema, meant.scope)
 
 
 # Scalars.
@@ -305,20 +305,20 @@ def _type(at: _Keyword) -> Formula:
         kinds |= _KINDS[name]
     types = at.forms.types(kinds)
     is_written = at.scope.dialect is Dialect.DRAFT_04 and kinds & Kind.NUMBER == Kind.INTEGER
-    return at.forms.all_of(types, at.reader.integer_of_draft_04()) if is_written else types
+    return at.forms.all_of(types, at.reader.require_written_integer()) if is_written else types
 
 
 def _limit(at: _Keyword, *, upper: bool) -> Formula:
     """In draft-04, a word beside the limit leaves the limit itself out."""
     word = "exclusiveMaximum" if upper else "exclusiveMinimum"
     strict = at.scope.dialect is Dialect.DRAFT_04 and at.schema.get(word) is True
-    return at.forms.bound(_number(at.value), upper=upper, strict=strict)
+    return at.forms.bound(_require_number(at.value), upper=upper, strict=strict)
 
 
 def _multiple_of(at: _Keyword) -> Formula:
-    if _number(at.value) <= 0:
+    if _require_number(at.value) <= 0:
         raise Malformed
-    return at.forms.multiple(_number(at.value))
+    return at.forms.multiple(_require_number(at.value))
 
 
 def _pattern(at: _Keyword) -> Formula:
@@ -329,32 +329,34 @@ def _pattern(at: _Keyword) -> Formula:
 
 def _format(at: _Keyword) -> Formula:
     is_asserted = isinstance(at.value, str) and at.value in at.reader.formats
-    return at.reader.of_format(str(at.value)) if is_asserted else at.forms.top
+    return at.reader.read_format(str(at.value)) if is_asserted else at.forms.top
 
 
 # Arrays.
 
 
 def _prefix_items(at: _Keyword) -> Formula:
-    return at.forms.all_of(*(at.forms.item(index, at.inner(each)) for index, each in enumerate(_listed(at.value))))
+    return at.forms.all_of(
+        *(at.forms.item(index, at.read_inside(each)) for index, each in enumerate(_require_list(at.value)))
+    )
 
 
 def _items(at: _Keyword) -> Formula:
     if at.scope.dialect is Dialect.DRAFT_2020_12:
-        return at.forms.items(len(_listed(at.schema.get("prefixItems", []))), at.inner(at.value))
-    return _prefix_items(at) if isinstance(at.value, list) else at.forms.items(0, at.inner(at.value))
+        return at.forms.items(len(_require_list(at.schema.get("prefixItems", []))), at.read_inside(at.value))
+    return _prefix_items(at) if isinstance(at.value, list) else at.forms.items(0, at.read_inside(at.value))
 
 
 def _additional_items(at: _Keyword) -> Formula:
     items = at.schema.get("items")
-    return at.forms.items(len(items), at.inner(at.value)) if isinstance(items, list) else at.forms.top
+    return at.forms.items(len(items), at.read_inside(at.value)) if isinstance(items, list) else at.forms.top
 
 
 def _contains(at: _Keyword) -> Formula:
     limits: dict[str, Json] = {} if at.scope.legacy else at.schema
-    least = _whole(limits.get("minContains", 1))
-    most = _whole(limits["maxContains"]) if "maxContains" in limits else None
-    return at.forms.amount(0, at.inner(at.value), least, most)
+    least = _require_whole(limits.get("minContains", 1))
+    most = _require_whole(limits["maxContains"]) if "maxContains" in limits else None
+    return at.forms.amount(0, at.read_inside(at.value), least, most)
 
 
 # Objects.
@@ -364,10 +366,10 @@ def _additional_properties(at: _Keyword) -> Formula:
     forms = at.forms
     others = forms.all_of(
         forms.types(Kind.STRING),
-        forms.strings(_table(at.schema.get("properties", {})), within=False),
-        *(forms.matches(pattern, holds=False) for pattern in _table(at.schema.get("patternProperties", {}))),
+        forms.strings(_require_table(at.schema.get("properties", {})), within=False),
+        *(forms.matches(pattern, holds=False) for pattern in _require_table(at.schema.get("patternProperties", {}))),
     )
-    return forms.members(others, at.inner(at.value))
+    return forms.members(others, at.read_inside(at.value))
 
 
 def _dependencies(at: _Keyword) -> Formula:
@@ -375,9 +377,11 @@ def _dependencies(at: _Keyword) -> Formula:
     forms = at.forms
 
     def demand(value: Json) -> Formula:
-        return forms.all_of(*map(forms.has, _names(value))) if isinstance(value, list) else at.formula(value)
+        return forms.all_of(*map(forms.has, _require_names(value))) if isinstance(value, list) else at.read(value)
 
-    return forms.all_of(*(forms.any_of(forms.lacks(name), demand(each)) for name, each in _table(at.value).items()))
+    return forms.all_of(
+        *(forms.any_of(forms.lacks(name), demand(each)) for name, each in _require_table(at.value).items())
+    )
 
 
 # Combinations.
@@ -385,49 +389,52 @@ def _dependencies(at: _Keyword) -> Formula:
 
 def _if(at: _Keyword) -> Formula:
     forms = at.forms
-    condition = at.formula(at.value)
-    then, otherwise = at.formula(at.schema.get("then", True)), at.formula(at.schema.get("else", True))
+    condition = at.read(at.value)
+    then, otherwise = at.read(at.schema.get("then", True)), at.read(at.schema.get("else", True))
     return forms.all_of(forms.any_of(forms.negate(condition), then), forms.any_of(condition, otherwise))
 
 
 _OLDEST: Final[dict[str, _Read]] = {
     "type": _type,
-    "enum": lambda at: at.forms.enumeration(_listed(at.value)),
+    "enum": lambda at: at.forms.enumeration(_require_list(at.value)),
     "minimum": lambda at: _limit(at, upper=False),
     "maximum": lambda at: _limit(at, upper=True),
     "multipleOf": _multiple_of,
-    "minLength": lambda at: at.forms.size(Kind.STRING, _whole(at.value), None),
-    "maxLength": lambda at: at.forms.size(Kind.STRING, 0, _whole(at.value)),
+    "minLength": lambda at: at.forms.size(Kind.STRING, _require_whole(at.value), None),
+    "maxLength": lambda at: at.forms.size(Kind.STRING, 0, _require_whole(at.value)),
     "pattern": _pattern,
     "format": _format,
-    "minItems": lambda at: at.forms.size(Kind.ARRAY, _whole(at.value), None),
-    "maxItems": lambda at: at.forms.size(Kind.ARRAY, 0, _whole(at.value)),
+    "minItems": lambda at: at.forms.size(Kind.ARRAY, _require_whole(at.value), None),
+    "maxItems": lambda at: at.forms.size(Kind.ARRAY, 0, _require_whole(at.value)),
     "items": _items,
     "additionalItems": _additional_items,
     "uniqueItems": lambda at: at.forms.unique() if at.value is True else at.forms.top,
-    "required": lambda at: at.forms.all_of(*map(at.forms.has, _names(at.value))),
+    "required": lambda at: at.forms.all_of(*map(at.forms.has, _require_names(at.value))),
     "properties": lambda at: at.forms.all_of(
-        *(at.forms.member(name, at.inner(each)) for name, each in _table(at.value).items())
+        *(at.forms.member(name, at.read_inside(each)) for name, each in _require_table(at.value).items())
     ),
     "patternProperties": lambda at: at.forms.all_of(
-        *(at.forms.members(at.forms.matches(pattern), at.inner(each)) for pattern, each in _table(at.value).items())
+        *(
+            at.forms.members(at.forms.matches(pattern), at.read_inside(each))
+            for pattern, each in _require_table(at.value).items()
+        )
     ),
     "additionalProperties": _additional_properties,
-    "minProperties": lambda at: at.forms.size(Kind.OBJECT, _whole(at.value), None),
-    "maxProperties": lambda at: at.forms.size(Kind.OBJECT, 0, _whole(at.value)),
-    "allOf": lambda at: at.forms.all_of(*at.formulas()),
-    "anyOf": lambda at: at.forms.any_of(*at.formulas()),
-    "oneOf": lambda at: exclusive(at.forms, tuple(at.formulas())),
-    "not": lambda at: at.forms.negate(at.formula(at.value)),
+    "minProperties": lambda at: at.forms.size(Kind.OBJECT, _require_whole(at.value), None),
+    "maxProperties": lambda at: at.forms.size(Kind.OBJECT, 0, _require_whole(at.value)),
+    "allOf": lambda at: at.forms.all_of(*at.read_all()),
+    "anyOf": lambda at: at.forms.any_of(*at.read_all()),
+    "oneOf": lambda at: require_exactly_one(at.forms, tuple(at.read_all())),
+    "not": lambda at: at.forms.negate(at.read(at.value)),
     "dependencies": _dependencies,
 }
 _LEGACY: Final[dict[str, _Read]] = {
     **_OLDEST,
     "const": lambda at: at.forms.constant(at.value),
-    "exclusiveMinimum": lambda at: at.forms.bound(_number(at.value), upper=False, strict=True),
-    "exclusiveMaximum": lambda at: at.forms.bound(_number(at.value), upper=True, strict=True),
+    "exclusiveMinimum": lambda at: at.forms.bound(_require_number(at.value), upper=False, strict=True),
+    "exclusiveMaximum": lambda at: at.forms.bound(_require_number(at.value), upper=True, strict=True),
     "contains": _contains,
-    "propertyNames": lambda at: at.forms.members(at.forms.negate(at.inner(at.value)), at.forms.bottom),
+    "propertyNames": lambda at: at.forms.members(at.forms.negate(at.read_inside(at.value)), at.forms.bottom),
 }
 _MODERN: Final[dict[str, _Read]] = {
     "$ref": _follow,
@@ -435,8 +442,10 @@ _MODERN: Final[dict[str, _Read]] = {
     "if": _if,
     "dependentRequired": _dependencies,
     "dependentSchemas": _dependencies,
-    "unevaluatedProperties": lambda at: unevaluated.properties(at.reader, at.inner(at.value), at.schema, at.scope),
-    "unevaluatedItems": lambda at: unevaluated.items(at.reader, at.inner(at.value), at.schema, at.scope),
+    "unevaluatedProperties": lambda at: unevaluated.read_properties(
+        at.reader, at.read_inside(at.value), at.schema, at.scope
+    ),
+    "unevaluatedItems": lambda at: unevaluated.read_items(at.reader, at.read_inside(at.value), at.schema, at.scope),
 }
 _KEYWORDS: Final[dict[Dialect, dict[str, _Read]]] = {
     Dialect.DRAFT_04: _OLDEST,
@@ -447,6 +456,6 @@ _KEYWORDS: Final[dict[Dialect, dict[str, _Read]]] = {
         **{keyword: read for keyword, read in _MODERN.items() if keyword != "additionalItems"},
         "$dynamicRef": lambda at: _follow(at, "$dynamicRef"),
         "prefixItems": _prefix_items,
-        "x-integer": lambda at: at.reader.integer_of_draft_04() if at.value == "draft-04" else at.forms.top,
+        "x-integer": lambda at: at.reader.require_written_integer() if at.value == "draft-04" else at.forms.top,
     },
 }

@@ -1,4 +1,4 @@
-"""Validators of `jsonschema` that judge what a reference leads to once for each value, within a number of steps.
+"""Make validators of `jsonschema` that judge the target of a reference once for each value, within a step budget.
 
 A schema of a few lines leads to one definition along more ways than anybody can walk: forty levels of
 `allOf: [{$ref: next}, {$ref: next}]` are 2^40. Inside `remembering`, what a reference said of a value is remembered, and
@@ -8,7 +8,7 @@ said again wherever the two meet again.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,9 +22,6 @@ from schema_inclusion.budget import Allowance
 
 MOST_REFERENCES: Final = 50_000
 """References that are followed for one value; far more than real schemas need."""
-
-DEEPEST_REFERENCE: Final = 120
-"""References inside references."""
 
 STEPS_OF_WALK: Final = 10
 """Of each schema that `unevaluatedProperties` walks."""
@@ -83,7 +80,7 @@ class Compiled:
         """Those branches of a union in which no member of an object must be another text than it is."""
         key = (id(branches), around._resolver._base_uri)
         if key not in self._tags:
-            self._tags[key] = _by_tag([self._tags_of(around, each) for each in branches])
+            self._tags[key] = _index_tags([self._find_tags(around, each) for each in branches])
         left = set(range(len(branches)))
         for name, (others, by_text) in self._tags[key].items():
             text = instance.get(name)
@@ -91,7 +88,7 @@ class Compiled:
                 left &= by_text.get(text, others)
         return [branches[index] for index in sorted(left)]
 
-    def _tags_of(self, around: Any, schema: Any, depth: int = 0) -> _Tags:
+    def _find_tags(self, around: Any, schema: Any, depth: int = 0) -> _Tags:
         """The members that a schema and what it refers to hold to some texts."""
         found: _Tags = {}
         if not _is_schema(schema) or not _NAMING.isdisjoint(schema) or depth > _DEEPEST_TAG:
@@ -99,13 +96,15 @@ class Compiled:
         for _, keyword, value in around.evolve(schema=schema)._validators:
             if keyword == "$ref":
                 target = self.target(around._resolver, value)
-                found |= self._tags_of(around.evolve(schema={}, _resolver=target.resolver), target.contents, depth + 1)
+                found |= self._find_tags(
+                    around.evolve(schema={}, _resolver=target.resolver), target.contents, depth + 1
+                )
             elif keyword == "properties":
-                found |= {name: tag for name, each in value.items() if (tag := _texts(each, around.VALIDATORS))}
+                found |= {name: tag for name, each in value.items() if (tag := _find_texts(each, around.VALIDATORS))}
         return found
 
 
-def _by_tag(tags: list[_Tags]) -> _Branches:
+def _index_tags(tags: list[_Tags]) -> _Branches:
     found: _Branches = {}
     for name in {name for each in tags for name in each}:
         others = {index for index, each in enumerate(tags) if name not in each}
@@ -117,7 +116,7 @@ def _by_tag(tags: list[_Tags]) -> _Branches:
     return found
 
 
-def _texts(schema: Any, known: Any) -> frozenset[str]:
+def _find_texts(schema: Any, known: Any) -> frozenset[str]:
     """The texts that a schema of nothing else holds a text to; none where that is not plain."""
     if not _is_schema(schema) or len(schema) != 1:
         return frozenset()
@@ -128,31 +127,19 @@ def _texts(schema: Any, known: Any) -> frozenset[str]:
 
 @dataclass(slots=True)
 class _Run:
-    """The judgement of one value. `errors` are those of a schema and a part of the value, by their identities."""
+    """The judgement of one value. `errors` are those of a schema and a part of the value, by identity; `open` are not judged yet."""
 
     most_errors: int
     is_dynamic: bool
     compiled: Compiled | None
     left: int = MOST_REFERENCES
-    depth: int = 0
     errors: dict[tuple[int, int], list[Any]] = field(default_factory=dict[tuple[int, int], list[Any]])
+    open: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
 
     def spend(self, steps: int = 1) -> None:
         self.left -= steps
         if self.left < 0:
             raise TooManySteps
-
-    @contextmanager
-    def follow(self) -> Generator[None]:
-        """A step into a reference. Raises `RecursionError` before the stack is exhausted: engines in Rust do not survive that."""
-        self.spend()
-        if self.depth >= DEEPEST_REFERENCE:
-            raise RecursionError
-        self.depth += 1
-        try:
-            yield
-        finally:
-            self.depth -= 1
 
 
 _RUN: Final[ContextVar[_Run | None]] = ContextVar("_RUN", default=None)
@@ -185,18 +172,16 @@ def following_once(plain: Any) -> Any:
     """The class of validators that remember. Outside of `remembering` they are as they were."""
     extend: Any = getattr(jsonschema.validators, "extend")  # noqa: B009 - it has no types
     known = plain.VALIDATORS
-    keywords: dict[str, _Keyword] = {"$ref": _reference}
-    keywords |= {name: _counted(known[name]) for name in ("$dynamicRef", "$recursiveRef") if name in known}
-    keywords |= {
-        name: _measured(known[name]) for name in ("unevaluatedItems", "unevaluatedProperties") if name in known
-    }
-    keywords |= {name: _by_tags(known[name]) for name in ("anyOf", "oneOf")}
+    keywords: dict[str, _Keyword] = {"$ref": _follow}
+    keywords |= {name: _count(known[name]) for name in ("$dynamicRef", "$recursiveRef") if name in known}
+    keywords |= {name: _measure(known[name]) for name in ("unevaluatedItems", "unevaluatedProperties") if name in known}
+    keywords |= {name: _select_by_tags(known[name]) for name in ("anyOf", "oneOf")}
     made = extend(plain, keywords)
-    made.descend, made.evolve = _descending(made), _evolving(made)
+    made.descend, made.evolve = _make_descend(made), _make_evolve(made)
     return made
 
 
-def _descending(made: Any) -> Callable[..., Iterator[Any]]:
+def _make_descend(made: Any) -> Callable[..., Iterator[Any]]:
     """The method `descend`. Where one error is enough, it tells the first, without its place."""
     plain, evolve = made.descend, made.evolve
 
@@ -216,7 +201,7 @@ def _descending(made: Any) -> Callable[..., Iterator[Any]]:
     return descend
 
 
-def _evolving(made: Any) -> Callable[..., Any]:
+def _make_evolve(made: Any) -> Callable[..., Any]:
     """The method `evolve`, which asks for the validator of a schema beside another."""
     plain = made.evolve
 
@@ -230,11 +215,12 @@ def _evolving(made: Any) -> Callable[..., Any]:
     return evolve
 
 
-def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+def _follow(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterator[Any]:
     run = _RUN.get()
     if run is None or run.is_dynamic:
-        with nullcontext() if run is None else run.follow():
-            yield from validator._validate_reference(ref=ref, instance=instance)
+        if run is not None:
+            run.spend()
+        yield from validator._validate_reference(ref=ref, instance=instance)
         return
     resolved = (
         validator._resolver.lookup(ref) if run.compiled is None else run.compiled.target(validator._resolver, ref)
@@ -242,13 +228,16 @@ def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterato
     key = (id(resolved.contents), id(instance))
     known = run.errors.get(key)
     if known is None:
-        with run.follow():
-            errors = validator.descend(instance, resolved.contents, resolver=resolved.resolver)
-            known = run.errors[key] = list[Any](islice(errors, run.most_errors))
-    yield from known if run.compiled is not None else map(_copied, known)
+        run.spend()
+        if key in run.open:
+            raise RecursionError  # at once: what is written in Rust does not survive the end of the stack
+        run.open.add(key)
+        errors = validator.descend(instance, resolved.contents, resolver=resolved.resolver)
+        known = run.errors[key] = list[Any](islice(errors, run.most_errors))
+    yield from known if run.compiled is not None else map(_copy, known)
 
 
-def _copied(error: Any) -> Any:
+def _copy(error: Any) -> Any:
     """The same error, to be told at another place: who passes an error on writes its own place into it.
 
     What is in its context is shared, so only relative paths are right there.
@@ -259,18 +248,19 @@ def _copied(error: Any) -> Any:
     )
 
 
-def _counted(plain: _Keyword) -> _Keyword:
+def _count(plain: _Keyword) -> _Keyword:
     """The keyword, which takes a step."""
 
     def keyword(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         run = _RUN.get()
-        with nullcontext() if run is None else run.follow():
-            yield from plain(validator, value, instance, schema) or ()
+        if run is not None:
+            run.spend()
+        yield from plain(validator, value, instance, schema) or ()
 
     return keyword
 
 
-def _by_tags(plain: _Keyword) -> _Keyword:
+def _select_by_tags(plain: _Keyword) -> _Keyword:
     """The keyword, which asks of many branches those alone that the tags of an object leave."""
 
     def keyword(validator: Any, branches: Any, instance: Any, schema: Any) -> Iterator[Any]:
@@ -282,13 +272,13 @@ def _by_tags(plain: _Keyword) -> _Keyword:
     return keyword
 
 
-def _measured(plain: _Keyword) -> _Keyword:
+def _measure(plain: _Keyword) -> _Keyword:
     """The keyword, which walks all schemas that apply in place and remembers none: it takes some steps for each."""
 
     def keyword(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         run = _RUN.get()
         if run is not None:
-            run.spend(STEPS_OF_WALK * _applying(schema, validator._resolver, {}))
+            run.spend(STEPS_OF_WALK * _count_applied(schema, validator._resolver, {}))
         yield from plain(validator, value, instance, schema) or ()
 
     return keyword
@@ -298,7 +288,7 @@ def _is_schema(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
-def _applying(schema: Any, resolver: Any, known: dict[int, int]) -> int:
+def _count_applied(schema: Any, resolver: Any, known: dict[int, int]) -> int:
     """How many schemas apply in place, each as often as the ways to it."""
     if not _is_schema(schema):
         return 0
@@ -309,7 +299,7 @@ def _applying(schema: Any, resolver: Any, known: dict[int, int]) -> int:
         dependent = schema.get("dependentSchemas")
         inner += dependent.values() if _is_schema(dependent) else ()
         found = [resolver.lookup(schema[name]) for name in ("$ref", "$dynamicRef") if name in schema]
-        counts = [_applying(each, resolver, known) for each in inner]
-        counts += [_applying(each.contents, each.resolver, known) for each in found]
+        counts = [_count_applied(each, resolver, known) for each in inner]
+        counts += [_count_applied(each.contents, each.resolver, known) for each in found]
         known[id(schema)] = 1 + sum(counts)
     return known[id(schema)]

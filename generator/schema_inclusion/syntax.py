@@ -1,4 +1,4 @@
-r"""Patterns as ECMA-262 defines them, read into a syntax tree: the one reading that all judges share.
+r"""Parse patterns as ECMA-262 defines them into a syntax tree that all judges share.
 
 A pattern means what it means with the flag `u`. One that is none with `u`, such as `a\-b`, means what it means without: identity escapes
 and the rest of Annex B, over UTF-16 code units. No flag `i`, `m` or `s` is set: a dot is no line end, and `$` is the end of the text alone.

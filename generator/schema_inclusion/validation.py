@@ -1,4 +1,4 @@
-"""The reference validator: `jsonschema` says whether a schema accepts a value. It never fetches anything.
+"""Validate values by `jsonschema`, which confirms every witness and never fetches anything.
 
 It is given patterns as ECMA-262 reads them. What it does not confirm is not shown.
 """
@@ -22,7 +22,7 @@ from schema_inclusion.once import Compiled, TooManySteps, following_once, rememb
 from schema_inclusion.values import Json, with_decimals
 
 
-def _published(dialect: Dialect) -> Any:
+def _find_class(dialect: Dialect) -> Any:
     """The class of `jsonschema` for a dialect."""
     return jsonschema.validators.validator_for({"$schema": dialect.value})
 
@@ -47,7 +47,7 @@ class DocumentValidator:
         root = self.document.root
         if isinstance(root, dict):
             root = {keyword: value for keyword, value in root.items() if keyword != "$schema"}
-        validator = following_once(reading_as_ecma(_published(self.document.dialect), self.formats))
+        validator = following_once(reading_as_ecma(_find_class(self.document.dialect), self.formats))
         return validator(root, registry=self.document.registry)
 
 
@@ -95,15 +95,15 @@ class ReferenceValidator:
 def is_schema(dialect: Dialect, schema: Json) -> bool:
     """Whether the schema is what the meta-schema of its dialect allows."""
     try:
-        return _meta_validator(dialect).is_valid(with_decimals(schema))
+        return _make_meta_validator(dialect).is_valid(with_decimals(schema))
     except ValueError:
         return False
 
 
-def place_of_fault(dialect: Dialect, schema: Json) -> str:
+def locate_fault(dialect: Dialect, schema: Json) -> str:
     """Where a schema is first other than what the meta-schema of its dialect allows, as the end of a sentence."""
     try:
-        error = next(_meta_validator(dialect).iter_errors(with_decimals(schema)), None)
+        error = next(_make_meta_validator(dialect).iter_errors(with_decimals(schema)), None)
     except ValueError:
         return ""
     steps = [] if error is None else [str(step).replace("~", "~0").replace("/", "~1") for step in error.instance_path]
@@ -111,5 +111,5 @@ def place_of_fault(dialect: Dialect, schema: Json) -> str:
 
 
 @cache
-def _meta_validator(dialect: Dialect) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(_published(dialect).META_SCHEMA, validate_formats=False)
+def _make_meta_validator(dialect: Dialect) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(_find_class(dialect).META_SCHEMA, validate_formats=False)

@@ -32,7 +32,7 @@ def test_a_witness_is_verified_where_both_sides_were_confirmed(
 
 def test_a_refusal_without_confirmation_is_a_mistake_of_ours() -> None:
     with pytest.raises(AssertionError):
-        comparer.refuted(Witness(0, accepted=True, refused=None))
+        comparer.refute(Witness(0, accepted=True, refused=None))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the prover finds out about a formula."""
+"""Results of a proof: a value, a proof that there is none, or a doubt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Unknown:
     guess: tuple[Json, ...] = ()
 
 
-Outcome: TypeAlias = Satisfied | Empty | Unknown
+Result: TypeAlias = Satisfied | Empty | Unknown
 
 EMPTY = Empty()
 
@@ -40,7 +40,7 @@ def combine_doubts(doubt: Empty | Unknown, outcome: Empty | Unknown) -> Empty | 
     return outcome if is_new else doubt
 
 
-def all_of(outcomes: Iterable[Outcome]) -> Outcome:
+def collect(outcomes: Iterable[Result]) -> Result:
     """A list of values, one for each outcome; with a doubt, a guess if each of them has one."""
     values: list[Json] = []
     doubt: Unknown | None = None

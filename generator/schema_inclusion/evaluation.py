@@ -1,4 +1,4 @@
-"""The meaning of formulas: whether a given value satisfies one."""
+"""Evaluate a formula on a value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
-from schema_inclusion.constants import constant_of
+from schema_inclusion.constants import to_constant
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import (
     All,
@@ -37,7 +37,7 @@ from schema_inclusion.patterns import matches
 from schema_inclusion.values import Json, all_distinct, exact, number_of
 
 
-def kind_of(value: Json) -> Kinds:
+def find_kind(value: Json) -> Kinds:
     """The one kind of a value; none for NaN and infinities, which are not JSON."""
     match value:
         case None:
@@ -57,7 +57,7 @@ def kind_of(value: Json) -> Kinds:
             return Kind.OBJECT
 
 
-def number_obeys(formula: Numbers | Bound | Multiple, number: Fraction) -> bool:
+def number_satisfies(formula: Numbers | Bound | Multiple, number: Fraction) -> bool:
     """Whether a number satisfies a constraint on numbers."""
     match formula:
         case Numbers(values, within):
@@ -70,11 +70,11 @@ def number_obeys(formula: Numbers | Bound | Multiple, number: Fraction) -> bool:
             assert_never(formula)
 
 
-def _inside(amount: int, low: int, high: int | None) -> bool:
+def _is_inside(amount: int, low: int, high: int | None) -> bool:
     return low <= amount and (high is None or amount <= high)
 
 
-def _all(states: Iterable[bool | None]) -> bool | None:
+def _conjoin(states: Iterable[bool | None]) -> bool | None:
     """The conjunction of three-valued truths."""
     doubt = False
     for state in states:
@@ -84,11 +84,11 @@ def _all(states: Iterable[bool | None]) -> bool | None:
     return None if doubt else True
 
 
-def _contrary(state: bool | None) -> bool | None:
+def _negate(state: bool | None) -> bool | None:
     return None if state is None else not state
 
 
-def _any(states: Iterable[bool | None]) -> bool | None:
+def _disjoin(states: Iterable[bool | None]) -> bool | None:
     """The disjunction of three-valued truths."""
     doubt = False
     for state in states:
@@ -104,48 +104,48 @@ _Known: TypeAlias = dict[tuple[Formula, int], "bool | None"]
 
 def holds(forms: Forms, formula: Formula, value: Json) -> bool | None:
     """Whether the value satisfies the formula; `None` if that cannot be told."""
-    return _holds(forms, formula, value, {})
+    return _look_up(forms, formula, value, {})
 
 
-def _holds(forms: Forms, formula: Formula, value: Json, known: _Known) -> bool | None:
+def _look_up(forms: Forms, formula: Formula, value: Json, known: _Known) -> bool | None:
     if not isinstance(formula, (All, Either, Switch, Ref)):
-        return _found(forms, formula, value, known)
+        return _evaluate(forms, formula, value, known)
     key = (formula, id(value))
     if key not in known:
-        known[key] = _found(forms, formula, value, known)
+        known[key] = _evaluate(forms, formula, value, known)
     return known[key]
 
 
-def _found(forms: Forms, formula: Formula, value: Json, known: _Known) -> bool | None:
+def _evaluate(forms: Forms, formula: Formula, value: Json, known: _Known) -> bool | None:
     match formula:
         case Types(kinds):
-            return bool(kinds & kind_of(value))
+            return bool(kinds & find_kind(value))
         case All(parts):
             forms.budget.weigh(len(parts))
-            return _all(_holds(forms, part, value, known) for part in parts)
+            return _conjoin(_look_up(forms, part, value, known) for part in parts)
         case Either(parts):
             forms.budget.weigh(len(parts))
-            return _any(_holds(forms, part, value, known) for part in parts)
+            return _disjoin(_look_up(forms, part, value, known) for part in parts)
         case Switch(tag, cases, otherwise):
-            constant = constant_of(value[tag]) if isinstance(value, dict) and tag in value else None
-            return _holds(forms, otherwise if constant is None else cases.get(constant, otherwise), value, known)
+            constant = to_constant(value[tag]) if isinstance(value, dict) and tag in value else None
+            return _look_up(forms, otherwise if constant is None else cases.get(constant, otherwise), value, known)
         case Ref(place, wanted):
-            state = _holds(forms, forms.unfold(place), value, known)
-            return state if wanted else _contrary(state)
+            state = _look_up(forms, forms.unfold(place), value, known)
+            return state if wanted else _negate(state)
         case Opaque():
             return None
         case Has(name):
             return not isinstance(value, dict) or name in value
         case Member(name, form):
-            return not isinstance(value, dict) or name not in value or _holds(forms, form, value[name], known)
+            return not isinstance(value, dict) or name not in value or _look_up(forms, form, value[name], known)
         case Members(names, form):
-            return not isinstance(value, dict) or _all(
-                _any((_contrary(_holds(forms, names, name, known)), _holds(forms, form, each, known)))
+            return not isinstance(value, dict) or _conjoin(
+                _disjoin((_negate(_look_up(forms, names, name, known)), _look_up(forms, form, each, known)))
                 for name, each in value.items()
             )
         case SomeMember(names, form):
-            return not isinstance(value, dict) or _any(
-                _all((_holds(forms, names, name, known), _holds(forms, form, each, known)))
+            return not isinstance(value, dict) or _disjoin(
+                _conjoin((_look_up(forms, names, name, known), _look_up(forms, form, each, known)))
                 for name, each in value.items()
             )
         case Strings(values, within):
@@ -154,20 +154,20 @@ def _found(forms: Forms, formula: Formula, value: Json, known: _Known) -> bool |
             state = matches(pattern, value) if isinstance(value, str) else wanted
             return None if state is None else state == wanted
         case Size(kind, low, high):
-            if not isinstance(value, (str, list, dict)) or kind_of(value) != kind:
+            if not isinstance(value, (str, list, dict)) or find_kind(value) != kind:
                 return True
-            return _inside(len(value), low, high)
+            return _is_inside(len(value), low, high)
         case Numbers() | Bound() | Multiple():
             number = number_of(value)
-            return number is None or number_obeys(formula, number)
+            return number is None or number_satisfies(formula, number)
         case Item(index, form):
-            return not isinstance(value, list) or index >= len(value) or _holds(forms, form, value[index], known)
+            return not isinstance(value, list) or index >= len(value) or _look_up(forms, form, value[index], known)
         case Items(start, form):
-            return not isinstance(value, list) or _all(_holds(forms, form, each, known) for each in value[start:])
+            return not isinstance(value, list) or _conjoin(_look_up(forms, form, each, known) for each in value[start:])
         case Count(start, form, low, high):
-            states = [_holds(forms, form, each, known) for each in value[start:]] if isinstance(value, list) else []
+            states = [_look_up(forms, form, each, known) for each in value[start:]] if isinstance(value, list) else []
             least, most = states.count(True), len(states) - states.count(False)
-            verdicts = {_inside(amount, low, high) for amount in range(least, most + 1)}
+            verdicts = {_is_inside(amount, low, high) for amount in range(least, most + 1)}
             return True if not isinstance(value, list) else verdicts.pop() if len(verdicts) == 1 else None
         case Unique(wanted):
             return not isinstance(value, list) or all_distinct(value) == wanted
