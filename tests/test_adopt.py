@@ -37,13 +37,13 @@ from acpgen.adopt.facts import OURS, Parts, facts, keyed
 from acpgen.adopt.layout import compact
 from acpgen.adopt.layout import text as laid_out
 from acpgen.errors import AdoptionRefused, Faults, NoBase, NotAdoptable, NotJson, UnclearProtocol, Unwritable
+from acpgen.input.dialect import keywords
+from acpgen.input.load import load, read
+from acpgen.input.walk import children, is_array, is_object
 from acpgen.lint import lint
 from acpgen.markup import code
 from acpgen.material import INDEX, RELEASES, VERDICTS, index, is_material
 from acpgen.pipeline import understand
-from acpgen.schema.dialect import keywords
-from acpgen.schema.load import load, read
-from acpgen.schema.walk import children, is_array, is_object
 
 ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"

@@ -23,9 +23,9 @@ from acpgen.config import (
     read_names,
 )
 from acpgen.errors import BadSetting, Fault, Faults, NoConfiguration
+from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
 from acpgen.pipeline import generate
-from acpgen.schema.load import Document, Documents
 from acpgen.targets import Settings
 
 FULL = """

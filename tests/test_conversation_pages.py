@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import published
-from acpgen import judge
+from acpgen.input.load import load
+from acpgen.messages import validators
 from acpgen.pipeline import understand
-from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
@@ -40,7 +40,7 @@ def pages(name: str) -> dict[str, str]:
 
 @cache
 def strict(name: str) -> Any:
-    return judge.strict(judge.find(name))
+    return validators.strict(validators.find(name))
 
 
 def renumbered(spoken: Sequence[Spoken], first: int) -> list[tuple[str, dict[str, Any]]]:
@@ -74,7 +74,7 @@ CASES = [(name, plan) for name in PROTOCOLS for plan in told(name)]
 @pytest.mark.parametrize(("name", "plan"), CASES, ids=[f"{name}-{plan}" for name, plan in CASES])
 def test_the_monitor_finds_no_breach_in_a_conversation_of_the_docs(name: str, plan: str) -> None:
     conversation = told(name)[plan]
-    monitor = judge.monitor([strict(name)], fixed=True)
+    monitor = validators.monitor([strict(name)], fixed=True)
     said = [*before(name, conversation), *renumbered(conversation.messages, 0)]
     found = [breach for sender, message in said for breach in monitor.observe(sender, message)]
     found += monitor.finish()

@@ -22,12 +22,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from acpgen import ir, markup, publish
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults, InvalidExample, visible
+from acpgen.input.load import load
 from acpgen.markup import code, prose, quoting
 from acpgen.pipeline import generate, understand
 from acpgen.publish import table
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import pictures, templates, views
 from acpgen.targets.docs.phrases import admits_null, in_words

@@ -630,7 +630,7 @@ def test_importing_the_package_or_the_command_loads_nothing_heavy() -> None:
         "jinja2",
         "jsonschema_rs",
         "watchfiles",
-        "acpgen.schema.bundle",
+        "acpgen.bundle.bundle",
         "acpgen.meaning.lower",
     }
     assert not imported_by("import acpgen") & {*heavy, "typer", "rich", "pydantic"}
@@ -643,7 +643,7 @@ def test_help_loads_the_command_line_alone() -> None:
         "import acpgen.cli; acpgen.cli.main()"
     )
     ours = {name for name in loaded if name.startswith(("acpgen.", "schema_inclusion."))}
-    light = {"built_in", "resources", "schema", "schema.effort", "terminal"}
+    light = {"built_in", "resources", "input", "input.step_budget", "terminal"}
     assert {name for name in ours if not name.startswith("acpgen.cli")} == {
         *(f"acpgen.{name}" for name in light),
         "schema_inclusion.imports",
@@ -662,7 +662,7 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
     )
     assert {"acpgen.project", "acpgen.stamp"} <= loaded
     understanding = {
-        f"acpgen.{name}" for name in ("ir", "schema.bundle", "schema.profile", "schema.expressions", "targets")
+        f"acpgen.{name}" for name in ("ir", "bundle.bundle", "methods.profile", "input.expressions", "targets")
     }
     assert not loaded & {*understanding, "datamodel_code_generator", "jinja2", "jsonschema", "jsonschema_rs", "ruff"}
     assert not {name for name in loaded if name.startswith("schema_inclusion.")} - {

@@ -13,7 +13,8 @@ import pytest
 
 import evidence
 import javascript
-from acpgen import embedded, judge, publish, recording
+from acpgen import embedded, publish
+from acpgen.messages import recording, validators
 from acpgen.publish import in_browser
 from monitor.cases import CASES, MCP_CASES
 from monitor.quiet import QUIET
@@ -28,7 +29,7 @@ const judge = require(process.argv[1]);
 require(process.argv[2]);
 const task = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const made = {};
-const protocol = (name) => made[name] ??= new judge.Protocol(globalThis.acpProtocols[name]);
+const protocol = (name) => made[name] ??= new validators.Protocol(globalThis.acpProtocols[name]);
 const WORK = {
   vector({ protocol: name, row }) {
     const { module } = globalThis.acpProtocols[name];
@@ -36,12 +37,12 @@ const WORK = {
     return module.validate(text, { sender: row.sender, pending: () => row.method }).length ? "wrong" : "right";
   },
   conversation({ protocol: name, lines }) {
-    const told = new judge.Conversation(protocol(name));
+    const told = new validators.Conversation(protocol(name));
     return lines.map((line) => told.line(line));
   },
   example({ protocol: name }) { return globalThis.acpProtocols[name].example; },
-  rules() { return judge.RULES; },
-  version({ lines, known }) { return judge.versionOf(lines, known) ?? null; },
+  rules() { return validators.RULES; },
+  version({ lines, known }) { return validators.versionOf(lines, known) ?? null; },
 };
 process.stdout.write(JSON.stringify(task.map((one) => WORK[one.work](one))));
 """
@@ -92,7 +93,7 @@ def lines(said: Sequence[Said]) -> list[str]:
 
 @cache
 def strict(name: str) -> Any:
-    return judge.strict(judge.find(name))
+    return validators.strict(validators.find(name))
 
 
 def heard(name: str, said: Sequence[Said]) -> list[tuple[bool, bool]]:
@@ -100,7 +101,7 @@ def heard(name: str, said: Sequence[Said]) -> list[tuple[bool, bool]]:
 
     The page keeps to the schema: the monitor has a rule of its own for roots, and only notes what other releases have.
     """
-    monitor = judge.monitor([strict(name)], fixed=True)
+    monitor = validators.monitor([strict(name)], fixed=True)
     found: list[tuple[bool, bool]] = []
     for who, message in said:
         line = message if isinstance(message, bytes) else json.dumps(message).encode()

@@ -12,19 +12,19 @@ import pytest
 from markdown_it import MarkdownIt
 
 from acpgen import ir
+from acpgen.bundle.bundle import bundle
 from acpgen.compat.catalogue import catalogue
 from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Faults
+from acpgen.input.load import load
+from acpgen.input.schema_validator import Validator
+from acpgen.input.walk import is_object
 from acpgen.meaning.lower import lower
 from acpgen.publish import migration_notes
 from acpgen.publish.migration import guide
 from acpgen.publish.migration_entries import INSTEAD
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
-from acpgen.schema.walk import is_object
-from acpgen.validator import Validator
 from compat.protocols import CANONICAL, validates
 
 

@@ -12,10 +12,10 @@ import pytest
 import acpgen
 import evidence
 import tiers
-from acpgen import judge
 from acpgen.compat.sources import opened
 from acpgen.errors import Faults
 from acpgen.lint import lint_paths
+from acpgen.messages import validators
 
 ROOT = Path(__file__).parents[1]
 CHANNELS = ("v1", "v2")
@@ -139,7 +139,7 @@ def test_without_what_is_unstable_the_channel_is_the_stable_version(version: str
 def definitions(protocol: str) -> dict[str, Any]:
     return {
         name: schema
-        for document in judge.find(protocol).documents
+        for document in validators.find(protocol).documents
         for name, schema in document.value.get("$defs", {}).items()  # type: ignore[union-attr]
     }
 

@@ -18,7 +18,7 @@ import pytest
 
 import commands
 from acpgen import Faults, Tree, generate, interchange, ir, load, plugins, write
-from acpgen.meaning.order import ordered, references
+from acpgen.meaning.definition_order import ordered, references
 from acpgen.pipeline import understand
 from acpgen.plugins import Option, Settings, Target, exercise
 from acpgen.targets import TARGETS, options, process

@@ -17,13 +17,13 @@ from acpgen import cli, config, ir, material, project, publish, site
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
 from acpgen.errors import Faults
+from acpgen.input.load import load
 from acpgen.pipeline import understand
 from acpgen.publish import changelog, monitor, upstream
 from acpgen.publish.ages import UNRELEASED, ages
 from acpgen.publish.channels import find_places
 from acpgen.publish.history import History, histories
 from acpgen.publish.release_verdicts import FEW
-from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
 from monitor.cases import CASES, MCP_CASES

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from acpgen.bundle.bundle import bundle
+from acpgen.input.expressions import quick_in_python
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.expressions import quick_in_python
-from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
 
 TEXT = {"type": "string"}

@@ -20,10 +20,10 @@ from acpgen import config, material, project, publish, terminal
 from acpgen.compat import compare
 from acpgen.compat.rules import VERSION
 from acpgen.errors import Faults
+from acpgen.input.load import load
 from acpgen.kept import NOTHING, Kept
 from acpgen.pipeline import understand
 from acpgen.publish import release_verdicts as verdicts
-from acpgen.schema.load import load
 from acpgen.targets import Settings
 
 ROOT = Path(__file__).parents[1]

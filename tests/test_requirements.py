@@ -23,13 +23,14 @@ import pytest
 
 import evidence
 import requirements_file
-from acpgen import embedded, judge, lint
+from acpgen import embedded, lint
+from acpgen.input.load import read
+from acpgen.input.walk import is_object
+from acpgen.messages import validators
 from acpgen.pointers import resolve
 from acpgen.probe import registry
 from acpgen.publish import table
 from acpgen.publish.table import Requirement
-from acpgen.schema.load import read
-from acpgen.schema.walk import is_object
 from monitor.cases import CASES, MCP_CASES
 from monitor.scripts import Said, client, result
 from requirements_file import FILE, ROOT, label
@@ -251,12 +252,12 @@ def breaches() -> tuple[tuple[str, str, tuple[int | str, ...]], ...]:
     """What the monitor finds in the cases, and in valid messages to peers that advertise nothing: rule, method and requirements."""
     found: list[tuple[str, str, tuple[int | str, ...]]] = []
     for protocols, conversations in (
-        (judge.ACP, [case.said for case in CASES]),
+        (validators.ACP, [case.said for case in CASES]),
         (("mcp/2025-06-18",), [case.said for case in MCP_CASES]),
-        (judge.ACP, uninvited()),
+        (validators.ACP, uninvited()),
     ):
         for conversation in conversations:
-            monitor = judge.monitor(judges.subject(name).strict for name in protocols)
+            monitor = validators.monitor(judges.subject(name).strict for name in protocols)
             said = [breach for who, message in conversation for breach in monitor.observe(who, line(message))]
             found += [(each.rule, each.method, each.requirements) for each in (*said, *monitor.finish())]
     return tuple(found)

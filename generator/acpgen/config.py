@@ -60,12 +60,12 @@ from acpgen.errors import (
     did_you_mean,
     shown,
 )
+from acpgen.input.keywords import DRAFTS
+from acpgen.input.load import References, decode, parse_json, place, read_bytes
 from acpgen.material import RESERVED, is_material
-from acpgen.schema.keywords import DRAFTS
-from acpgen.schema.load import References, decode, parse_json, place, read_bytes
 
 if TYPE_CHECKING:
-    from acpgen.schema.profile import Profile
+    from acpgen.methods.profile import Profile
 
 Table: TypeAlias = Mapping[str, object]
 
@@ -249,7 +249,7 @@ def _names(value: Mapping[str, object], at: str, faults: list[Fault]) -> Mapping
                 "a pointer such as '#/$defs/Name', a field such as 'Name.field', or a variant such as 'Union[tag]'"
             )
             faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected))
-        from acpgen.schema.names import is_class_name
+        from acpgen.naming.identifiers import is_class_name
 
         if not isinstance(name, str) or not is_class_name(name):
             expected = "the name of a Python class: letters, digits and '_', a capital first"
@@ -262,8 +262,8 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
 
     A relative path starts at `root`, else at the current folder. Raises `Faults`.
     """
-    from acpgen.schema.profile import built_in, profile
-    from acpgen.schema.profile import names as profile_names
+    from acpgen.methods.profile import built_in, profile
+    from acpgen.methods.profile import names as profile_names
 
     path = Path(named) if root is None else root / named
     if named in profile_names():

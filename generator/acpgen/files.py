@@ -36,7 +36,7 @@ from acpgen.errors import (
     StrayFile,
     Unwritable,
 )
-from acpgen.schema.load import place
+from acpgen.input.load import place
 
 Files: TypeAlias = Mapping[str, str]
 """What a folder holds: text by path, relative and with `/`."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acpgen.files import replace_file
-from acpgen.schema.numbers import dumps, loads
+from acpgen.input.numbers import dumps, loads
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON

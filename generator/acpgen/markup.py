@@ -15,7 +15,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.errors import visible
-from acpgen.schema.numbers import dumps
+from acpgen.input.numbers import dumps
 
 _SPAN: Final = re.compile(r"`([^`\n]+)`")
 _SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>&|~$@#:.]")

@@ -26,18 +26,18 @@ from acpgen.errors import (
     distinct,
 )
 from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
+from acpgen.input.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.kept import NOTHING, Kept, user_cache
 from acpgen.memory import Memory
 from acpgen.pipeline import merge, require_targets, understand
-from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 
 if TYPE_CHECKING:
     from acpgen import ir
+    from acpgen.bundle.bundle import Bundle
     from acpgen.meaning import unenforced
+    from acpgen.methods.profile import Profile
     from acpgen.provenance import Code
     from acpgen.publish.versions import Version
-    from acpgen.schema.bundle import Bundle
-    from acpgen.schema.profile import Profile
     from acpgen.targets import Settings, Target
 
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -291,9 +291,9 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
 
 def _told(label: str, meaning: tuple[ir.Protocol, Bundle]) -> Iterable[str]:
     """What methods were found in a protocol, in lines."""
-    from acpgen.meaning import found
+    from acpgen.meaning import method_summary
 
-    return found.told(label, *meaning)
+    return method_summary.told(label, *meaning)
 
 
 def _gaps(output: OutputFolder, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from acpgen.errors import Faults, Unwritable
-from acpgen.schema.load import place
+from acpgen.input.load import place
 
 
 def save(folder: Path, written: Mapping[str, str], removed: Iterable[str] = ()) -> None:

@@ -12,8 +12,8 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
+from acpgen.input.load import load
 from acpgen.pipeline import understand
-from acpgen.schema.load import load
 from acpgen.targets.docs import examples
 from acpgen.targets.python.construct import Constructor, NotConstructible, example, written
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
-from acpgen.meaning.values import array_of
+from acpgen.meaning.samples import array_of
 from acpgen.targets import Settings, docs
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.subjects import OWN, SOURCES, Subject, Subjects, parameters, same

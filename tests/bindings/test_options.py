@@ -20,11 +20,11 @@ from pydantic import TypeAdapter
 
 import evidence
 import tiers
+from acpgen.bundle.bundle import bundle
 from acpgen.errors import Faults
+from acpgen.input.load import load
+from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
-from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings, with_options
 from acpgen.targets.python.dials import dials
 from bindings.subjects import forget

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acpgen.schema.tolerance import of_receivers
+from acpgen.bundle.unknown_variants import of_receivers
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.errors import DecodeError, Dropped

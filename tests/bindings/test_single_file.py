@@ -20,10 +20,10 @@ from pydantic import TypeAdapter
 
 import evidence
 import tiers
+from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.errors import Faults
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings, with_options
 from acpgen.targets.python.offered import OWN
 from bindings.subjects import forget

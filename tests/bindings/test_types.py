@@ -404,8 +404,8 @@ def test_a_variant_with_a_key_can_be_made_and_written(types: Subject) -> None:
 
 
 def test_a_variant_with_a_key_is_named_by_it(subjects: Subjects, tmp_path: Path) -> None:
-    from acpgen.schema.bundle import bundle
-    from acpgen.schema.load import load
+    from acpgen.bundle.bundle import bundle
+    from acpgen.input.load import load
 
     file = tmp_path / "named.json"
     file.write_text(json.dumps({"$defs": {"Source": DEFINITIONS["Source"]}}), "utf-8")

@@ -27,8 +27,8 @@ from acpgen.compat.protocol.messages import Route, message, message_schema
 from acpgen.compat.protocol.revision import Revised, wordless
 from acpgen.compat.sources import opened
 from acpgen.errors import Faults
+from acpgen.input.walk import ASSERTIONS, is_array, is_object, refs_anywhere
 from acpgen.pointers import plain_pointer
-from acpgen.schema.walk import ASSERTIONS, is_array, is_object, refs_anywhere
 from bindings.instances import Chooser, Instances
 from bindings.meaning import Meaning
 

@@ -16,9 +16,9 @@ from acpgen.compat.check_report import check_report
 from acpgen.compat.findings import Finding, Mode, Report
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.sources import Input
-from acpgen.schema.effort import account
-from acpgen.schema.load import Document, Documents
-from acpgen.schema.numbers import dumps
+from acpgen.input.load import Document, Documents
+from acpgen.input.numbers import dumps
+from acpgen.input.step_budget import account
 
 ROOT = Path(__file__).parents[2]
 RELEASES = ROOT / "schema" / "releases" / "acp"

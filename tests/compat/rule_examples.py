@@ -15,7 +15,7 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode, Report
 from acpgen.compat.project_policy import Policy, apply
 from acpgen.compat.waivers import read, waive
-from acpgen.schema.load import place
+from acpgen.input.load import place
 
 CASES: Final = Path(__file__).parent / "cases"
 FILE: Final = Path(__file__).parents[2] / "generator" / "acpgen" / "compat" / "rule_examples.json"

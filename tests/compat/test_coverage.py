@@ -16,11 +16,11 @@ import pytest
 
 import evidence
 import tiers
+from acpgen.bundle.bundle import bundle
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Inclusion, Report
 from acpgen.errors import Faults
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import Document, Documents, load
+from acpgen.input.load import Document, Documents, load
 from compat.protocols import FORMATS, RELEASES, Schema, compared, found, go, protocol, written
 
 STRING: Schema = {"type": "string"}

@@ -17,13 +17,13 @@ import pytest
 
 import evidence
 import tiers
+from acpgen.bundle.bundle import bundle
 from acpgen.compat.findings import BUDGET, Report
 from acpgen.compat.protocol.messages import Route, WitnessValidator
 from acpgen.compat.protocol.revision import Revised
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.meaning.values import Unmakeable, Values
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
+from acpgen.meaning.samples import Unmakeable, Values
 from compat.protocols import CANONICAL, Schema, compared, revised
 from schema_inclusion import Allowance
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from acpgen.bundle.bundle import bundle
 from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
 from compat.protocols import RELEASES, Schema, compared, documents, go, protocol
 
 

@@ -19,7 +19,7 @@ from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input
 from acpgen.errors import Faults
 from acpgen.kept import Kept
-from acpgen.schema.profile import built_in
+from acpgen.methods.profile import built_in
 from compat.protocols import go, protocol, releases
 
 SMALL = protocol({})

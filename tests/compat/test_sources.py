@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
 from acpgen.compat.sources import found
 from acpgen.errors import Fault, Faults, LinkRefused, NoRevision, NotFound, UnknownName
 from acpgen.pointers import resolve
-from acpgen.schema.bundle import DIALECT
 from compat.protocols import RELEASES, Schema, go, migration, protocol
 
 SMALL = protocol({})

@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 
 from acpgen.compat.findings import Finding, Witness
-from acpgen.meaning.texts import OF_FORMAT
+from acpgen.meaning.sample_texts import OF_FORMAT
 from compat.protocols import Schema, compared, found, go, migration, protocol
 
 

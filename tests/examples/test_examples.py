@@ -15,9 +15,9 @@ import pytest
 import evidence
 import tiers
 from acp_workspace.containment import guarantees
+from acpgen.bundle.bundle import bundle
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
 from conformance.implementations import TYPESCRIPT_SDK, ZOD, python_paths
 from examples.lines import SDKS, table

@@ -11,9 +11,9 @@ import pytest
 from acpgen import Faults, compare, ir, load
 from acpgen.compat.findings import Report
 from acpgen.errors import DanglingReference, NotASchema, NotThatDocument
-from acpgen.meaning.found import told
+from acpgen.meaning.method_summary import told
+from acpgen.methods.profile import built_in
 from acpgen.pipeline import understand
-from acpgen.schema.profile import built_in
 from methods.made import documents, faults_of, kinds_of, meaning, package, rows, wild
 
 NAME: Final = {"name": "name", "required": True, "schema": {"type": "string"}}

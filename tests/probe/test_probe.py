@@ -15,7 +15,7 @@ import pytest
 import commands
 import tiers
 from acpgen import diagnostics
-from acpgen.probe import asking, driver, registry
+from acpgen.probe import driver, probe_command, registry
 from acpgen.probe.conformance import Conformance
 from acpgen.probe.probe_report import probe_report
 
@@ -461,7 +461,7 @@ def test_names_of_cases_choose_by_section_and_version() -> None:
     assert registry.chosen(["v1"], names) == {"v1/transports/junk", "v1/json-rpc/ids"}
     assert registry.chosen(["transports/junk"], names) == {"v1/transports/junk", "v2/transports/junk"}
     assert registry.chosen(["transport"], names) == set()
-    assert asking.seed(3) == 3
+    assert probe_command.seed(3) == 3
 
 
 STUBBORN = """

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 
 import commands
 from acpgen.diagnostics import FORMATS
-from acpgen.probe import asking
+from acpgen.probe import probe_command
 from acpgen.probe.clauses import Clause
 from acpgen.probe.conformance import Conformance, Proven, TranscriptLine, Unreached
 from bench import probes
@@ -131,17 +131,17 @@ def test_the_badge_says_no_more_than_was_judged() -> None:
 
 def test_a_baseline_forgets_nothing_that_was_not_tried_again() -> None:
     before = outcome()
-    kept = json.loads(asking.baseline(before))
+    kept = json.loads(probe_command.baseline(before))
     after = outcome()
     after.findings = []
-    asking.held_against(after, kept)
+    probe_command.held_against(after, kept)
     assert [row["rule"] for row in after.gone] == ["tide/ebb"]
     after = outcome()
     after.findings, after.reached = [], ["v1/tide/flow"]
-    asking.held_against(after, kept)
+    probe_command.held_against(after, kept)
     assert after.gone == [], "its case did not run"
     again = outcome()
-    asking.held_against(again, kept)
+    probe_command.held_against(again, kept)
     assert (again.findings, len(again.known), again.code) == ([], 1, 0)
 
 

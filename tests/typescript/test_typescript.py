@@ -13,8 +13,8 @@ import pytest
 
 import evidence
 import javascript
+from acpgen.input.load import load
 from acpgen.pipeline import generate
-from acpgen.schema.load import load
 from acpgen.targets import Settings
 from jsonrpc_bindings.errors import DecodeError
 

@@ -20,9 +20,7 @@ from acpgen.adopt.merge import Conflict, Merge
 from acpgen.adopt.overlays import Overlay, added, is_above, overlay
 from acpgen.adopt.words import new, without_needless_room
 from acpgen.errors import AdoptionRefused, BaseExists, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
-from acpgen.pipeline import understand
-from acpgen.pointers import pointer, reference_to, target
-from acpgen.schema.load import (
+from acpgen.input.load import (
     Documents,
     Source,
     check,
@@ -35,12 +33,14 @@ from acpgen.schema.load import (
     read_bytes,
     read_folder,
 )
-from acpgen.schema.overlay import extended
-from acpgen.schema.walk import Schema, inside, is_array, is_object, references, refs
-from acpgen.validator import Validator
+from acpgen.input.overlay import extended
+from acpgen.input.schema_validator import Validator
+from acpgen.input.walk import Schema, inside, is_array, is_object, references, refs
+from acpgen.pipeline import understand
+from acpgen.pointers import pointer, reference_to, target
 
 if TYPE_CHECKING:
-    from acpgen.schema.bundle import Bundle
+    from acpgen.bundle.bundle import Bundle
 
 BASE: Final = ".upstream.json"
 """The file beside the schema that holds the facts of the upstream revision last adopted. `load` passes over it."""

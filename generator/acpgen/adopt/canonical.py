@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.facts import rebuilt
+from acpgen.input.load import Documents
+from acpgen.input.walk import Schema, asserts, is_object, references
 from acpgen.pointers import target
-from acpgen.schema.load import Documents
-from acpgen.schema.walk import Schema, asserts, is_object, references
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = re.compile(r"(?P<file>[^#]*)(?P<place>#/\$defs/.+)")

@@ -23,10 +23,10 @@ from acpgen.adopt.facts import (
     union_keyword,
 )
 from acpgen.adopt.words import dressed, new, without_room
-from acpgen.schema.equality import by_key
-from acpgen.schema.numbers import dumps, loads
-from acpgen.schema.unions import Tags, constant, excluded_tags, flatten
-from acpgen.schema.walk import MAPS, SINGLE, Schema, is_object
+from acpgen.input.equality import by_key
+from acpgen.input.numbers import dumps, loads
+from acpgen.input.tagged_unions import Tags, constant, excluded_tags, flatten
+from acpgen.input.walk import MAPS, SINGLE, Schema, is_object
 
 _Name = TypeVar("_Name", bound="str | Key")
 

@@ -12,10 +12,10 @@ from acpgen.adopt.differences import Difference, differences, listed, pointer_in
 from acpgen.adopt.facts import fingerprint, same
 from acpgen.adopt.words import ROOM
 from acpgen.errors import printable
+from acpgen.input.tagged_unions import is_null
+from acpgen.input.walk import inside, is_array, is_object
 from acpgen.markup import code, plain
 from acpgen.pointers import pointer
-from acpgen.schema.unions import is_null
-from acpgen.schema.walk import inside, is_array, is_object
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
 

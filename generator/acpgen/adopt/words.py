@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from acpgen.adopt.facts import UNIONS, Conventions, Key, rebuilt
-from acpgen.schema.unions import branches_of, constant, is_null
-from acpgen.schema.walk import Schema, is_object
+from acpgen.input.tagged_unions import branches_of, constant, is_null
+from acpgen.input.walk import Schema, is_object
 
 ROOM: Final = ""
 

@@ -26,7 +26,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
-    from acpgen.schema.effort import account
+    from acpgen.input.step_budget import account
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

@@ -30,7 +30,7 @@ def build(
     Exit codes: 0 the site was built, 2 an example is not valid, the site generator is missing or failed, or the input cannot be used.
     """
     from acpgen import config, site
-    from acpgen.schema.load import place
+    from acpgen.input.load import place
 
     with faults_end_with_2():
         found = config.find(current_folder())

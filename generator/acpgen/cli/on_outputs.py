@@ -25,9 +25,9 @@ from acpgen.cli.shared_options import (
 )
 
 if TYPE_CHECKING:
+    from acpgen.input.load import References
     from acpgen.kept import Kept
     from acpgen.project import Outcome, Work
-    from acpgen.schema.load import References
 
 
 def targets(
@@ -144,7 +144,7 @@ def generate(
     """
     from acpgen import config
     from acpgen.errors import Faults
-    from acpgen.schema.keywords import DRAFTS
+    from acpgen.input.keywords import DRAFTS
 
     chosen = [name for value in targets or () for name in value.split(",") if name]
     if watch and (check or strict_coverage):
@@ -238,7 +238,7 @@ def init(
     from acpgen import config, project, protocols, starting
     from acpgen.errors import Faults, visible
     from acpgen.files import created
-    from acpgen.schema.load import place
+    from acpgen.input.load import place
 
     given: dict[str, Path] = {}
     for argument in schemas or ():
@@ -297,7 +297,7 @@ def _run(work: Work, *, check: bool = False) -> Outcome:
 def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
     """Make the outputs now and after every change; faults are shown and waited out, but for those of the first look."""
     from acpgen.errors import Faults
-    from acpgen.schema.effort import account
+    from acpgen.input.step_budget import account
     from acpgen.watch import rounds
 
     work()

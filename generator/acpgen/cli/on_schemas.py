@@ -35,9 +35,9 @@ def lint(
     """
     from acpgen import config, protocols
     from acpgen.diagnostics.outputs import outputs, require_apart
+    from acpgen.input.load import place
     from acpgen.lint import Finding, lint_paths, require_rules
     from acpgen.lint.lint_report import lint_report
-    from acpgen.schema.load import place
 
     with faults_end_with_2():
         destinations = outputs(output or (), output_format)
@@ -93,7 +93,7 @@ def adopt(
     from acpgen import adopt as adopting
     from acpgen import config
     from acpgen.errors import Faults, UnknownName, did_you_mean
-    from acpgen.schema.load import place
+    from acpgen.input.load import place
 
     if start and (into is None or dry_run or report is not None):
         raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")

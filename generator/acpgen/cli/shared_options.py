@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 if TYPE_CHECKING:
+    from acpgen.input.load import References
     from acpgen.kept import Kept
-    from acpgen.schema.load import References
 
 
 Ref: TypeAlias = Annotated[
@@ -82,7 +82,7 @@ def protocol_names(incomplete: str) -> list[str]:
 
 def profile_names(incomplete: str) -> list[str]:
     """What completes the name of a profile that comes with acpgen."""
-    from acpgen.schema.profile import names
+    from acpgen.methods.profile import names
 
     return [name for name in names() if name.startswith(incomplete)]
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
-from acpgen.schema.walk import Schema
+from acpgen.input.walk import Schema
 
 Kind: TypeAlias = Literal[
     "method",

@@ -22,8 +22,8 @@ from acpgen.compat.waivers import decision as decided
 from acpgen.config import Config, around, find_profile
 from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
 from acpgen.kept import NOTHING, Kept
-from acpgen.schema.load import NO_REFERENCES, References, decode, place, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -35,19 +35,19 @@ from acpgen.compat.keyword_notes import ignored_keywords
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, NoKeyword, Unsupported, distinct
+from acpgen.input.ignored_content import holds_schemas, unread, without_places
+from acpgen.input.load import NO_REFERENCES, Documents, References
+from acpgen.input.step_budget import account, bounded
+from acpgen.input.walk import ASSERTIONS, Schema, is_object, may_hold_schemas
+from acpgen.methods.profile import choose
+from acpgen.naming.identifiers import class_name
 from acpgen.pointers import as_fragment, pointer, pointer_parts
-from acpgen.schema.effort import account, bounded
-from acpgen.schema.load import NO_REFERENCES, Documents, References
-from acpgen.schema.names import class_name
-from acpgen.schema.profile import choose
-from acpgen.schema.unread import holds_schemas, unread, without_places
-from acpgen.schema.walk import ASSERTIONS, Schema, is_object, may_hold_schemas
 
 if TYPE_CHECKING:
+    from acpgen.bundle.bundle import Bundle
     from acpgen.compat.protocol.revision import Revised, Roots
     from acpgen.ir import JSON
-    from acpgen.schema.bundle import Bundle
-    from acpgen.schema.profile import Profile
+    from acpgen.methods.profile import Profile
     from schema_inclusion import Comparison, Relation
 
 
@@ -303,7 +303,7 @@ def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, 
 
 def _bundled(documents: Documents, methods: Profile | None = None) -> Bundle:
     """The bundle of documents. Names that collide would stop a generator; here each of them gets its pointer's hash."""
-    from acpgen.schema.bundle import bundle
+    from acpgen.bundle.bundle import bundle
 
     names: dict[str, str] = {}
     while True:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from acpgen.ir import JSON
 
 if TYPE_CHECKING:
-    from acpgen.schema.revisions import MergeBase
+    from acpgen.input.git_revisions import MergeBase
 
 Mode: TypeAlias = Literal["protocol", "language"]
 Revision: TypeAlias = Literal["old", "new"]

@@ -16,10 +16,10 @@ from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import SEVERITIES, Finding, Reach, order
 from acpgen.compat.spots import Spots
+from acpgen.input.keywords import PROSE
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object, refs_anywhere
 from acpgen.pointers import pointer_parts, resolve
-from acpgen.schema.keywords import PROSE
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object, refs_anywhere
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input

@@ -11,9 +11,9 @@ from acpgen.compat.findings import Note, Spot
 from acpgen.compat.sources import Input
 from acpgen.compat.spots import Spots
 from acpgen.errors import ForeignKeyword, LeftOut, UnknownKeyword
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import is_object
 from acpgen.pointers import plain_pointer
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import is_object
 
 _NAMED: Final = 20
 """The places that have a note of their own. The rest is counted."""

@@ -11,10 +11,9 @@ from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import Answer, Inclusion
 from acpgen.compat.protocol.formats import unjudged, unknown
-from acpgen.pointers import pointer, pointer_parts, resolve
-from acpgen.schema.drafts import MODERN, draft_of
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import (
+from acpgen.input.drafts import MODERN, draft_of
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
     KEYWORDS,
@@ -25,10 +24,11 @@ from acpgen.schema.walk import (
     refs,
     refs_anywhere,
 )
+from acpgen.pointers import pointer, pointer_parts, resolve
 
 if TYPE_CHECKING:
+    from acpgen.input.drafts import Draft
     from acpgen.ir import JSON
-    from acpgen.schema.drafts import Draft
     from schema_inclusion import Comparison, Relation
 
 

@@ -34,7 +34,7 @@ from acpgen.compat.project_policy import Area, Deprecation, Level, Policy, Promi
 from acpgen.compat.sources import opened
 from acpgen.config import quoted
 from acpgen.errors import BadSetting, Fault, Faults, UnknownKey, UnknownName, did_you_mean
-from acpgen.schema.load import place
+from acpgen.input.load import place
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Report

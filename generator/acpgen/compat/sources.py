@@ -13,7 +13,8 @@ from typing import Final, TypeAlias
 
 from acpgen import config, protocols
 from acpgen.errors import Fault, Faults, NotAtARevision, NotFound, UnknownName, did_you_mean
-from acpgen.schema.load import (
+from acpgen.input.git_revisions import MergeBase, merge_base, read_revision
+from acpgen.input.load import (
     NO_REFERENCES,
     Documents,
     References,
@@ -23,8 +24,7 @@ from acpgen.schema.load import (
     read,
     with_references,
 )
-from acpgen.schema.profile import Profile
-from acpgen.schema.revisions import MergeBase, merge_base, read_revision
+from acpgen.methods.profile import Profile
 
 Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 """What can be compared: one of the above, or documents that were loaded."""

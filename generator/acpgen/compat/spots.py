@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from acpgen.compat.findings import Spot
+from acpgen.input.drafts import written_parts
+from acpgen.input.positions import Positions
+from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import follow, plain_pointer, pointer_parts, resolve
-from acpgen.schema.drafts import written_parts
-from acpgen.schema.positions import Positions
-from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input

@@ -28,8 +28,8 @@ from acpgen import config
 from acpgen.compat.findings import Finding, Note, Report, Spot, Waived
 from acpgen.compat.project_releases import is_date, is_out, is_release
 from acpgen.errors import BadSetting, Fault, Faults, NotAppendable, NotToml, UnknownKey, UnknownName, did_you_mean
-from acpgen.schema.load import decode, place, read_bytes
-from acpgen.schema.numbers import dumps
+from acpgen.input.load import decode, place, read_bytes
+from acpgen.input.numbers import dumps
 
 FILE: Final = "compat-waivers.toml"
 

@@ -8,9 +8,9 @@ from typing import assert_never
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, successor
 from acpgen.compat.protocol.revision import Revised
+from acpgen.input.numbers import dumps
 from acpgen.publish.channels import VersionPlaces
 from acpgen.publish.versions import Version
-from acpgen.schema.numbers import dumps
 from acpgen.targets import docs
 from acpgen.targets.docs import Counterpart, VersionDifference
 

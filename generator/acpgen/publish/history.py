@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from acpgen import material
 from acpgen.errors import Fault, Faults
+from acpgen.input.load import Documents
 from acpgen.material import Material
 from acpgen.publish.outlines import Outline
 from acpgen.publish.release_verdicts import ChangelogStep, evaluate
 from acpgen.publish.versions import Version
-from acpgen.schema.load import Documents
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import Markdown, html
-from acpgen.meaning import framing
+from acpgen.meaning import envelopes
 from acpgen.meaning.contract import method_row
 from acpgen.publish.versions import Version
 from acpgen.targets import docs, typescript
@@ -94,7 +94,7 @@ def _example(version: Version) -> Iterator[dict[str, ir.JSON]]:
             continue
         number += 1
         sender = next(side for side in sides if side != method.side)
-        yield {"from": sender, "message": framing.call("json-rpc", method, params.examples[0], id_=number)}
-        yield {"from": method.side, "message": framing.answer("json-rpc", method, result.examples[0], id_=number)}
+        yield {"from": sender, "message": envelopes.call("json-rpc", method, params.examples[0], id_=number)}
+        yield {"from": method.side, "message": envelopes.answer("json-rpc", method, result.examples[0], id_=number)}
         if number == _MOST:
             return

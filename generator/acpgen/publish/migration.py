@@ -15,13 +15,13 @@ import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from acpgen.bundle.bundle import Moved
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, identifier, plain
+from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
-from acpgen.schema.bundle import Moved
-from acpgen.schema.names import assign
 
 EVERY_MESSAGE: Final = "Every message"
 CAPABILITIES: Final = "Capabilities"

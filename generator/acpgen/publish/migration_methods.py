@@ -11,9 +11,9 @@ from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.messages import Part, Route, example, message
 from acpgen.compat.protocol.revision import Revised
+from acpgen.input.walk import is_object
 from acpgen.markup import block, code, plain, prose
 from acpgen.publish import migration_entries, migration_notes
-from acpgen.schema.walk import is_object
 
 _VERSION: Final = "protocolVersion"
 

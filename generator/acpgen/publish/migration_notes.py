@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Moved
 from acpgen.compat.protocol.check.message_pairs import envelope_parts
 from acpgen.compat.protocol.covered import closure
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Fault, Faults, InvalidExample
+from acpgen.input.schema_validator import Validator
+from acpgen.input.walk import Schema, references
 from acpgen.markup import block, code, plain, prose
 from acpgen.pointers import plain_pointer
-from acpgen.schema.bundle import Moved
-from acpgen.schema.walk import Schema, references
-from acpgen.validator import Validator
 
 _BECAME: Final = {
     "changed": "Changed",

@@ -9,10 +9,10 @@ from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from acpgen import embedded, resources
+from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.markup import identifier
 from acpgen.publish.table import anchor
 from acpgen.publish.versions import Version
-from acpgen.schema.load import decode, parse_json, read_bytes
 from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, code, joined
 

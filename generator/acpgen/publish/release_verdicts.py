@@ -18,11 +18,11 @@ from acpgen.compat.findings import SEVERITIES, Reach, Severity
 from acpgen.compat.rules import VERSION
 from acpgen.errors import BadMaterial, Faults, LinkRefused
 from acpgen.files import Change, Tree
+from acpgen.input.load import decode, parse_json, place
+from acpgen.input.walk import is_object
 from acpgen.material import RELEASES, VERDICTS, Files, Release, Releases, parsed
 from acpgen.pointers import place_parts, pointer
 from acpgen.publish.outlines import Outline, OutlinedType, outline
-from acpgen.schema.load import decode, parse_json, place
-from acpgen.schema.walk import is_object
 
 FEW: Final = 6
 """As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
@@ -287,7 +287,7 @@ def _read(releases: Releases) -> Mapping[tuple[str, str], ReleaseVerdict]:
 
 def _require_form(value: Any, at: str) -> None:
     """Refuse what is no file of verdicts. Raises `Faults`."""
-    from acpgen.validator import Validator
+    from acpgen.input.schema_validator import Validator
 
     error = next(Validator(_FORM).errors(value), None)
     if error is not None:

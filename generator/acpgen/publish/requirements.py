@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.input.walk import is_array, is_object
 from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.pointers import pointer_parts, resolve
 from acpgen.publish.channels import VersionPlaces
 from acpgen.publish.table import PEERS, WAYS, NormativeDocument, Requirement, SchemaPlaces, Table, parse, slug
 from acpgen.publish.versions import Version
-from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import docs
 from acpgen.targets.docs.places import TYPES, Places
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownKey, did_you_mean, shown
+from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import plain_pointer
-from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
     from acpgen import ir

@@ -15,14 +15,14 @@ from acpgen.adopt.canonical import canonical
 from acpgen.adopt.differences import Difference, differences
 from acpgen.adopt.facts import LENIENCY, UNIONS, Parts, facts, rebuilt
 from acpgen.errors import BadMaterial, Faults
+from acpgen.input.load import Document, Documents
+from acpgen.input.walk import Schema, is_array, is_object, references
 from acpgen.material import INDEX, RELEASES, Material, Releases
 from acpgen.pointers import pointer, target
 from acpgen.publish.ages import published_method, published_type
 from acpgen.publish.history import History
 from acpgen.publish.outlines import Kind
 from acpgen.publish.versions import Version
-from acpgen.schema.load import Document, Documents
-from acpgen.schema.walk import Schema, is_array, is_object, references
 from acpgen.targets.docs.age_notes import Member
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Divergence, Origins, Way, together
 

@@ -19,10 +19,10 @@ from acpgen import material, resources, stamp
 from acpgen.config import Config, Published
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable
 from acpgen.files import Change, Files, Tree, require_folder, write
+from acpgen.input.load import Source, parse, place, read
+from acpgen.input.step_budget import account
 from acpgen.kept import NOTHING, Kept
 from acpgen.memory import FORGETFUL, Memory
-from acpgen.schema.effort import account
-from acpgen.schema.load import Source, parse, place, read
 from acpgen.site import generator, laying, modules, searching
 from acpgen.site.live import Live
 from acpgen.site.serving import served

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acpgen.errors import Faults, SiteNotBuilt
-from acpgen.schema.load import decode, place, read_bytes
+from acpgen.input.load import decode, place, read_bytes
 
 if TYPE_CHECKING:
     from acpgen.publish.reference import PythonSource

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults, Unsupported
-from acpgen.schema.bundle import Bundle
 from acpgen.targets.options import Option, Value
 
 

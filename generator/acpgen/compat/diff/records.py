@@ -11,8 +11,8 @@ from acpgen.compat.diff.pairs import UNTOLD, Comparison, Step
 from acpgen.compat.diff.renames import heirs, likely
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.protocol.declared import beside, declares_nothing, likely_type, permitted
-from acpgen.meaning.values import read_instead
-from acpgen.schema.equality import same
+from acpgen.input.equality import same
+from acpgen.meaning.samples import read_instead
 
 
 def record(work: Comparison, old: Objects, new: Objects) -> None:

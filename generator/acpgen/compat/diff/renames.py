@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from acpgen import ir
 from acpgen.compat.protocol.revision import Revised
+from acpgen.input.numbers import dumps, loads
 from acpgen.pointers import place_parts, pointer_parts
-from acpgen.schema.numbers import dumps, loads
 
 Member: TypeAlias = "ir.Field | ir.Variant | ir.EnumValue"
 

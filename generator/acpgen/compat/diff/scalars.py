@@ -12,9 +12,9 @@ from acpgen.compat.diff.renames import heirs, likely
 from acpgen.compat.diff.shapes import Alternative, Constants, key_of_value
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.declared import Written, schema_of
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import Schema
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import Schema
 from schema_inclusion import include
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"

@@ -20,7 +20,7 @@ from acpgen.compat.project_releases import versions_of
 from acpgen.config import around, find_profile
 from acpgen.diagnostics.outputs import Destination, require_apart
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean
-from acpgen.schema.load import NO_REFERENCES, References
+from acpgen.input.load import NO_REFERENCES, References
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from acpgen.compat.history.steps import Read
 from acpgen.compat.history.timeline import Milestone
 from acpgen.compat.sources import Input
 from acpgen.errors import Faults
-from acpgen.schema import revisions
-from acpgen.schema.load import NO_REFERENCES, Documents, References
-from acpgen.schema.profile import Profile
+from acpgen.input import git_revisions
+from acpgen.input.load import NO_REFERENCES, Documents, References
+from acpgen.methods.profile import Profile
 
 MOST: Final = 50
 """As many revisions are compared if nobody asks for more."""
@@ -100,16 +100,16 @@ def from_git(
     base, dots, tip = revision.rpartition("..")
     tip = (tip or "HEAD") if dots else revision
     inside = sources.protocol_folder(path)
-    place = revisions.locate(tip, ([inside] if inside is not None else []) + [Path(path)])
-    contents = revisions.Contents(tip)
+    place = git_revisions.locate(tip, ([inside] if inside is not None else []) + [Path(path)])
+    contents = git_revisions.Contents(tip)
     beside = contents.beside(place)
-    log = revisions.log(place, beside)
+    log = git_revisions.log(place, beside)
     commits = list(log.commits)
     start = len(commits)
     if dots:
         start = min(start, _before(commits, base or "HEAD"))
     if since is not None:
-        oldest = revisions.age(since)
+        oldest = git_revisions.age(since)
         start = min(start, next((n for n, each in enumerate(commits) if each.time < oldest), len(commits)))
     chosen = commits[: start + 1][:most][::-1]
     notes = [
@@ -125,11 +125,11 @@ def from_git(
         notes.append(f"Changes of the files that the schema refers to count: {', '.join(beside)}.")
     profile = reader.methods or sources.configured(path)
 
-    def read(commit: revisions.Commit) -> Read:
+    def read(commit: git_revisions.Commit) -> Read:
         milestone = Milestone(commit.name, commit.subject, commit.day, commit.tags)
 
         def opened() -> Input:
-            location = revisions.Location(commit.identity, commit.path)
+            location = git_revisions.Location(commit.identity, commit.path)
             source = contents.source(location, name=path, shown=commit.name)
             return sources.understood(
                 source, f"{commit.name}:{path}", profile, unstable=reader.unstable, references=reader.references
@@ -140,9 +140,9 @@ def from_git(
     return Revisions(f"{revision} -- {path}", tuple(map(read, chosen)), tuple(notes), sources.files_here(path))
 
 
-def _before(commits: Sequence[revisions.Commit], base: str) -> int:
+def _before(commits: Sequence[git_revisions.Commit], base: str) -> int:
     """The number of the newest commit that is no newer than a revision."""
-    reached = revisions.ancestors(revisions.identity(base))
+    reached = git_revisions.ancestors(git_revisions.identity(base))
     return next((number for number, each in enumerate(commits) if each.identity in reached), len(commits))
 
 

@@ -12,10 +12,10 @@ from acpgen.compat.findings import Answer, Revision, opposite
 from acpgen.compat.protocol.declared import DECLARED, SENT, schema_of
 from acpgen.compat.protocol.formats import unjudged, unknown
 from acpgen.compat.protocol.revision import Revised
-from acpgen.schema.walk import is_object, references
+from acpgen.input.walk import is_object, references
 
 if TYPE_CHECKING:
-    from acpgen.schema.walk import Schema
+    from acpgen.input.walk import Schema
     from schema_inclusion import Allowance, Comparer, Culprit, Relation
 
 STEPS: Final = 20_000

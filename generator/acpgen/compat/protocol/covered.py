@@ -12,10 +12,10 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
+from acpgen.input.numbers import dumps, loads
+from acpgen.input.tagged_unions import branches_of, constant, lone_reference
+from acpgen.input.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, refs
 from acpgen.pointers import reference_to, target
-from acpgen.schema.numbers import dumps, loads
-from acpgen.schema.unions import branches_of, constant, lone_reference
-from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, refs
 
 GROUPED: Final = "definitions in a group are not read"
 UNREAD: Final = "a reference leads to a place that is not read"

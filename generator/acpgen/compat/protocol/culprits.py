@@ -20,7 +20,7 @@ from acpgen.compat.diff.shapes import (
 )
 from acpgen.compat.findings import Revision, opposite
 from acpgen.compat.protocol.declared import schema_of
-from acpgen.schema.walk import BY_KIND, Schema
+from acpgen.input.walk import BY_KIND, Schema
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Part

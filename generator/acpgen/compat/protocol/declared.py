@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.compat.diff.shapes import Objects
+from acpgen.input.walk import Schema, is_array, is_object, references
 from acpgen.meaning.limits import limits_of
 from acpgen.pointers import plain_pointer, pointer_parts, reference_to
-from acpgen.schema.walk import Schema, is_array, is_object, references
 from schema_inclusion.patterns import matches
 
 Written: TypeAlias = "Schema | bool"

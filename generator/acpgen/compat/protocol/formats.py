@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from acpgen.schema.walk import inside
+from acpgen.input.walk import inside
 
 
 def unjudged(schemas: Iterable[object]) -> Counter[str]:

@@ -15,10 +15,10 @@ from acpgen.compat.changes import ChangePlaces
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.covered import branch_names, closure, message_of, root_frame
 from acpgen.compat.protocol.revision import Revised, wordless
-from acpgen.meaning import framing
+from acpgen.input.tagged_unions import branches_of, constants, lone_reference
+from acpgen.input.walk import Schema, asserts, is_array, is_object, references
+from acpgen.meaning import envelopes
 from acpgen.pointers import reference_to, target
-from acpgen.schema.unions import branches_of, constants, lone_reference
-from acpgen.schema.walk import Schema, asserts, is_array, is_object, references
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class Kind:
 
     envelope: ir.Envelope
     method: ir.Method | None
-    held: framing.Held
+    held: envelopes.Held
 
     @property
     def carried(self) -> str:
         """The member that is compared by itself."""
-        return self.held if self.method is None else framing.key(self.envelope, self.method, self.held)
+        return self.held if self.method is None else envelopes.key(self.envelope, self.method, self.held)
 
     @property
     def tag(self) -> str:
@@ -44,7 +44,7 @@ class Kind:
     @property
     def plain(self) -> Schema:
         """What the envelope of the protocol demands of every such message; what it carries may be missing."""
-        found = framing.frame(self.envelope, self.method, self.held, True)
+        found = envelopes.frame(self.envelope, self.method, self.held, True)
         names = [name for name in found["required"] if name != self.carried or self.method is None]
         return {**found, "required": names}
 
@@ -197,7 +197,7 @@ class Framed:
         return {"old_at": old.bundle.origins.get(one, ""), "new_at": new.bundle.origins.get(other, "")}
 
 
-_ANSWERS: Final[tuple[framing.Held, ...]] = ("result", "error")
+_ANSWERS: Final[tuple[envelopes.Held, ...]] = ("result", "error")
 
 
 def framed(
@@ -228,7 +228,7 @@ def _differing(
     old: Revised,
     new: Revised,
     methods: tuple[ir.Method | None, ir.Method | None],
-    held: framing.Held,
+    held: envelopes.Held,
     schemas: Sequence[Schema],
     names: tuple[str, str],
     rewritten: frozenset[str],
@@ -255,7 +255,7 @@ _CARRIED: Final = ("id", "params", "result", "error")
 _TELLING: Final = ("method", "result", "error")
 
 
-def envelopes(revised: Revised) -> Mapping[str, Schema]:
+def find_envelopes(revised: Revised) -> Mapping[str, Schema]:
     """The envelopes by the names of their definitions, and whatever else is marked like them, as it is.
 
     What is a union of definitions and nothing else frames nothing: its branches are compared by themselves.

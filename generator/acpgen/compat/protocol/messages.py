@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from referencing.exceptions import Unresolvable
 
 from acpgen import ir
+from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
 from acpgen.compat.protocol.revision import Revised
-from acpgen.meaning import framing, texts
-from acpgen.meaning.values import Unmakeable, Values
+from acpgen.input.walk import Schema, copied, is_array, is_object
+from acpgen.meaning import envelopes, sample_texts
+from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import reference_to
-from acpgen.schema.bundle import DIALECT
-from acpgen.schema.walk import Schema, copied, is_array, is_object
 from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
@@ -49,13 +49,13 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     if route.part == "document":
         return value
     if route.part == "error":
-        return {**framing.failure(envelope, route.method, value)}
+        return {**envelopes.failure(envelope, route.method, value)}
     if route.part == "result":
-        return {**framing.answer(envelope, route.method, value)}
+        return {**envelopes.answer(envelope, route.method, value)}
     if route.part == "id":
-        return {**framing.answer(envelope, route.method, {}, id_=value)}
+        return {**envelopes.answer(envelope, route.method, {}, id_=value)}
     assert route.method is not None
-    return {**framing.call(envelope, route.method, value)}
+    return {**envelopes.call(envelope, route.method, value)}
 
 
 def message_schema(revised: Revised, route: Route, type_name: str | None) -> Schema:
@@ -65,7 +65,7 @@ def message_schema(revised: Revised, route: Route, type_name: str | None) -> Sch
         whole: Schema = {"$schema": DIALECT, "$defs": revised.bundle.definitions}
         return whole | inner if isinstance(inner, dict) else whole
     held = "result" if route.part == "id" else route.part
-    one: Schema = framing.frame(revised.protocol.envelope, route.method, held, True if route.part == "id" else inner)
+    one: Schema = envelopes.frame(revised.protocol.envelope, route.method, held, True if route.part == "id" else inner)
     if route.part == "id":
         one["properties"]["id"] = inner
     many: Schema = {"type": "array", "minItems": 1, "items": one}
@@ -184,7 +184,7 @@ class WitnessValidator:
             return self._confirmed(routes, replace(claim, value=value), side, shows)
 
         if side not in self._shown:
-            self._shown[side] = texts.shown(self.sides[side].bundle.definitions)
+            self._shown[side] = sample_texts.shown(self.sides[side].bundle.definitions)
         found = dressed(claim.value, self._shown[side], held) or self._confirmed(routes, claim, side, None)
         if found is None or found.formats:
             return found
@@ -198,7 +198,7 @@ class WitnessValidator:
             if error.validator != "format":
                 continue
             limits = (len(error.instance), len(error.instance)) if is_as_long else ()
-            text = next(texts.of_format(error.validator_value, *limits), None)
+            text = next(sample_texts.of_format(error.validator_value, *limits), None)
             if text is not None and path:
                 holder: Any = formed
                 for key in path[:-1]:
@@ -260,7 +260,7 @@ def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:
         return (each,) if judge.accepts(routes, "old", each) else None
 
-    return dressed(value, texts.shown(like.bundle.definitions), held) or (value,)
+    return dressed(value, sample_texts.shown(like.bundle.definitions), held) or (value,)
 
 
 def dressed(value: ir.JSON, shown: Mapping[str, str], held: Callable[[ir.JSON], Held | None]) -> Held | None:
@@ -269,7 +269,7 @@ def dressed(value: ir.JSON, shown: Mapping[str, str], held: Callable[[ir.JSON], 
     """
     places: list[tuple[Path, str]] = []
     for path, name, was in _texts(value):
-        text = shown.get(name) or texts.of_name(name) or ("example" if was in ("", "text") else was)
+        text = shown.get(name) or sample_texts.of_name(name) or ("example" if was in ("", "text") else was)
         places += [(path, text)] if text != was else []
     found = None
     for portion in [places, *([each] for each in places if len(places) > 1)]:
@@ -339,7 +339,7 @@ def _formats() -> Any:
     from jsonschema import FormatChecker
 
     checker = FormatChecker(formats=())
-    for name in texts.OF_FORMAT:
+    for name in sample_texts.OF_FORMAT:
 
         def asserted(value: object, schema: dict[str, str] = {"format": name}) -> bool:  # noqa: B006 - bound here, never changed
             return not isinstance(value, str) or jsonschema_rs.is_valid(schema, value, validate_formats=True)
@@ -350,5 +350,5 @@ def _formats() -> Any:
 
 def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:
     if route.method is not None and route.part in ("params", "result", "error"):
-        return (framing.key(envelope, route.method, route.part),)
+        return (envelopes.key(envelope, route.method, route.part),)
     return () if route.part == "document" else (route.part,)

@@ -12,15 +12,15 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias, cast
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.compat.diff.shapes import Objects, shape_of, without_values
 from acpgen.compat.protocol.declared import DECLARED, SENT, as_sent
+from acpgen.input.equality import key_of
+from acpgen.input.keywords import PROSE
+from acpgen.input.numbers import dumps, loads
+from acpgen.input.tagged_unions import branches_of
+from acpgen.input.walk import ASSERTIONS, Schema, inside, is_array, is_object, references, unjudged
 from acpgen.pointers import plain_pointer, pointer_parts, reference_to, target
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.equality import key_of
-from acpgen.schema.keywords import PROSE
-from acpgen.schema.numbers import dumps, loads
-from acpgen.schema.unions import branches_of
-from acpgen.schema.walk import ASSERTIONS, Schema, inside, is_array, is_object, references, unjudged
 
 _SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that say anything of values."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen import ir
 from acpgen.compat.repair.reversals import At, Reversal, addition, constants, removal
+from acpgen.input.drafts import draft_of
+from acpgen.input.text_edits import Edit
+from acpgen.input.walk import DEFINITIONS, is_array, is_object
 from acpgen.pointers import place_parts, plain_pointer
-from acpgen.schema.drafts import draft_of
-from acpgen.schema.edits import Edit
-from acpgen.schema.walk import DEFINITIONS, is_array, is_object
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Finding

@@ -20,8 +20,8 @@ from acpgen.compat.repair.proposals import EFFORTS, Effort, Proposal, Proposals,
 from acpgen.compat.repair.reversals import Edits, combine
 from acpgen.compat.repair.sides import Sides
 from acpgen.errors import Faults
-from acpgen.schema.edits import edited, lines_changed, patch
-from acpgen.schema.load import Document, check, parse_json
+from acpgen.input.load import Document, check, parse_json
+from acpgen.input.text_edits import edited, lines_changed, patch
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.revision import Revised

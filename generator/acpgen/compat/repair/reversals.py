@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acpgen.schema.edits import Edit
-from acpgen.schema.keywords import PROSE
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import DEFINITIONS, MAPS, is_array, is_object
+from acpgen.input.keywords import PROSE
+from acpgen.input.numbers import dumps
+from acpgen.input.text_edits import Edit
+from acpgen.input.walk import DEFINITIONS, MAPS, is_array, is_object
 
 if TYPE_CHECKING:
-    from acpgen.schema.edits import Keys
+    from acpgen.input.text_edits import Keys
 
 Edits: TypeAlias = Mapping[str, tuple[Edit, ...]]
 """Edits by the file that they are made in."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.repair.reversals import At, Reversal, addition, between, removal
+from acpgen.input.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, refs_anywhere
 from acpgen.pointers import as_fragment, follow, plain_pointer, pointer_parts
-from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, refs_anywhere
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Spot

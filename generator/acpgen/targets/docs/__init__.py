@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults
 from acpgen.markup import Markdown, code, prose
-from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, Member

@@ -9,12 +9,12 @@ from functools import partial
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import InvalidExample
+from acpgen.input.walk import is_object
 from acpgen.markup import Markdown, code, html, identifier, prose
-from acpgen.meaning import framing
-from acpgen.meaning.checks import unchecked
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.walk import is_object
+from acpgen.meaning import envelopes
+from acpgen.meaning.unchecked_patterns import unchecked
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes, methods_of_codes
 from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
@@ -298,7 +298,7 @@ class Book:
             "request": self._request(request) if request else None,
             "response": self._response(request) if request else None,
             "notification": self._request(notification) if notification else None,
-            "failure": framing.failure(self.protocol.envelope, request, {"code": -32602, "message": failure.title})
+            "failure": envelopes.failure(self.protocol.envelope, request, {"code": -32602, "message": failure.title})
             if failure
             else None,
             "rules": self.rules.messages,
@@ -316,7 +316,7 @@ class Book:
         found = self.examples.get(method.params or "", ())
         if method.params is not None and not found:
             return None
-        return {**framing.call(self.protocol.envelope, method, found[0] if found else framing.ABSENT)}
+        return {**envelopes.call(self.protocol.envelope, method, found[0] if found else envelopes.ABSENT)}
 
     def _snippet(self, method: ir.Method) -> str | None:
         request, results = self._request(method), self.examples.get(method.result or "", ())
@@ -328,7 +328,7 @@ class Book:
         found = self.examples.get(method.result or "", ())
         if method.kind != "request" or not found:
             return None
-        return {**framing.answer(self.protocol.envelope, method, found[0])}
+        return {**envelopes.answer(self.protocol.envelope, method, found[0])}
 
     def _by_side(self) -> list[tuple[str, list[ir.Method]]]:
         """The methods by the side that handles them."""

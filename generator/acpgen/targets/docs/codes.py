@@ -9,7 +9,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import sentences
-from acpgen.schema.names import ERROR_CODES
+from acpgen.naming.identifiers import ERROR_CODES
 from acpgen.targets.docs.phrases import references
 
 _STANDARD: Final = (

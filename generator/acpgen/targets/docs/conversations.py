@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.markup import identifier
-from acpgen.meaning import framing
+from acpgen.meaning import envelopes
 from acpgen.pointers import reference_to
-from acpgen.schema.bundle import Bundle
 from acpgen.targets.docs.examples import ExampleJudge, Examples
 from acpgen.targets.docs.planned import PlannedConversation, PlannedMessage, plans, sides
 
@@ -80,18 +80,18 @@ def _spoken(protocol: ir.Protocol, plan: PlannedConversation, composer: _Compose
             last = last if waiting else last + 1  # the plan begins after its request
             number = waiting.pop(0) if waiting else last
             if carried is not None:
-                value = framing.answer(protocol.envelope, method, carried, id_=number)
+                value = envelopes.answer(protocol.envelope, method, carried, id_=number)
         else:
             last += method.kind == "request"
             if method.kind == "request":
                 open_requests.setdefault(method.name, []).append(last)
             if carried is not None:
-                value = framing.call(protocol.envelope, method, carried, id_=last)
+                value = envelopes.call(protocol.envelope, method, carried, id_=last)
         note = _note(step, carried)
         yield Spoken(step, _anchor(step, anchors), sender, receiver, note, value)
 
 
-def _note(step: PlannedMessage, carried: ir.JSON | framing.Absent | None) -> str:
+def _note(step: PlannedMessage, carried: ir.JSON | envelopes.Absent | None) -> str:
     """What a message carries, in a word or two."""
     if not step.is_answer:
         return " ".join(step.carries)
@@ -119,11 +119,11 @@ class _Composer:
     examples: Examples
     judge: ExampleJudge
 
-    def carried(self, step: PlannedMessage, bound: dict[str, ir.JSON]) -> ir.JSON | framing.Absent | None:
+    def carried(self, step: PlannedMessage, bound: dict[str, ir.JSON]) -> ir.JSON | envelopes.Absent | None:
         """Params or result of a message: the first that the schema admits; `None` where there is none."""
         name = step.method.result if step.is_answer else step.method.params
         if name is None:
-            return framing.ABSENT
+            return envelopes.ABSENT
         for value in self._carrying(name, step.carries, DEEPEST):
             names = dict(bound)
             shared = _shared(value, names)

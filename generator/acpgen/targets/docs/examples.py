@@ -11,14 +11,14 @@ from typing import Final, assert_never
 import jsonschema_rs
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults, InvalidExample, NotASchema
-from acpgen.meaning.values import Unmakeable, Values
+from acpgen.input.complexity import require_few_ways
+from acpgen.input.numbers import dumps
+from acpgen.input.schema_validator import definitions_validator
+from acpgen.input.walk import inside, is_array
+from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import inside, is_array
-from acpgen.schema.ways import require_few_ways
-from acpgen.validator import definitions_validator
 
 LONGEST_REASON: Final = 200
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import Markdown, prose
-from acpgen.meaning.values import array_of, read_instead
+from acpgen.meaning.samples import array_of, read_instead
 from acpgen.targets.docs.phrases import admits_null
 from acpgen.targets.docs.places import MESSAGES, Linker
 

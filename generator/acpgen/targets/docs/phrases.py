@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from acpgen import ir
+from acpgen.input.numbers import dumps
 from acpgen.markup import Markdown, code, prose, value
-from acpgen.schema.numbers import dumps
 from acpgen.targets.docs.places import Linker, joined
 
 

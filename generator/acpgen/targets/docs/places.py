@@ -10,7 +10,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import Markdown, code, identifier
-from acpgen.schema.names import assign, method_key, spelled_out
+from acpgen.naming.identifiers import assign, method_key, spelled_out
 from acpgen.targets.docs.planned import plans
 
 INDEX: Final = "index.md"

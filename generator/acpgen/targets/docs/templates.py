@@ -9,9 +9,9 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from acpgen import markup
+from acpgen.input.step_budget import spend
 from acpgen.markup import Markdown, prose
 from acpgen.resources import templates
-from acpgen.schema.effort import spend
 from acpgen.targets.docs import pictures
 from acpgen.targets.docs.phrases import in_words
 from acpgen.targets.docs.places import capability_anchor, joined

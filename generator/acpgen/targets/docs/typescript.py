@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
+from acpgen.input.numbers import dumps
 from acpgen.markup import Markdown
-from acpgen.schema.numbers import dumps
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.origin_notes import Origins
 

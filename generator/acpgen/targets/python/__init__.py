@@ -11,9 +11,9 @@ from functools import cache
 from typing import Any
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.meaning.unenforced import gaps
 from acpgen.resources import runtime
-from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.interface import require_json_rpc
 from acpgen.targets.python.defaults import with_sound_defaults

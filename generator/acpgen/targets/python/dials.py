@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from acpgen.errors import BadSetting, Fault, Faults
-from acpgen.schema.names import package_conflict
+from acpgen.naming.identifiers import package_conflict
 from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
 

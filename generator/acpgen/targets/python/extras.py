@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from acpgen import ir
-from acpgen.schema.bundle import Bundle
+from acpgen.bundle.bundle import Bundle
 
 _OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
 

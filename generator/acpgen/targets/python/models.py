@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.input.step_budget import spend
+from acpgen.naming.identifiers import class_name
 from acpgen.resources import templates
-from acpgen.schema.effort import spend
-from acpgen.schema.names import class_name
 from acpgen.targets.python.aliases import alias_views
 from acpgen.targets.python.defaults import Defaults, without_null
 from acpgen.targets.python.dials import Dials

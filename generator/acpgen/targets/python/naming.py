@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from acpgen import ir
-from acpgen.schema.names import class_names, field_names, member_names
+from acpgen.naming.identifiers import class_names, field_names, member_names
 from acpgen.targets.python.dials import Dials
 
 

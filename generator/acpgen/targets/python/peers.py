@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from acpgen import ir
-from acpgen.schema.names import assign, class_names, method_names
+from acpgen.naming.identifiers import assign, class_names, method_names
 from acpgen.targets.python.literals import docstring, inside_docstring, literal
 from acpgen.targets.python.naming import Names
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
+from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.input.keywords import PROSE
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
 from acpgen.meaning.contract import protocol_row
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.keywords import PROSE
-from acpgen.schema.numbers import dumps
-from acpgen.schema.tolerance import of_receivers
-from acpgen.schema.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
 from acpgen.targets.python.dials import Dials
 from acpgen.targets.python.extras import naming_by_patterns
 from acpgen.targets.python.naming import Names

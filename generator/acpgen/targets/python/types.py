@@ -8,12 +8,12 @@ from math import ceil, floor
 from typing import Any, Final, NamedTuple, assert_never
 
 from acpgen import ir
+from acpgen.input.equality import exact, whole
+from acpgen.input.expressions import quick_in_python
+from acpgen.input.numbers import ExactNumber
+from acpgen.meaning.definition_order import ordered
 from acpgen.meaning.discriminators import tags_by_type
 from acpgen.meaning.limits import limits_of
-from acpgen.meaning.order import ordered
-from acpgen.schema.equality import exact, whole
-from acpgen.schema.expressions import quick_in_python
-from acpgen.schema.numbers import ExactNumber
 from acpgen.targets.python.literals import json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.tags import Tag, class_tags, is_native, unknown_records

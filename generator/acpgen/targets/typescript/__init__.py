@@ -11,10 +11,10 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
+from acpgen.input.numbers import dumps
+from acpgen.naming.identifiers import class_names
 from acpgen.resources import templates
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.names import class_names
-from acpgen.schema.numbers import dumps
 from acpgen.targets import Settings
 from acpgen.targets.interface import require_json_rpc
 from acpgen.targets.options import Option

@@ -14,13 +14,13 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.embedded import discriminators
+from acpgen.input.expressions import fault_of
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import Schema, is_object
 from acpgen.meaning.limits import limits_of
 from acpgen.pointers import pointer_parts, reference_to, resolve
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.expressions import fault_of
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import Schema, is_object
 
 _SCALARS: Final = {
     "array": "array",

@@ -25,8 +25,8 @@ from acpgen.compat.protocol.culprits import without
 from acpgen.compat.protocol.declared import declares_nothing, schema_of
 from acpgen.compat.protocol.revision import fields_on
 from acpgen.compat.rules import judge
-from acpgen.meaning import texts
-from acpgen.schema.walk import Schema
+from acpgen.input.walk import Schema
+from acpgen.meaning import sample_texts
 from schema_inclusion import FORMATS
 
 
@@ -219,7 +219,7 @@ class Content:
         refused: list[tuple[Revision, str]] = []
         doubtful: dict[Revision, str] = {}
         for (sender, receiver), (strings, others) in zip(DIRECTIONS, (change.within, change.within[::-1]), strict=True):
-            likely = [text for each in strings for text in texts.of_format(each.format)]
+            likely = [text for each in strings for text in sample_texts.of_format(each.format)]
             # A receiver that has a single one is asked about its format alone: its limits are told elsewhere.
             formats = [replace(ir.String(), format=each.format) for each in others] if len(others) == 1 else others
             taken: Schema = {"anyOf": [schema_of(each) for each in formats]}

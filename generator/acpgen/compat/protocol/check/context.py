@@ -25,12 +25,12 @@ from acpgen.compat.protocol.check.message_pairs import (
     within_of,
 )
 from acpgen.compat.protocol.covered import Cover, cover, groups, messages
-from acpgen.compat.protocol.frames import Framed, carries, envelopes, framed
+from acpgen.compat.protocol.frames import Framed, carries, find_envelopes, framed
 from acpgen.compat.protocol.messages import Route, WitnessValidator
 from acpgen.compat.protocol.revision import Revised, fields_on
 from acpgen.compat.protocol.revision import rewritten as rewritten_names
 from acpgen.compat.rules import EFFECTS, Gate, Judgement, judge, severity_of
-from acpgen.schema.walk import Schema
+from acpgen.input.walk import Schema
 from schema_inclusion import Allowance
 
 _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
@@ -93,7 +93,7 @@ class Context:
     @cached_property
     def envelopes(self) -> list[tuple[str, Schema, Schema]]:
         """The envelopes that both revisions have under the same name and that differ: name, old, new."""
-        ours, theirs = envelopes(self.old), envelopes(self.new)
+        ours, theirs = find_envelopes(self.old), find_envelopes(self.new)
         shared = (name for name in ours if name in theirs and carries(ours[name]) == carries(theirs[name]))
         return [(name, ours[name], theirs[name]) for name in shared if ours[name] != theirs[name]]
 

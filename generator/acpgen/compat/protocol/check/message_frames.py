@@ -14,15 +14,15 @@ from acpgen.compat.protocol.frames import (
     as_declared,
     carried,
     carries,
-    envelopes,
+    find_envelopes,
     in_place,
     plain_messages,
     with_identifiers,
 )
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.rules import judge
-from acpgen.schema.numbers import loads
-from acpgen.schema.walk import Schema
+from acpgen.input.numbers import loads
+from acpgen.input.walk import Schema
 from schema_inclusion import Relation
 
 
@@ -144,7 +144,7 @@ def _identified(context: Context, name: str, old: Schema, new: Schema) -> tuple[
 def _of_one(context: Context, name: str, revision: Revision, at: ChangePlaces) -> Reach:
     """What frames messages of one revision alone, and whether that refuses any message which is well formed."""
     side = context.old if revision == "old" else context.new
-    schema = envelopes(side).get(name)
+    schema = find_envelopes(side).get(name)
     if schema is not None and not carries(schema):
         names = (name, None) if revision == "old" else (None, name)
         return context.of_definition(Change("definition", *names, **at), name)

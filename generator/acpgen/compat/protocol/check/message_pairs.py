@@ -15,8 +15,8 @@ from acpgen.compat.protocol.covered import kinds
 from acpgen.compat.protocol.messages import Part, Route
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.rules import Flow
-from acpgen.schema.unions import lone_reference
-from acpgen.schema.walk import Schema
+from acpgen.input.tagged_unions import lone_reference
+from acpgen.input.walk import Schema
 
 DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
 """Who sends and who receives."""

@@ -15,7 +15,7 @@ from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, 
 from acpgen.compat.protocol.declared import schema_of
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.rules import judge
-from acpgen.schema.walk import Schema, is_array
+from acpgen.input.walk import Schema, is_array
 
 
 def of_methods(context: Context) -> Iterator[Reach]:

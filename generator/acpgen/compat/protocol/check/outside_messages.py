@@ -14,7 +14,7 @@ from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.message_pairs import root_of
 from acpgen.compat.protocol.covered import closure, of_both_files, unread
 from acpgen.compat.protocol.revision import Revised
-from acpgen.schema.unions import lone_reference
+from acpgen.input.tagged_unions import lone_reference
 
 _KEPT: Final = "documents with undeclared members are accepted differently than before; --mode language compares these"
 _UNKNOWN: Final = "it is written differently, and the effect is unknown"

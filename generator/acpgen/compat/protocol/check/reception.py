@@ -17,7 +17,7 @@ from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of
 from acpgen.compat.protocol.culprits import lost, refused, type_of, way
 from acpgen.compat.protocol.declared import schema_of
 from acpgen.compat.rules import Judgement
-from acpgen.schema.walk import Schema
+from acpgen.input.walk import Schema
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Relation
