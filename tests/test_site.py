@@ -28,9 +28,9 @@ import jsonschema_rs
 import pytest
 
 import tiers
-from acpgen import cli, config, publish, site, stamp
+from acpgen import cli, config, publish, site
 from acpgen.errors import Faults, SiteNotBuilt
-from acpgen.kept import Kept
+from acpgen.files.cache import Cache, Code
 from acpgen.site import generator, live, searching, serving
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
@@ -352,10 +352,10 @@ def test_a_build_without_a_change_makes_nothing(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "pyproject.toml").write_text(
         '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'
     )
-    kept = Kept(tmp_path / "kept")
+    cache = Cache(tmp_path / "cache")
 
     def build() -> int:
-        site.build(config.find(tmp_path), tmp_path / "site", kept)
+        site.build(config.find(tmp_path), tmp_path / "site", cache)
         return len(made)
 
     assert [build(), build()] == [1, 1]
@@ -425,7 +425,7 @@ def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(site, "docs", work)
     monkeypatch.setattr(generator, "require", lambda: generator.ZENSICAL)
-    monkeypatch.setattr(stamp, "generator", lambda: "")
+    monkeypatch.setattr(site, "all_code", lambda: Code("", ()))
     shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
     (tmp_path / "pyproject.toml").write_text(
         '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'
@@ -602,13 +602,6 @@ def test_the_address_of_a_rule_on_the_page_of_all_leads_to_the_page_with_the_rul
         window.page.goto(f"{window.home}monitor.html#{name}")
         window.page.wait_for_url(f"{window.home}{path}#{name}")
         assert window.page.locator(f"[id='{name}']").count() == 1
-    table = publish.requirements.parse(json.loads((ROOT / "schema" / "requirements.json").read_text("utf-8")), "")
-    paths = publish.requirements.paths(table)
-    for rule in (table.rules[0], table.rules[-1]):
-        page = paths[rule.document].removesuffix("md") + "html"
-        window.page.goto(f"{window.home}requirements.html#{rule.anchor}")
-        window.page.wait_for_url(f"{window.home}{page}#{rule.anchor}")
-        assert window.page.locator(f"[id='{rule.anchor}']").count() == 1
     assert not window.wrong
 
 

@@ -16,20 +16,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from acpgen import material, resources, stamp
+from acpgen import material, resources
 from acpgen.config import Config, Published
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable
 from acpgen.files import Change, Files, Tree, require_folder, write
+from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
-from acpgen.kept import NOTHING, Kept
-from acpgen.memory import FORGETFUL, Memory
 from acpgen.site import generator, laying, modules, searching
 from acpgen.site.live import Live
 from acpgen.site.serving import served
 
 if TYPE_CHECKING:
-    from acpgen.provenance import Code
     from acpgen.publish import Entry, Version, reference
 
 LARGEST_PAGE: Final = 1_000_000
@@ -71,11 +69,11 @@ class Docs:
 def build(
     config: Config,
     out: Path,
-    kept: Kept = NOTHING,
+    cache: Cache = NO_CACHE,
     say: Callable[[str], None] = lambda sentence: None,
     step: Callable[[str], None] = lambda name: None,
 ) -> Change:
-    """Build the site of a project into a folder, with results that are `kept`; a folder that is as it was built of the same inputs
+    """Build the site of a project into a folder, with results of a `cache`; a folder that is as it was built of the same inputs
     stays. `say` is told where the site generator is not the one that was tested, and `step` what is made next. Raises `Faults`; then
     nothing was changed.
     """
@@ -83,16 +81,17 @@ def build(
     if warned:
         say(warned)
     found = inputs(config)
-    code, stamps = stamp.code(), stamp.Stamps(kept)
+    code = all_code()
+    outputs = Outputs(cache, code)
     known = _digest(config, found, code)
-    if kept is not NOTHING and stamps.is_fresh(out, known):
+    if cache is not NO_CACHE and outputs.is_fresh(out, known):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
     require_folder(Tree(out, {}))
     documents = docs(config, found, Memory(forgets=True, before=step))
     step("pages of the site")
     tree = Tree(out, made(documents, config.site))
     (change,) = write([tree])
-    stamps.record(tree, known, code, {})
+    outputs.record(tree, known, {})
     return change
 
 
@@ -141,7 +140,7 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
     for name, source in sources.items():
         names = {**config.names, **config.names_of.get(name, {})}
         profile = config.profile(name) if config.methods else None
-        read_of = (source, names, profile, config.package(name))
+        read_of = (source, names, profile, config.package(name), config.module(name))
         before = memory.last(f"version {name}")
         made = memory.once(f"version {name}", read_of, partial(_version, config, name, source), may_lag=has_changed)
         has_changed = has_changed or made is not before
@@ -160,7 +159,8 @@ def _version(config: Config, name: str, source: Source) -> Version:
         shared=frozenset(config.names),
         methods=config.profile(name) if config.methods else None,
     )
-    return Version(*understood, Settings(package=config.package(name), prefix=name), source.at, extends=source.extends)
+    settings = Settings(package=config.package(name), prefix=name, module=config.module(name))
+    return Version(*understood, settings, source.at, extends=source.extends)
 
 
 def _digest(config: Config, given: Inputs, code: Code) -> str:
@@ -174,7 +174,7 @@ def _digest(config: Config, given: Inputs, code: Code) -> str:
     files += [(f"material/{path}", content) for path, content in given.beside.files]
     files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in given.python]
     options = {"config": repr(replace(config, root=Path())), "zensical": generator.require()}
-    return stamp.inputs(code.digest, files, options)
+    return key_of("site", code.digest, repr(options), *(each for file in files for each in file))
 
 
 def made(shown: Docs, address: Published = _NOWHERE) -> Files:
@@ -221,7 +221,7 @@ def serve(
     warned = generator.untested(generator.require())
     if warned:
         say(warned)
-    memory, templates = Memory(), stamp.generator()
+    memory, templates = Memory(), all_code().digest
     with (
         TemporaryDirectory(prefix="acpgen-site-") as temporary,
         _ended_by_signals(),
@@ -242,7 +242,7 @@ def serve(
             show(in_hurry=False)
             say(f"{address} shows the site. Ctrl-C ends this.")
             for _ in changes:
-                if templates != (templates := stamp.generator()):
+                if templates != (templates := all_code().digest):
                     memory = Memory()
                 try:
                     count = show(in_hurry=True)
