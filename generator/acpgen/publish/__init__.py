@@ -358,10 +358,10 @@ def _families(versions: Sequence[Version], material: Material) -> list[str]:
 
 def _guided(old: Version, new: Version) -> Mapping[str, str]:
     """The pages of the migration guide. Raises `Faults`."""
-    from acpgen.compat.protocol.revision import Revised
+    from acpgen.compat.protocol.revision import SchemaRevision
     from acpgen.publish.migration import guide
 
-    made = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+    made = guide(SchemaRevision(old.protocol, old.bundle), SchemaRevision(new.protocol, new.bundle))
     return {old.beside(path): text for path, text in made.items()}
 
 

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, successor
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.numbers import dumps
 from acpgen.publish.channels import VersionPlaces
 from acpgen.publish.versions import Version
@@ -65,7 +65,7 @@ def same_method(method: ir.Method, protocol: ir.Protocol) -> ir.Method | None:
 
 def _same_types(here: Version, there: Version) -> Mapping[str, str]:
     """The types of one version with those of another: of one name, or of a name that one of the two had before."""
-    ours, theirs = (Revised(each.protocol, each.bundle) for each in (here, there))
+    ours, theirs = (SchemaRevision(each.protocol, each.bundle) for each in (here, there))
     later, earlier = renamed_definitions(ours.definitions, theirs), renamed_definitions(theirs.definitions, ours)
     same = {name: name for name in ours.definitions if name in theirs.definitions}
     return {**{name: was for was, name in earlier.items()}, **later, **same}

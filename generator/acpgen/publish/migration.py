@@ -18,7 +18,7 @@ from typing import Final
 from acpgen.bundle.bundle import Moved
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.check.check import check
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.markup import code, identifier, plain
 from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
@@ -33,7 +33,7 @@ def first_page(old: str, new: str) -> str:
     return f"migration-{old.rpartition('/')[2]}-{new.rpartition('/')[2]}.md"
 
 
-def guide(old: Revised, new: Revised) -> Mapping[str, str]:
+def guide(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
     """The pages of the guide from one version to the next, as Markdown, the first page first. Raises `Faults` for a message that its
     version refuses.
     """
@@ -43,7 +43,7 @@ def guide(old: Revised, new: Revised) -> Mapping[str, str]:
 
 
 class _Guide:
-    def __init__(self, old: Revised, new: Revised, judged: tuple[Reach, ...]) -> None:
+    def __init__(self, old: SchemaRevision, new: SchemaRevision, judged: tuple[Reach, ...]) -> None:
         self.old, self.new, self.judged = old, new, judged
         self.mine = [each for each in judged if each.severity != "editorial"]
         self.first = first_page(old.protocol.name, new.protocol.name)

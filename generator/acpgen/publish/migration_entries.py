@@ -8,7 +8,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.compat.findings import Reach
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.markup import code, plain, prose, quoting
 from acpgen.pointers import place_parts
 
@@ -94,13 +94,13 @@ REPLACED: Final = frozenset({"default-changed", "null-forbidden", "type-changed"
 _UNSAID: Final = "The schema does not say whether there is a replacement."
 
 
-def demands(each: Reach, old: Revised, new: Revised) -> bool:
+def demands(each: Reach, old: SchemaRevision, new: SchemaRevision) -> bool:
     """Whether a reader must act; not on a default of which the new version says in words what its absence means."""
     is_said = each.rule == "default-changed" and _key(each, old) in new.bundle.migration
     return each.severity in ("breaking", "undecided", "risky") and not is_said
 
 
-def grouped(found: list[Reach], old: Revised, new: Revised) -> Iterator[str]:
+def grouped(found: list[Reach], old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
     """One entry a finding; findings about leniency that say the same of several fields share one."""
     by_rule: dict[tuple[str, str, str], list[Reach]] = {}
     for each in found:
@@ -122,7 +122,7 @@ def _nameless(each: Reach) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _entry(each: Reach, old: Revised, new: Revised) -> str:
+def _entry(each: Reach, old: SchemaRevision, new: SchemaRevision) -> str:
     note = new.bundle.migration.get(_key(each, old))
     instead = INSTEAD.get(each.rule, "")
     if each.rule in REMOVED:
@@ -148,7 +148,7 @@ def _advertiser(each: Reach) -> str:
     return str(each.subject).rpartition(" ")[2].partition(":")[0]
 
 
-def _key(each: Reach, old: Revised) -> str:
+def _key(each: Reach, old: SchemaRevision) -> str:
     """What `x-migration` calls the old thing that a finding is about."""
     if each.rule == "method-removed":
         return each.method or ""
@@ -157,7 +157,7 @@ def _key(each: Reach, old: Revised) -> str:
     return _members(old).get(each.old_at) or _field_key(each.old_at)
 
 
-def _members(side: Revised) -> dict[str, str]:
+def _members(side: SchemaRevision) -> dict[str, str]:
     """The variants and values of a version by their places."""
     found: dict[str, str] = {}
     for definition in side.definitions.values():

@@ -13,9 +13,9 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.bundle.bundle import Moved
 from acpgen.compat.protocol.check.message_pairs import envelope_parts
-from acpgen.compat.protocol.covered import closure
+from acpgen.compat.protocol.definition_coverage import closure
 from acpgen.compat.protocol.messages import Route, message_schema
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.errors import Fault, Faults, InvalidExample
 from acpgen.input.schema_validator import Validator
 from acpgen.input.walk import Schema, references
@@ -31,7 +31,7 @@ _BECAME: Final = {
 }
 
 
-def lines(moves: Iterable[tuple[str, Moved]], old: Revised, new: Revised) -> Iterator[str]:
+def lines(moves: Iterable[tuple[str, Moved]], old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
     """What each of these says of a thing of the old version, with messages of both."""
     for of, move in moves:
         yield f"\n### {plain(move.title)}\n"
@@ -48,7 +48,7 @@ def _example(message: Any) -> str:
     return f"{block(message)}\n"
 
 
-def checklists(new: Revised, href: Callable[[str], str]) -> Iterator[str]:
+def checklists(new: SchemaRevision, href: Callable[[str], str]) -> Iterator[str]:
     """A checklist for each kind of reader; `href` is where a move is described, by its title."""
     moves = new.bundle.moves.values()
     for reader in dict.fromkeys(reader for move in moves for reader in move.does):
@@ -63,12 +63,12 @@ def anchor(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-def about(method: str, new: Revised) -> list[str]:
+def about(method: str, new: SchemaRevision) -> list[str]:
     """The titles of the sections in which a method is named: as what moved, or as what takes its place."""
     return [move.title for of, move in new.bundle.moves.items() if method in (of, *move.to)]
 
 
-def require_valid(old: Revised, new: Revised) -> None:
+def require_valid(old: SchemaRevision, new: SchemaRevision) -> None:
     """Raise `Faults` for each message that its version refuses, with the place where the new version says it."""
     faults: list[Fault] = []
     judges = _Judges(old), _Judges(new)
@@ -87,7 +87,7 @@ def require_valid(old: Revised, new: Revised) -> None:
 class _Judges:
     """Judges the messages of one version, by a validator for each kind of them."""
 
-    def __init__(self, side: Revised) -> None:
+    def __init__(self, side: SchemaRevision) -> None:
         self.side = side
         self._validators: dict[tuple[tuple[Route, str | None], ...], Validator] = {}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 
 Kind: TypeAlias = Literal["field", "variant", "value"]
 
@@ -34,7 +34,7 @@ class Outline:
     own: frozenset[str] = field(repr=False)
 
 
-def outline(release: Revised) -> Outline:
+def outline(release: SchemaRevision) -> Outline:
     """The outline of a release."""
     methods: dict[tuple[str, str], tuple[str | None, str | None]] = {
         (each.name, each.kind): (each.params, each.result) for each in reversed(release.protocol.methods)

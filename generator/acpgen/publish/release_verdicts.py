@@ -220,22 +220,22 @@ class _Sides:
 
     def __getitem__(self, number: int) -> Any:
         from acpgen.compat.compare import side
-        from acpgen.compat.sources import opened
+        from acpgen.compat.sources import open_input
 
         if number not in self._read:
-            self._read[number] = side(opened(self._releases[number].documents), unstable=False)
+            self._read[number] = side(open_input(self._releases[number].documents), unstable=False)
         return self._read[number]
 
 
 def _compare(sides: _Sides, number: int) -> ChangelogStep:
     """What a release changes for peers of the one before it."""
-    from acpgen.compat.compare import checked
+    from acpgen.compat.compare import check_sides
 
     if not number:
         return ChangelogStep()
     old, new = sides[number - 1], sides[number]
     try:
-        return summarize(checked(old, new).reaches)
+        return summarize(check_sides(old, new).reaches)
     except Faults as caught:
         return ChangelogStep(failure=" ".join(dict.fromkeys(map(str, caught.faults))))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
-from acpgen.compat.findings import Spot
+from acpgen.compat.findings import SourcePosition
 from acpgen.input.drafts import written_parts
 from acpgen.input.positions import Positions
 from acpgen.input.walk import is_array, is_object
@@ -22,14 +22,14 @@ _APPLY: Final = ("anyOf", "oneOf", "allOf")
 
 
 @dataclass(slots=True)
-class Spots:
+class SourcePositions:
     """Finds lines and columns in the files of one side."""
 
     side: Input
     _files: dict[str, tuple[Positions, JSON]] = field(default_factory=dict[str, "tuple[Positions, JSON]"])
 
-    def spot(self, at: str) -> Spot | None:
-        """The spot of `file#/pointer`: of what stands there, or of the nearest thing around it. Empty is nowhere."""
+    def position(self, at: str) -> SourcePosition | None:
+        """The position of `file#/pointer`: of what stands there, or of the nearest thing around it. Empty is nowhere."""
         if not at:
             return None
         path, _, fragment = at.partition("#")
@@ -39,12 +39,12 @@ class Spots:
         offset, keys = positions.nearest(declared(passed, wanted[len(passed) :], whole) or passed)
         place = plain_pointer(*keys)
         line, column = positions.line_and_column(offset)
-        return Spot(self.side.at(path), place, line, column, resolve(whole, place) if keys else None)
+        return SourcePosition(self.side.at(path), place, line, column, resolve(whole, place) if keys else None)
 
     def value(self, at: str) -> JSON:
         """What stands at a place, or the nearest thing around it: the whole file where the place is its root."""
-        spot = self.spot(at)
-        return None if spot is None else spot.value if spot.pointer else self._file(at.partition("#")[0])[1]
+        position = self.position(at)
+        return None if position is None else position.value if position.pointer else self._file(at.partition("#")[0])[1]
 
     def _file(self, path: str) -> tuple[Positions, JSON]:
         if path not in self._files:

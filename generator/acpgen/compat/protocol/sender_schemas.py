@@ -76,7 +76,7 @@ DECLARED: Final = " as declared"
 """What ends the names of definitions that hold only what has a declared meaning: no member of an object or map that names none."""
 
 
-def as_sent(
+def sender_definitions(
     definitions: Mapping[str, ir.Definition], written: Mapping[str, Schema], suffix: str = SENT
 ) -> dict[str, Schema]:
     """For each definition another one, which keeps a sender to what the definition declares. It leaves out other demands.
@@ -222,7 +222,7 @@ def declares_nothing(objects: Objects, written: Mapping[str, Schema]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ConditionalMember:
     """A member that a keyword beside `properties` declares: its name, or the pattern of its names, its schema, and where that stands."""
 
     name: str
@@ -232,13 +232,15 @@ class Beside:
     at: str
 
 
-def beside(objects: Objects, written: Mapping[str, Schema], places: Mapping[str, str]) -> dict[tuple[str, str], Beside]:
+def conditional_members(
+    objects: Objects, written: Mapping[str, Schema], places: Mapping[str, str]
+) -> dict[tuple[str, str], ConditionalMember]:
     """The members of objects that have a schema of their own where conditions hold, or by a pattern, and are no fields.
 
     By name and pattern; `places` are those of the definitions. A pattern that says nothing of its members only permits their names.
     """
     known = {field.name for field in objects.fields}
-    found: dict[tuple[str, str], Beside] = {}
+    found: dict[tuple[str, str], ConditionalMember] = {}
     name = objects.name or ""
     pending: list[tuple[Any, str, str]] = [(written.get(name), places.get(name, objects.at), "properties")]
     seen = {name}
@@ -249,11 +251,13 @@ def beside(objects: Objects, written: Mapping[str, Schema], places: Mapping[str,
         for member, inner in schema.get("properties", {}).items():
             if member not in known:
                 place = f"{at}{plain_pointer('properties', member)}"
-                found.setdefault((member, ""), Beside(member, "", by, inner, place))
+                found.setdefault((member, ""), ConditionalMember(member, "", by, inner, place))
         for pattern, inner in schema.get("patternProperties", {}).items():
             if inner is not True and inner != {}:
                 place = f"{at}{plain_pointer('patternProperties', pattern)}"
-                found.setdefault((pattern, pattern), Beside(pattern, pattern, "patternProperties", inner, place))
+                found.setdefault(
+                    (pattern, pattern), ConditionalMember(pattern, pattern, "patternProperties", inner, place)
+                )
         for key in ("allOf", "anyOf", "oneOf"):
             each: list[Any] = schema.get(key, [])
             pending += ((inner, f"{at}{plain_pointer(key, str(index))}", by) for index, inner in enumerate(each))
@@ -316,7 +320,7 @@ def _named(name: str, written: Mapping[str, Schema]) -> tuple[dict[str, None], d
     return names, patterns
 
 
-def permitted(name: str | None, written: Mapping[str, Schema]) -> tuple[str, ...]:
+def permitted_patterns(name: str | None, written: Mapping[str, Schema]) -> tuple[str, ...]:
     """The patterns that the names of undeclared members of a definition match, where others are refused; none where any name will do."""
     schemas = [] if name is None else [*_at_one_place(name, written, ("allOf",))]
     is_shut = any(

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
+from acpgen.compat.protocol.revision import REFERENCE, SchemaRevision, without_prose
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.tagged_unions import branches_of, constant, lone_reference
 from acpgen.input.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, refs
@@ -22,7 +22,7 @@ UNREAD: Final = "a reference leads to a place that is not read"
 
 
 @dataclass(frozen=True, slots=True)
-class Cover:
+class UnreachedDefinitions:
     """How the definitions of two revisions are compared where no message does it.
 
     `alone` are pairs of definitions that are compared as documents, `gone` and `added` those that have no counterpart. A definition
@@ -35,7 +35,9 @@ class Cover:
     copied: tuple[tuple[Revision, str], ...] = ()
 
 
-def cover(old: Revised, new: Revised, paired: Iterable[tuple[str, str]]) -> Cover:
+def unreached_definitions(
+    old: SchemaRevision, new: SchemaRevision, paired: Iterable[tuple[str, str]]
+) -> UnreachedDefinitions:
     """What is left to compare; `paired` are the definitions that messages lead to on both sides at once."""
     pairs = list(paired)
     mine, ours = _reached(old, [name for name, _ in pairs])
@@ -52,7 +54,7 @@ def cover(old: Revised, new: Revised, paired: Iterable[tuple[str, str]]) -> Cove
     alone = [(one, other) for one, other in renames.items() if one not in mine or other not in theirs]
     mine |= closure(old, [one for one, _ in alone])
     theirs |= closure(new, [other for _, other in alone])
-    return Cover(
+    return UnreachedDefinitions(
         alone=tuple(alone),
         gone=_outermost(old, _own(old) - mine),
         added=_outermost(new, _own(new) - theirs),
@@ -60,16 +62,16 @@ def cover(old: Revised, new: Revised, paired: Iterable[tuple[str, str]]) -> Cove
     )
 
 
-def _reached(revised: Revised, routes: Iterable[str]) -> tuple[set[str], set[str]]:
+def _reached(revised: SchemaRevision, routes: Iterable[str]) -> tuple[set[str], set[str]]:
     """The definitions that messages hold, and others that say what a variant in them says, its tag aside."""
     found = closure(revised, {*routes, *messages(revised)})
     bodies = {_body(revised, name, tagged=True) for name in found} - {""}
     return found, {name for name in _own(revised) - found if _body(revised, name, tagged=False) in bodies}
 
 
-def _body(revised: Revised, name: str, *, tagged: bool) -> str:
+def _body(revised: SchemaRevision, name: str, *, tagged: bool) -> str:
     """The text of a record with tags, or of one without, less its tags; empty if it is none."""
-    schema = wordless(revised.bundle.definitions.get(name, {}))
+    schema = without_prose(revised.bundle.definitions.get(name, {}))
     properties: Schema = schema.get("properties", {})
     kept = {key: sub for key, sub in properties.items() if constant(sub) is None}
     if not kept or "$ref" in schema or "allOf" in schema or tagged != (len(kept) < len(properties)):
@@ -78,7 +80,7 @@ def _body(revised: Revised, name: str, *, tagged: bool) -> str:
     return dumps({**schema, "properties": kept, "required": required}, sort_keys=True)
 
 
-def messages(revised: Revised) -> set[str]:
+def messages(revised: SchemaRevision) -> set[str]:
     """The definitions that are params, results or whole messages, and unions of nothing but such."""
     methods = revised.protocol.methods
     parts = ((method.params, method.result, message_of(revised, method)) for method in methods)
@@ -89,7 +91,7 @@ def messages(revised: Revised) -> set[str]:
     return found
 
 
-def framing(revised: Revised) -> list[str]:
+def framing(revised: SchemaRevision) -> list[str]:
     """The definitions that frame messages, and declared unions of nothing but messages, as the source orders them."""
     declared = set(revised.declared)
     unions = {name for name in messages(revised) & declared if branch_names(revised.bundle.definitions[name])}
@@ -105,7 +107,7 @@ def branch_names(schema: Schema) -> set[str]:
     return {name for name in names if name is not None} if None not in names else set()
 
 
-def kinds(revised: Revised, root: str) -> list[str]:
+def kinds(revised: SchemaRevision, root: str) -> list[str]:
     """The definitions that a root is a union of, through other unions: the kinds of its documents. None if it says anything else, or if
     there is but one.
     """
@@ -133,7 +135,7 @@ def _branches(schema: Schema) -> list[str | None]:
     return [lone_reference(branch) for branch in union[1]] if union is not None and is_union else []
 
 
-def closure(revised: Revised, start: Iterable[str], known: Collection[str] = ()) -> set[str]:
+def closure(revised: SchemaRevision, start: Iterable[str], known: Collection[str] = ()) -> set[str]:
     """The definitions with all that they refer to, in the source or in the bundle, but for what is known and what lies behind that."""
     found: set[str] = set()
     pending = list(start)
@@ -145,16 +147,16 @@ def closure(revised: Revised, start: Iterable[str], known: Collection[str] = ())
     return found
 
 
-def _own(revised: Revised) -> set[str]:
+def _own(revised: SchemaRevision) -> set[str]:
     """The definitions that take part, envelopes aside."""
     return {
         name
         for name, definition in revised.definitions.items()
-        if name in revised.bundle.definitions and revised.keeps(definition.unstable) and not revised.is_left_out(name)
+        if name in revised.bundle.definitions and revised.keeps(definition.unstable) and not revised.is_unstable(name)
     }
 
 
-def _renames(old: Revised, new: Revised) -> dict[str, str]:
+def _renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The definitions of both revisions: of one name, declared by `x-was`, or the roots of their files.
 
     A name that no file declares counts where both stand at one place: it is made of that of what holds it, and of a number.
@@ -169,11 +171,11 @@ def _renames(old: Revised, new: Revised) -> dict[str, str]:
     }
     for name in sorted(theirs - ours):
         renames.update({was: name for was in new.former_names(name) if was in left})
-    renames.update({name: heir for name, heir in of_both_files(roots(old), roots(new)) if name not in renames})
+    renames.update({name: new_name for name, new_name in of_both_files(roots(old), roots(new)) if name not in renames})
     return renames
 
 
-def _pointer(revised: Revised, name: str) -> str:
+def _pointer(revised: SchemaRevision, name: str) -> str:
     return revised.definitions[name].at.partition("#")[2]
 
 
@@ -187,13 +189,13 @@ def of_both_files(before: Mapping[str, str], after: Mapping[str, str]) -> Iterat
         yield from ((name, after[path]) for path, name in before.items() if path in after)
 
 
-def roots(revised: Revised) -> dict[str, str]:
+def roots(revised: SchemaRevision) -> dict[str, str]:
     """The definitions that are the whole of a file, by its path."""
     places = ((name, at.partition("#")) for name, at in revised.bundle.origins.items())
     return {path: name for name, (path, _, pointer) in places if not pointer and name in revised.definitions}
 
 
-def of_files(old: Revised, new: Revised) -> dict[str, str]:
+def of_files(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The names of the roots, and of what is called after them, where each side has one root: two files have two names."""
     before, after = roots(old), roots(new)
     if len(before) != 1 or len(after) != 1:
@@ -204,7 +206,7 @@ def of_files(old: Revised, new: Revised) -> dict[str, str]:
 
 
 def _renamed(
-    old: Revised, new: Revised, gone: Sequence[str], added: Sequence[str], known: Mapping[str, str]
+    old: SchemaRevision, new: SchemaRevision, gone: Sequence[str], added: Sequence[str], known: Mapping[str, str]
 ) -> dict[str, str]:
     """The declared definitions that say the same under another name, those that they refer to included.
 
@@ -244,12 +246,12 @@ def _renamed(
     return {one: other for one, other in renames.items() if {one, other} <= declared}
 
 
-def _referred(revised: Revised, name: str) -> set[str]:
+def _referred(revised: SchemaRevision, name: str) -> set[str]:
     """The definitions that the text of one refers to."""
     return {target(loads(f'"{found[1]}"')) for found in REFERENCE.finditer(revised.texts[name])}
 
 
-def _renaming(revised: Revised, name: str, names: Mapping[str, str]) -> str:
+def _renaming(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
     """The text of a definition with other names in its references."""
 
     def renamed(found: re.Match[str]) -> str:
@@ -259,7 +261,7 @@ def _renaming(revised: Revised, name: str, names: Mapping[str, str]) -> str:
     return REFERENCE.sub(renamed, revised.texts[name])
 
 
-def _outermost(revised: Revised, names: set[str]) -> tuple[str, ...]:
+def _outermost(revised: SchemaRevision, names: set[str]) -> tuple[str, ...]:
     """The definitions of these that no other of them refers to; of those that refer to each other, the first."""
     inner = {below for name in names for below in revised.references.get(name, ()) if below in names and below != name}
     found: list[str] = []
@@ -274,12 +276,12 @@ def _outermost(revised: Revised, names: set[str]) -> tuple[str, ...]:
 # --- what is not read ------------------------------------------------------------------------------------------------
 
 
-def unread(old: Revised, new: Revised) -> dict[str, str]:
+def unread(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The definitions that differ in something of which nothing is known, with the reason."""
     found: dict[str, str] = {}
     for name in dict.fromkeys((*old.bundle.definitions, *new.bundle.definitions)):
         sides = [each.bundle.definitions.get(name, {}) for each in (old, new)]
-        groups = [dumps(wordless(_grouped(side)), sort_keys=True) for side in sides]
+        groups = [dumps(without_prose(_grouped(side)), sort_keys=True) for side in sides]
         if groups[0] != groups[1]:
             found[name] = GROUPED
         elif old.texts.get(name) != new.texts.get(name) and any(map(_leads_astray, sides)):
@@ -287,7 +289,7 @@ def unread(old: Revised, new: Revised) -> dict[str, str]:
     return found
 
 
-def groups(*sides: Revised) -> frozenset[str]:
+def groups(*sides: SchemaRevision) -> frozenset[str]:
     """The definitions that hold others, which are not read."""
     return frozenset(name for side in sides for name, schema in side.bundle.definitions.items() if _grouped(schema))
 
@@ -311,13 +313,13 @@ def _is_local(reference: str) -> bool:
     return reference.startswith("#/$defs/") and reference == reference_to(target(reference))
 
 
-def root_frame(revised: Revised) -> Schema:
+def root_frame(revised: SchemaRevision) -> Schema:
     """What the roots that are no definitions demand of every message."""
     said: Mapping[str, Schema] = revised.roots.said if revised.roots is not None else {}
     return {"allOf": [schema for path, schema in said.items() if path not in roots(revised)]}
 
 
-def message_of(revised: Revised, method: ir.Method) -> str | None:
+def message_of(revised: SchemaRevision, method: ir.Method) -> str | None:
     """The definition that is a whole message of a method; `None` where only its params and result are definitions."""
     named = (name for name, at in revised.bundle.origins.items() if at == method.at)
     return next((name for name in named if name not in (method.params, method.result)), None)
