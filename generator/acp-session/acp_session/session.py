@@ -210,8 +210,11 @@ class Session:
     @property
     def config(self) -> Mapping[str, str | bool]:
         """The current values of all options by their ids; the mode that `set_modes` offers is under `mode`."""
-        known = v2.SessionConfigSelect | v2.SessionConfigBoolean
-        return {one.config_id: one.current_value for one in self.stored.config_options if isinstance(one, known)}
+        return {
+            one.config_id: one.current_value
+            for one in self.stored.config_options
+            if isinstance(one, v2.SessionConfigSelect | v2.SessionConfigBoolean)
+        }
 
     async def set_config_options(self, options: Sequence[v2.SessionConfigOption]) -> None:
         """Offer options in place of those before. Modes stay: `set_modes` has them, as the option of category `mode`."""
