@@ -18,7 +18,7 @@ from acpgen.compat.findings import SEVERITIES, Finding, Reach, order
 from acpgen.compat.source_positions import SourcePositions
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps
-from acpgen.input.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object, refs_anywhere
+from acpgen.input.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object, reachable, refs_anywhere
 from acpgen.pointers import pointer_parts, resolve
 
 if TYPE_CHECKING:
@@ -82,14 +82,13 @@ def fingerprint(*about: object) -> str:
 def texts(value_at: Callable[[str], JSON], at: str) -> list[JSON]:
     """What stands at a place and at all places that it refers to, however far, as programs read it."""
     found: dict[str, JSON] = {}
-    pending = [at]
-    while pending:
-        place = pending.pop()
-        if place not in found:
-            value = without_prose(value_at(place), _last(place))
-            found[place] = value if place.partition("#")[2] else _without_definitions(value)
-            pending.extend(urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place]))
-    return [found[place] for place in sorted(found)]
+
+    def below(place: str) -> list[str]:
+        value = without_prose(value_at(place), _last(place))
+        found[place] = value if place.partition("#")[2] else _without_definitions(value)
+        return [urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place])]
+
+    return [found[place] for place in sorted(reachable([at], below))]
 
 
 def asserted_content(schema: JSON) -> JSON:

@@ -33,7 +33,7 @@ from acpgen.compat.protocol.definition_coverage import closure
 from acpgen.compat.protocol.revision import fields_on
 from acpgen.compat.protocol.sender_schemas import declares_nothing, schema_of
 from acpgen.compat.rules import judge
-from acpgen.input.walk import Schema
+from acpgen.input.walk import Schema, reachable
 from acpgen.meaning import sample_texts
 from schema_inclusion import FORMATS
 
@@ -94,7 +94,7 @@ class Content:
         for messages in self._whole:
             pair = messages.pair
             answered: set[Revision] = set()
-            answered.update(*(self._answered.get(inner, ()) for inner in (pair, *self._inside(pair))))
+            answered.update(*(self._answered.get(inner, ()) for inner in reachable([pair], self._changed)))
             names = (old, messages.old[1]), (new, messages.new[1])
             at = [side.definitions[name].at if name else "" for side, name in names]
             doubt = Change("undecided", detail="no rule explains the difference", old_at=at[0], new_at=at[1])
@@ -117,16 +117,10 @@ class Content:
             return ("old",)
         return ()
 
-    def _inside(self, pair: Pair) -> Iterator[Pair]:
-        """The pairs below a pair in which something has changed."""
-        pending, seen = [pair], {pair}
-        while pending:
-            node = self.context.walk.nodes.get(pending.pop())
-            fresh = {child for _, child in node.children} - seen if node is not None else set[Pair]()
-            seen |= fresh
-            changed = [child for child in fresh if self.context.walk.is_changed(child)]
-            yield from changed
-            pending.extend(changed)
+    def _changed(self, pair: Pair) -> Iterator[Pair]:
+        """The pairs right below a pair in which something has changed."""
+        node, walk = self.context.walk.nodes.get(pair), self.context.walk
+        return (child for _, child in (() if node is None else node.children) if walk.is_changed(child))
 
     def _settled(self, found: PlacedChange, messages: MessagePair, answered: Collection[Revision]) -> Iterator[Reach]:
         """What the prover makes of a doubt: nothing where both directions are proven or answered for, else a message, else the doubt."""
