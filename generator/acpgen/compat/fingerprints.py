@@ -40,7 +40,7 @@ def group_findings(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Fi
 
 def _finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> Finding:
     """The finding of one cause. What has no subject is told by what stands at both places: another text there may be another matter."""
-    group = sorted(_once(group), key=_sort_key)
+    group = sorted(_without_duplicates(group), key=_sort_key)
     first = group[0]
     sides = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
     there = [text for side, at in sides for text in texts(side.value, at)]
@@ -58,7 +58,7 @@ def _about(each: Reach) -> list[str | None]:
     return [each.severity, each.rule, each.method, each.flow, each.location, each.subject]
 
 
-def _once(group: list[Reach]) -> list[Reach]:
+def _without_duplicates(group: list[Reach]) -> list[Reach]:
     """The same without what is told of a branch by its place, `#/oneOf/0.n`, where it is told of the whole document too, `(text).n`."""
 
     def harm(each: Reach) -> tuple[object, ...]:

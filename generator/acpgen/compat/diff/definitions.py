@@ -89,7 +89,7 @@ class Walk:
         changes = (change for node in self.nodes.values() for change in node.changes if change.is_documentation)
         yield from {(change, change.old_at, change.new_at): change for change in changes}.values()
 
-    def renamed(self) -> dict[str, str]:
+    def renames(self) -> dict[str, str]:
         """The definitions that have another name in the new revision, with that name."""
         return {each.old: each.new for each in self.documentation_changes() if each.kind == "definition"}
 
