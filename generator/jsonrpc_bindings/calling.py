@@ -168,10 +168,17 @@ class Calling:
     def _give_way(self) -> None:
         """Let another task read on, where this one would keep it from that."""
 
+    def withdraw(self, params: object) -> None:
+        """Ask the peer to cancel our requests with these params, and wait for their answers all the same."""
+        for number in self._pending.numbers(params):
+            self._cancel_remotely(number)
+
     def _take_back(self, number: int) -> None:
         """Tell the peer that nobody waits for this answer any more."""
-        if self.is_ended or not self._pending.take_back(number):
-            return
+        if not self.is_ended and self._pending.take_back(number):
+            self._cancel_remotely(number)
+
+    def _cancel_remotely(self, number: int) -> None:
         how = self._wire.cancellation
         if how is not None:
             try:

@@ -46,6 +46,10 @@ class Pending:
         is_id = isinstance(number, int | float) and not isinstance(number, bool)
         return self._sent.get(number) if is_id else None
 
+    def numbers(self, params: object) -> list[Any]:
+        """The ids of the requests with these params whose answers are still to come."""
+        return [number for number, sent in self._sent.items() if sent.params is params and not sent.answer.done()]
+
     def close(self, number: int) -> None:
         """Wait no more."""
         self.methods.pop(number, None)
