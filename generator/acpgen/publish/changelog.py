@@ -10,7 +10,7 @@ from typing import Any, Final
 from acpgen.compat.check_report import VERDICTS
 from acpgen.compat.compare import side
 from acpgen.compat.findings import worst
-from acpgen.compat.protocol.check.check import check, restructured
+from acpgen.compat.protocol.check.check import check, restructuring
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
 from acpgen.markup import quoting
@@ -70,7 +70,7 @@ def _own(history: History, version: Version) -> ChangelogStep:
     present = SchemaRevision(version.protocol, version.bundle)
     found = check(last, present).reaches
     if not found and last.bundle.schema != present.bundle.schema:
-        found = (restructured(last, present, "", ""),)
+        found = (restructuring(last, present, "", ""),)
     return summarize(found, is_joined=False)
 
 
