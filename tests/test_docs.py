@@ -21,13 +21,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from acpgen import ir, markup, publish
+from acpgen import config, ir, markup, publish, site
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults, InvalidExample, visible
 from acpgen.input.load import load
 from acpgen.markup import code, prose, quoting
 from acpgen.pipeline import generate, understand
-from acpgen.publish import table
+from acpgen.publish import reference, table
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import pictures, templates, views
 from acpgen.targets.docs.page_paths import Linker, find_page_paths
@@ -567,6 +567,23 @@ def test_every_page_is_in_the_navigation() -> None:
     pages = {path for path in made if path.endswith(".md") and not path.endswith("single-file.md")}
     assert set(reached) == pages
     assert len(reached) == len(set(reached))
+
+
+def test_the_navigation_has_seven_entries_by_what_people_want() -> None:
+    sections = config.find(ROOT).site.sections
+    python = reference.read(site.inputs(config.find(ROOT)).python)
+    found = publish.navigation(all_versions(), docs_material(), python, sections, made=files())
+    assert [title for title, _ in found] == [
+        *(
+            "Learn",
+            "Look up",
+            "Build an agent",
+            "Build an editor",
+            "Change the protocol",
+            "Your own protocol",
+            "Project",
+        )
+    ]
 
 
 def test_the_anchor_of_a_field_does_not_depend_on_the_fields_beside_it() -> None:

@@ -23,6 +23,7 @@ from acpgen.publish import changelog, monitor, upstream
 from acpgen.publish.channels import find_page_paths
 from acpgen.publish.first_releases import UNRELEASED, find_availability
 from acpgen.publish.history import History, histories
+from acpgen.publish.pages import arrange
 from acpgen.publish.release_verdicts import FEW
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
@@ -247,8 +248,33 @@ def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) 
     assert "Changelog" not in json.dumps(entries) and "monitor.md" not in files
     sections = (("Reasons", ("why.md",)),)
     assert publish.navigation([version], beside, sections=sections)[1] == ("Reasons", [("Why *this*", "why.md")])
-    with pytest.raises(Faults, match=r"sections: there is no page by hand 'whi\.md'\. Did you mean 'why\.md'\?"):
+    with pytest.raises(Faults, match=r"sections: there is no page 'whi\.md'\. Did you mean 'why\.md'\?"):
         publish.navigation([version], beside, sections=(("Reasons", ("whi.md",)),))
+
+
+def test_a_section_takes_a_group_by_its_first_page_and_other_pages_one_by_one() -> None:
+    entries: list[publish.Entry] = [
+        ("Home", "index.md"),
+        ("How", [("Overview", "how/index.md"), ("A", "how/a.md"), ("B", "how/b.md")]),
+        ("v1", [("Overview", "v1/index.md"), ("Methods", [("All", "v1/methods.md"), ("ask", "v1/ask.md")])]),
+        ("Rules", [("Lint", [("All", "lint.md"), ("x", "lint/x.md")])]),
+    ]
+    sections = (("Learn", ("index.md", "how/b.md", "how/index.md")), ("Look up", ("v1/methods.md", "lint.md")))
+    assert arrange(entries, sections) == [
+        (
+            "Learn",
+            [("Home", "index.md"), ("B", "how/b.md"), ("How", [("Overview", "how/index.md"), ("A", "how/a.md")])],
+        ),
+        (
+            "Look up",
+            [
+                ("Methods", [("All", "v1/methods.md"), ("ask", "v1/ask.md")]),
+                ("Lint", [("All", "lint.md"), ("x", "lint/x.md")]),
+            ],
+        ),
+        ("v1", [("Overview", "v1/index.md")]),
+    ]
+    assert arrange(entries, ()) == entries
 
 
 def test_the_pages_of_a_folder_stand_in_the_order_in_which_its_own_page_links_to_them(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ class Output:
 class Published:
     """What the built site is told: `url` where it will stand, `source` what stands before the path of a file in links that edit it; both
     end in a slash or are empty. `python` are the files and folders of Python whose docstrings make the API reference. `sections` are the
-    pages by hand that stand together in the navigation, by the title above them.
+    pages that stand together in the navigation, by the title above them; the first page of a group stands for the group.
     """
 
     url: str = ""
@@ -396,7 +396,7 @@ class _Reader:
             named = tuple(each for each in given if isinstance(each, str) and each and each not in listed)
             listed += named
             if not named or len(set(named)) < len(given):
-                self.wrong(f"{key}.{quoted(title)}", "pages by hand, such as 'why.md', each once and in one section")
+                self.wrong(f"{key}.{quoted(title)}", "pages, such as 'why.md', each once and in one section")
             yield title, named
 
     def levels(self, value: object) -> Iterator[tuple[str, Level]]:

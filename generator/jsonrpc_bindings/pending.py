@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .json_types import is_object
 
 if TYPE_CHECKING:
-    from .places import Serving
+    from .task_context import Serving
 
 _KEPT: Final = 1024
 """How many ids of requests that were taken back are remembered: the answer of each is still to come."""

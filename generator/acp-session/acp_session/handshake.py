@@ -14,12 +14,12 @@ from typing import Any, Final
 from acp_bindings import ConnectionClosed, DecodeError, PeerError
 
 from acp_workspace.errors import INVALID_PARAMS, UNSUPPORTED_VERSION
-from jsonrpc_bindings.ends import Ends
 from jsonrpc_bindings.errors import INVALID_REQUEST, PARSE_ERROR
 from jsonrpc_bindings.framing import Unreadable
 from jsonrpc_bindings.incoming import id_of, is_call
 from jsonrpc_bindings.json_types import is_array
 from jsonrpc_bindings.parse import TooManyValues, parse, parse_with_duplicates
+from jsonrpc_bindings.partial_message import PartialMessage
 from jsonrpc_bindings.transport import Transport
 from jsonrpc_bindings.wire import Watcher
 
@@ -96,7 +96,7 @@ class Negotiation:
         try:
             message = as_object(parse(line))
         except TooManyValues as error:
-            self._answer(_id_in(Ends.of(line)), INVALID_REQUEST, str(error))
+            self._answer(_id_in(PartialMessage.of(line)), INVALID_REQUEST, str(error))
             return
         except DecodeError as error:
             self._answer(None, error.code, str(error))
@@ -237,7 +237,7 @@ class InitializedTransport(_Relay):
             try:
                 value, repeated = parse_with_duplicates(line)
             except TooManyValues as error:
-                if not is_call(Ends.of(line).members()):
+                if not is_call(PartialMessage.of(line).members()):
                     raise _unreadable(error) from error
             except DecodeError:
                 pass
@@ -279,7 +279,7 @@ def _encoded(**members: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **members}, separators=(",", ":")).encode()
 
 
-def _id_in(ends: Ends | None) -> Any:
+def _id_in(ends: PartialMessage | None) -> Any:
     """The id of a message that is too large to be read, where it is known."""
     return None if ends is None else id_of(ends.members().get("id"))
 

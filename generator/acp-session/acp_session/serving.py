@@ -62,7 +62,7 @@ async def serve_agent(
     anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
     """
     require_instance(Agent, agent=agent)
-    negotiation = Negotiation(transport, validate_versions(versions), options.get("monitor"), options.get("told"))
+    negotiation = Negotiation(transport, validate_versions(versions), options.get("monitor"), options.get("on_event"))
     try:
         found = await negotiation.next()
         while found is not None:

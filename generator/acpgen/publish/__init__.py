@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from acpgen.errors import Fault, Faults
+from acpgen.files.cache import FORGETFUL, Memory
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
-from acpgen.memory import FORGETFUL, Memory
 from acpgen.publish import (
     changelog,
     changes,
@@ -162,12 +162,12 @@ def navigation(
     memory: Memory = FORGETFUL,
     made: Mapping[str, str] = NO_FILES,
 ) -> list[Entry]:
-    """How the pages hang together: a section for each version with its methods and, by area, its types; the areas of migration guides as
-    far as they are among the `made` pages. Raises `Faults`.
+    """How the pages hang together: a group for each version with its methods and, by area, its types; the areas of migration guides as
+    far as they are among the `made` pages; all that arranged by `sections`. Raises `Faults`.
     """
     from acpgen.compat import catalogue
 
-    found: list[Entry] = [("Home", HOME), *pages.navigation(material, sections)]
+    found: list[Entry] = [("Home", HOME), *pages.navigation(material)]
     found += reference.navigation(python)
     if in_browser.judged(versions):
         found.append(("Judge messages", in_browser.PAGE))
@@ -222,7 +222,8 @@ def navigation(
         rules.append(("Monitor rules", [("All rules", monitoring.PAGE), *monitoring.navigation()]))
     each_rule: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
     rules.append(("Lint rules", lint_rules.PAGE))
-    return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *each_rule])])]
+    found.append(("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *each_rule])]))
+    return pages.arrange(found, sections)
 
 
 def sources(

@@ -195,10 +195,12 @@ def pages(library: Library) -> Mapping[str, str]:
 
 
 def navigation(library: Library) -> list[Entry]:
-    """The entries of these pages."""
-    modules = _public(library)
-    below: list[Entry] = [("All modules", INDEX), *((each.name, each.path) for each in modules)]
-    return [("Python API", below)] if modules else []
+    """The entries of these pages: the modules of each package below its name."""
+    packages: dict[str, list[Entry]] = {}
+    for each in _public(library):
+        packages.setdefault(each.name.partition(".")[0], []).append((each.name, each.path))
+    below: list[Entry] = [("All modules", INDEX), *packages.items()]
+    return [("Python API", below)] if packages else []
 
 
 def sources(library: Library) -> Mapping[str, str]:

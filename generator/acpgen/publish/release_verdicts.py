@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen.adopt import layout
-from acpgen.among import is_behind_link
 from acpgen.compat.findings import SEVERITIES, Reach, Severity
 from acpgen.compat.rules import VERSION
 from acpgen.errors import BadMaterial, Faults, LinkRefused
-from acpgen.files import Change, Tree
+from acpgen.files import Change, Tree, is_behind_link
 from acpgen.input.load import decode, parse_json, place
 from acpgen.input.walk import is_object
 from acpgen.material import RELEASES, VERDICTS, Files, Release, Releases, parsed

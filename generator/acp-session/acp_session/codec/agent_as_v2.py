@@ -149,7 +149,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def notify(self, method: str, params: Any) -> None:
         """Take note of what a client says that is an object of this process."""
-        await self.heed(method, params)
+        await self.handle_notification(method, params)
 
     async def close(self) -> None:
         await self.services.close()
