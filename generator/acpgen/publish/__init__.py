@@ -130,7 +130,7 @@ def documents(
     files |= once("rules", _rules, may_lag=False, for_site=for_site)
     checked: Mapping[str, str] = {}
     if any(map(monitoring.is_known, versions)):
-        words = {} if table is None else requirements.words_by_id(table)
+        words: monitoring.Requirements = {} if table is None else requirements.words_by_id(table)
         files |= once("monitor", monitoring.pages, versions, words, for_site=for_site)
         checked = monitoring.paths(for_site=for_site)
     if table is not None:
