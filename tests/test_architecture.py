@@ -24,12 +24,12 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"targets"}),
     frozenset({"meaning"}),
     frozenset({"bundle", "protocols"}),
-    frozenset({"config", "importers", "stamp"}),
-    frozenset({"kept", "methods"}),
-    frozenset({"files", "markup", "material", "naming", "save"}),
+    frozenset({"config", "importers"}),
+    frozenset({"methods"}),
+    frozenset({"files", "markup", "material", "naming"}),
     frozenset({"input"}),
-    frozenset({"embedded", "interchange", "provenance"}),
-    frozenset({"among", "built_in", "errors", "ir", "memory", "pointers", "resources", "watch"}),
+    frozenset({"embedded", "interchange"}),
+    frozenset({"built_in", "errors", "ir", "pointers", "resources", "watch"}),
 )
 """The rooms, the highest floor first: a room imports from the floors below it."""
 
@@ -40,24 +40,18 @@ READERS = frozenset(
     {
         "acpgen.targets.python.formatting",
         "adopt",
-        "among",
         "probe",
-        "save",
         "acpgen.input.load",
         "acpgen.messages.recording",
         "recordings",
         "site",
-        "stamp",
         "acpgen.messages.tap",
         "acpgen.messages.recording_file",
         "files",
-        "kept",
-        "provenance",
     }
 )
-"""Open files. `write` and, among files of others, `among` are the writer. `stamp` and `provenance` read the generator itself, `kept`
-its own results, `adopt` writes the schema that people edit, `recording` and
-`recordings` open conversations, `tape` makes files for them,
+"""Open files. `files` is the writer, and reads the generator itself and cached results, `adopt` writes the schema that people edit,
+`recording` and `recordings` open conversations, `tape` makes files for them,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder, `probe` serves files of one."""
 
 HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})

@@ -51,7 +51,7 @@ def test_each_version_announces_itself(text: str, sides: tuple[SchemaRevision, S
     """What a reader copies from the guide negotiates the version that it stands for."""
     for side in sides:
         shown = re.findall(
-            rf"(?:A message|An answer) in `{side.protocol.name}`:\n\n```json\n(.*?)\n```", text, re.DOTALL
+            rf"(?:A message|A response) in `{side.protocol.name}`:\n\n```json\n(.*?)\n```", text, re.DOTALL
         )
         handshake = [value for value in map(json.loads, shown) if "protocolVersion" in str(value)]
         assert len(handshake) == 2
@@ -120,7 +120,7 @@ NAMED_ELSEWHERE = {
     "names are required": "`result.info` (agent → client): The required field `info` was added",
     "markers": "`agentCapabilities.promptCapabilities.image` `true` | `capabilities.session.prompt.image` `{}` |",
     "methodId": "`result.authMethods[](terminal).methodId` (agent → client): The required field `methodId` was added",
-    "configId": "`result.configOptions[](select).configId` (agent → client): The required field `configId` was added",
+    "configId": "`result.configOptions[](boolean).configId` (agent → client): The required field `configId` was added",
     "planId": "- `PlanItems`: `type`, `planId`, `entries`",
     "groupId": ".groupId` (agent → client): The required field `groupId` was added",
     "updates": "- `SessionNotification` is `UpdateSessionNotification`",
@@ -377,7 +377,7 @@ def test_an_invalid_value_that_is_an_error_now_says_what_it_was(text: str) -> No
 
 
 def test_a_default_that_is_gone_without_another_meaning_demands_nothing(text: str) -> None:
-    must, _, may = section(text, "initialize").partition("You may:")
+    must, _, may = section(text, "initialize").partition(" may:\n")
     assert "- `result.authMethods` " not in must and "- `result.authMethods` " in may
 
 
@@ -409,9 +409,15 @@ def test_what_moved_is_told_with_the_reason_both_messages_and_a_checklist_for_ea
     part = text.partition("## What moved, and why\n")[2].partition("\n## ")[0]
     assert "### Asking\n\nRemoved: `told` → `ask`. Ask `ask`.\n\nWhy: It is simpler.\n" in part
     assert [json.loads(shown) for shown in re.findall(r"```json\n(.*?)\n```", part, re.DOTALL)] == [before, after]
+    assert f"\n{json.dumps(before)}\n" in part, "a small message stands on one line"
     there = "migration-v1-v2/all.md#asking"
-    assert f"## Checklist for agents\n\n1. **[Asking]({there})**: Answer `ask`.\n" in text
-    assert f"## Checklist for SDKs\n\n1. **[Asking]({there})**: Drop it." in text
+    assert f"## Checklist for agents\n\n**All**\n\n- **[Asking]({there})**: Answer `ask`.\n" in text
+    assert f"## Checklist for SDKs\n\n**All**\n\n- **[Asking]({there})**: Drop it." in text
+    first = text.partition("\n# ")[0]
+    assert (
+        "[Checklist for agents](#checklist-for-agents), [Checklist for SDKs](#checklist-for-sdks), [Methods]" in first
+    )
+    assert first.index("## Checklist for agents") < first.index("## Checklist for SDKs") < first.index("## Methods")
     for name in ("told", "ask"):
         assert "See [Asking](#asking).\n" in section(text, name)
     assert "The request `told` was removed; new peers answer it with the error -32601. Ask `ask`." in text

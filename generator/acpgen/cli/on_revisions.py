@@ -16,8 +16,8 @@ from acpgen.cli.shared_options import (
     Ref,
     Unstable,
     Waivers,
+    cache_of,
     current_folder,
-    kept_results,
     profile_names,
     protocol_names,
     references_of,
@@ -159,7 +159,7 @@ def diff(
             methods=methods,
             budget=budget,
             repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
-            kept=kept_results(no_cache),
+            cache=cache_of(no_cache),
         )
         if compared is None:
             terminal.say(f"{old} does not exist: {new} is new, and there is nothing to compare it with.")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast, get_args
 
@@ -22,8 +22,8 @@ from acpgen.compat.waivers import decision as decided
 from acpgen.config import Config, around, find_profile
 from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
-from acpgen.kept import NOTHING, Kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -107,13 +107,13 @@ def run_diff(
     methods: str | None = None,
     budget: int | None = None,
     repairing: Repairing = "no",
-    kept: Kept = NOTHING,
+    cache: Cache = NO_CACHE,
 ) -> DiffResult | None:
     """The report as the project's policy judges it, with the waivers of the file given or of the standard one, and those `taken` now.
 
     With `merge_base`, OLD is read where its revision and NEW, or `HEAD`, part. `None` where `allow_new` and OLD's revision does not have
     it. `budget` are the steps of the proofs, `BUDGET` if left out. With `repairing`, findings tell their repairs, or the report is of what
-    these leave. What was compared before is `kept`, but for the many edits that repairs try. Raises `Faults`.
+    these leave. What was compared before is in the `cache`, but for the many edits that repairs try. Raises `Faults`.
     """
     file = waivers or standard_file()
     is_there = file.exists() or (waivers is not None and taken is None)
@@ -136,12 +136,12 @@ def run_diff(
     settings = None if project is None else project.file
     require_apart((each.file for each in chosen.outputs), (*read, *(releases or ()), file, methods, settings))
 
-    @cache
+    @functools.cache
     def release(path: Path) -> Input:
         checked = chosen.mode == "protocol"
         return open_input(path, checked=checked, unstable=unstable, references=references, methods=profile)
 
-    comparing = Comparer(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, kept=kept)
+    comparing = Comparer(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, cache=cache)
     today = date.today()
 
     def reported(after: Input) -> Report:

@@ -18,7 +18,7 @@ from acpgen.publish.history import History
 from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, summarize
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs import Markdown, Places, code, joined
+from acpgen.targets.docs import Markdown, PagePaths, code, joined
 
 PAGE: Final = "changelog.md"
 
@@ -35,7 +35,7 @@ def page(
     path: str,
     rules: str,
     version: Version | None = None,
-    places: Places | None = None,
+    places: PagePaths | None = None,
     *,
     has_own: bool,
 ) -> str:
@@ -95,7 +95,7 @@ class _Teller:
     """Puts changes into words and links for one page."""
 
     version: Version | None
-    places: Places | None
+    places: PagePaths | None
     path: str
     rules: str
 

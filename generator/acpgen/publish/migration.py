@@ -60,7 +60,7 @@ class _Guide:
     def pages(self) -> Iterator[tuple[str, list[str]]]:
         further = {
             EVERY_MESSAGE: list(
-                migration_entries.grouped([e for e in self.mine if e.method is None], self.old, self.new)
+                migration_entries.entries([e for e in self.mine if e.method is None], self.old, self.new)
             ),
             CAPABILITIES: list(migration_types.capabilities(self.old, self.new)),
             TYPES: list(migration_types.types(self.old, self.new)),
@@ -81,7 +81,9 @@ class _Guide:
             f"How to move an implementation from {code(old.protocol.name)} to {code(new.protocol.name)}: {where}every difference between "
             "the two schemas. Every message in this guide was checked against the schema of its version.\n"
         )
-        yield from migration_notes.checklists(new, self._href(self.first))
+        titles_here = [*map(migration_notes.heading, migration_notes.readers(new)), "Methods", "Details"]
+        yield f"On this page: {', '.join(f'[{title}](#{migration_notes.anchor(title)})' for title in titles_here)}.\n"
+        yield from migration_notes.checklists(new, self.about, self._href(self.first))
         yield "\n## Methods\n"
         yield from migration_methods.overview(old, new, self.judged)
         yield "\n## Details\n"

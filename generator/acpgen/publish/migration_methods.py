@@ -93,14 +93,15 @@ def _changes(
     judged: list[Reach], before: ir.Method | None, after: ir.Method | None, old: SchemaRevision, new: SchemaRevision
 ) -> Iterator[str]:
     """What was found about a method, and its messages."""
-    must = [each for each in judged if migration_entries.demands(each, old, new)]
-    may = [each for each in judged if not migration_entries.demands(each, old, new)]
-    for heading, found in (("You must", must), ("You may", may)):
-        if found:
-            yield f"{heading}:\n"
-            yield from migration_entries.grouped(found, old, new)
-            yield ""
-    if must or before is None or after is None:
+    groups: dict[tuple[str, str], list[Reach]] = {}
+    for each in judged:
+        how = "must" if migration_entries.is_demanded(each, old, new) else "may"
+        groups.setdefault((how, migration_entries.actor(each)), []).append(each)
+    for how, who in sorted(groups, reverse=True):
+        yield f"{who[:1].upper()}{who[1:]} {how}:\n"
+        yield from migration_entries.entries(groups[how, who], old, new)
+        yield ""
+    if any(how == "must" for how, _ in groups) or before is None or after is None:
         yield from _messages(before, after, old, new)
 
 
@@ -118,7 +119,7 @@ def _messages(
         if len({text for text, _ in texts}) < len(texts):
             continue
         for text, side in texts:
-            what = "A message" if part == "params" else "An answer"
+            what = "A message" if part == "params" else "A response"
             yield f"{what} in {code(side.protocol.name)}:\n\n{text}\n"
 
 

@@ -19,7 +19,7 @@ from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.errors import Fault, Faults, InvalidExample
 from acpgen.input.schema_validator import Validator
 from acpgen.input.walk import Schema, references
-from acpgen.markup import block, code, plain, prose
+from acpgen.markup import blocks, code, plain, prose
 from acpgen.pointers import plain_pointer
 
 _BECAME: Final = {
@@ -40,22 +40,32 @@ def lines(moves: Iterable[tuple[str, Moved]], old: SchemaRevision, new: SchemaRe
         yield f"Why: {prose(move.why)}\n"
         for side, shown in ((old, move.before), (new, move.after)):
             if shown:
-                yield f"In {code(side.protocol.name)}:\n"
-                yield from map(_example, shown)
+                yield f"In {code(side.protocol.name)}:\n\n{blocks(shown)}\n"
 
 
-def _example(message: Any) -> str:
-    return f"{block(message)}\n"
+def readers(new: SchemaRevision) -> list[str]:
+    """The kinds of readers for whom the new version says what to do."""
+    return list(dict.fromkeys(reader for move in new.bundle.moves.values() for reader in move.does))
 
 
-def checklists(new: SchemaRevision, href: Callable[[str], str]) -> Iterator[str]:
-    """A checklist for each kind of reader; `href` is where a move is described, by its title."""
-    moves = new.bundle.moves.values()
-    for reader in dict.fromkeys(reader for move in moves for reader in move.does):
-        yield f"\n## Checklist for {plain(reader)}\n"
-        tasks = [(move.title, move.does[reader]) for move in moves if reader in move.does]
-        for number, (title, does) in enumerate(tasks, 1):
-            yield f"{number}. **[{plain(title)}]({href(title)})**: {prose(does)}"
+def heading(reader: str) -> str:
+    """The title of the checklist of a kind of reader."""
+    return f"Checklist for {plain(reader)}"
+
+
+def checklists(new: SchemaRevision, areas: Mapping[str, str], href: Callable[[str], str]) -> Iterator[str]:
+    """A checklist for each kind of reader, by area; `areas` and `href` are where a move is described, by its title."""
+    for reader in readers(new):
+        yield f"\n## {heading(reader)}\n"
+        tasks: dict[str, list[str]] = {}
+        for move in new.bundle.moves.values():
+            if reader in move.does:
+                task = f"- **[{plain(move.title)}]({href(move.title)})**: {prose(move.does[reader])}"
+                tasks.setdefault(areas[move.title], []).append(task)
+        for area, found in tasks.items():
+            yield f"**{plain(area)}**\n"
+            yield from found
+            yield ""
 
 
 def anchor(title: str) -> str:

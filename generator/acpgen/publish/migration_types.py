@@ -11,6 +11,7 @@ from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, renamed_methods
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.markup import code, plain, prose
+from acpgen.targets.docs.type_text import references
 
 
 def capabilities(old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
@@ -59,7 +60,7 @@ def _markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str]]:
 def _markers_below(
     revised: SchemaRevision, type_: ir.Type, path: str, seen: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
-    for name in _references(type_):
+    for name in references(type_):
         definition = revised.definitions[name]
         if not isinstance(definition, ir.Record) or name in seen:
             continue
@@ -67,17 +68,9 @@ def _markers_below(
             if field.name == "_meta":
                 continue
             below = f"{path}.{field.name}"
-            is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in _references(field.type))
+            is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in references(field.type))
             yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
             yield from _markers_below(revised, field.type, below, seen | {name})
-
-
-def _references(type_: ir.Type) -> Iterator[str]:
-    if isinstance(type_, ir.Ref):
-        yield type_.name
-    elif isinstance(type_, ir.AnyOf):
-        for member in type_.types:
-            yield from _references(member)
 
 
 def _counterparts(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:

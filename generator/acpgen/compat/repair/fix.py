@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from acpgen.compat.check_report import repair_sentence
 from acpgen.compat.repair.repair import repair, with_texts
 from acpgen.errors import Faults, NotRepairable
+from acpgen.files import save
 from acpgen.input.load import read_bytes
-from acpgen.save import save
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Report
