@@ -190,6 +190,7 @@ def test_anchors_are_names_and_stand_once(built: Path, whole: bool) -> None:
 
 def test_no_page_is_above_a_megabyte_and_machines_have_their_files(built: Path) -> None:
     assert max(path.stat().st_size for path in built.rglob("*.html")) < site.LARGEST_PAGE
+    assert sum(path.stat().st_size for path in built.rglob("*")) < 55_000_000
     for name in ("llms.txt", *(f"{name}/single-file.md" for name in PROTOCOLS)):
         assert (built / name).is_file()
     assert {f"{name}/single-file.md" for name in PROTOCOLS} <= set(markdown_links(built / "llms.txt"))

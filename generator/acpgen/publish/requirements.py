@@ -68,7 +68,7 @@ def pages(
     titles = {page: title for title, page in areas(table).items()}
     grouped: dict[Markdown, list[_DocumentView]] = {page: [] for page in titles}
     for document in table.documents:
-        sections = _sections(table, document, documented, rules, with_tests=for_site)
+        sections = _sections(table, document, documented, rules, for_site=for_site)
         grouped[path(document)].append(_DocumentView(document, path(document), sections))
     checkers = [
         (
@@ -202,9 +202,12 @@ class _View:
 
 @dataclass(frozen=True, slots=True)
 class _SectionView:
-    """A section of a document. `target` is where it is published; `None` if the document's address is not known."""
+    """A section of a document. `target` is where it is published; `None` if the document's address is not known. `mark` gives its heading
+    an anchor of its own on a site, where sections of several documents on one page may have the same title.
+    """
 
     title: str
+    mark: Markdown
     target: Markdown | None
     rules: Sequence[_View]
 
@@ -226,7 +229,7 @@ def _sections(
     documented: Mapping[str, _DocumentedVersion],
     rules: Mapping[str, str],
     *,
-    with_tests: bool,
+    for_site: bool,
 ) -> list[_SectionView]:
     """The sections of a document in the order of their first rules."""
     found: dict[str, list[_View]] = {}
@@ -234,10 +237,15 @@ def _sections(
     for rule in table.rules:
         if rule.document == document.id:
             anchor = Markdown(known[rule.id].partition("#")[2])
-            view = _view(rule, anchor, document, documented, rules, with_tests=with_tests)
+            view = _view(rule, anchor, document, documented, rules, with_tests=for_site)
             found.setdefault(rule.section, []).append(view)
     return [
-        _SectionView(title, Markdown(f"{document.url}#{slug(title)}") if document.url is not None else None, views)
+        _SectionView(
+            title,
+            Markdown(f" {{ #{'-'.join(re.findall('[a-z0-9]+', f'{document.id} {title}'.lower()))} }}" * for_site),
+            Markdown(f"{document.url}#{slug(title)}") if document.url is not None else None,
+            views,
+        )
         for title, views in found.items()
     ]
 

@@ -26,7 +26,8 @@ def read(root: Path, named: Sequence[str]) -> list[PythonSource]:
         for file in files:
             name, is_package = _name(file), file.name == "__init__.py"
             at = file.relative_to(root).as_posix()
-            found.setdefault(name, PythonSource(name, at, decode(read_bytes(file), place(file)), is_package))
+            text, is_named = decode(read_bytes(file), place(file)), file == root / each
+            found.setdefault(name, PythonSource(name, at, text, is_package, is_named))
     return [found[name] for name in sorted(found)]
 
 
