@@ -15,7 +15,6 @@ from acpgen.targets import TARGETS, Settings
 from bindings.test_published import ACCEPTED, package_name
 from typescript.test_typescript import compiled, run
 
-
 HERE = [name for name in ACCEPTED if evidence.pins().brings(name) or evidence.path(name).exists()]
 """The schemas of packages, and of those that no package contains what is at hand."""
 
