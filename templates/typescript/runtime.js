@@ -782,7 +782,8 @@ export const protocol = (methods, { id, error = plainError, batch, versioned = t
     if (isError && has(v, "result")) fault(c, "a response holds either 'result' or 'error', not both");
     if (!hasId) fault(c, "a response must carry the request's 'id'");
     else if (!(isError && v.id === null)) checkId(v.id, c);
-    c.method = method ??= pending?.(v.id);
+    method ??= pending?.(v.id);
+    if (!c.findings.length) c.method = method;
     if (isError) return { f: error, name: "error", code: -32600 };
     const row = rows[1].get(method);
     if (row && ![sender, "both", "protocol"].includes(row.side))

@@ -155,7 +155,9 @@ def sdk_program(sdk: str, side: str, folder: Path) -> tuple[list[str], str]:
         evidence.lack(str(reason))
 
 
-@pytest.mark.parametrize("pair", tiers.sample(product(["ours", "python", "typescript", "bindings"], repeat=2), 3, " drives ".join))
+@pytest.mark.parametrize(
+    "pair", tiers.sample(product(["ours", "python", "typescript", "bindings"], repeat=2), 3, " drives ".join)
+)
 def test_each_client_works_with_each_agent_and_shows_the_same(
     bindings: Path, tmp_path: Path, pair: tuple[str, str]
 ) -> None:

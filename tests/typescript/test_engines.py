@@ -47,7 +47,9 @@ def test_vectors_in_a_browser(tmp_path: Path, browser: Any) -> None:
         for name in PROTOCOLS:
             files = sorted((ROOT / "generated" / "vectors" / name).glob("*/*.jsonl"))
             lines = [line for file in files for line in file.read_text("utf-8").split("\n")]
-            script = "async ([name, lines]) => (await import('/rows.mjs')).judged(await import(`/${name}/index.js`), lines)"
+            script = (
+                "async ([name, lines]) => (await import('/rows.mjs')).judged(await import(`/${name}/index.js`), lines)"
+            )
             check(page.evaluate(script, [name, lines]))
         page.close()
 

@@ -44,7 +44,9 @@ def test_the_programs_converse(tmp_path: Path) -> None:
     options = ["--strict", "--exactOptionalPropertyTypes", "--skipLibCheck", "--types", "node"]
     options += ["--target", "es2022", "--lib", "es2022,esnext.disposable", "--module", "nodenext"]
     files = [tmp_path / "agent.ts", tmp_path / "client.ts"]
-    ran = subprocess.run([node(), compiler(), *options, *files], cwd=tmp_path, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [node(), compiler(), *options, *files], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert ran.stdout == ""
     command = [node(), "client.js", node(), "agent.js"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
