@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from acpgen import material, publish
+from acpgen.files.cache import Memory
 from acpgen.input.load import parse, read
-from acpgen.memory import Memory
 from acpgen.pipeline import understand
 from acpgen.targets import Settings
 

@@ -24,12 +24,12 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"targets"}),
     frozenset({"meaning"}),
     frozenset({"bundle", "protocols"}),
-    frozenset({"config", "importers", "stamp"}),
-    frozenset({"kept", "methods"}),
-    frozenset({"files", "markup", "material", "naming", "save"}),
+    frozenset({"config", "importers"}),
+    frozenset({"methods"}),
+    frozenset({"files", "markup", "material", "naming"}),
     frozenset({"input"}),
-    frozenset({"embedded", "interchange", "provenance"}),
-    frozenset({"among", "built_in", "errors", "ir", "memory", "pointers", "resources", "watch"}),
+    frozenset({"embedded", "interchange"}),
+    frozenset({"built_in", "errors", "ir", "pointers", "resources", "watch"}),
 )
 """The rooms, the highest floor first: a room imports from the floors below it."""
 
@@ -38,26 +38,20 @@ KIT = frozenset({"interface", "options", "outside", "process"})
 
 READERS = frozenset(
     {
-        "acpgen.targets.python.formatted",
+        "acpgen.targets.python.formatting",
         "adopt",
-        "among",
         "probe",
-        "save",
         "acpgen.input.load",
         "acpgen.messages.recording",
         "recordings",
         "site",
-        "stamp",
         "acpgen.messages.tap",
         "acpgen.messages.recording_file",
         "files",
-        "kept",
-        "provenance",
     }
 )
-"""Open files. `write` and, among files of others, `among` are the writer. `stamp` and `provenance` read the generator itself, `kept`
-its own results, `adopt` writes the schema that people edit, `recording` and
-`recordings` open conversations, `tape` makes files for them,
+"""Open files. `files` is the writer, and reads the generator itself and cached results, `adopt` writes the schema that people edit,
+`recording` and `recordings` open conversations, `tape` makes files for them,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder, `probe` serves files of one."""
 
 HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})
@@ -226,7 +220,10 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     f"diff.{name}"
                     for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
                 ),
-                *(f"protocol.{name}" for name in ("covered", "declared", "formats", "frames", "revision")),
+                *(
+                    f"protocol.{name}"
+                    for name in ("definition_coverage", "formats", "frames", "revision", "sender_schemas")
+                ),
                 "changes",
             }
         ),
@@ -255,7 +252,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"diff", "findings", "acceptance", "rules"}),
     ),
-    "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "project_releases", "source_positions", "sources"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {
@@ -274,12 +271,11 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
         frozenset({"compare", "diff", "files", "findings"}),
     ),
-    "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
-        frozenset({"history.revision_sources", "history.steps"}),
-        frozenset({"check", "compare", "diff", "files", "findings", "timeline"}),
+        frozenset({"history.revision_sources", "history.timeline"}),
+        frozenset({"compare", "files", "findings"}),
     ),
-    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "timeline"})),
+    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "history"})),
     "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),
     "front": (
         frozenset(
@@ -300,7 +296,6 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "cache",
                 "repair",
                 "report",
-                "timeline",
             },
         ),
     ),

@@ -24,9 +24,10 @@ import pytest
 import acpgen
 import evidence
 import tiers
-from acpgen import cli, project, provenance, stamp, terminal
+from acpgen import cli, project, terminal
+from acpgen.built_in import BUILT_IN
 from acpgen.config import find
-from acpgen.kept import user_cache
+from acpgen.files.cache import Code, all_code, own_code, user_cache
 from acpgen.targets import TARGETS, Target
 
 ROOT = Path(__file__).parents[1]
@@ -281,24 +282,24 @@ def test_a_change_of_generator_templates_or_dependencies_is_a_change(
     here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run()
-    before = stamp.generator()
+    before = all_code().digest
     copied = tmp_path / "templates"
     shutil.copytree(ROOT / "templates", copied)
     monkeypatch.setattr("acpgen.resources.templates", lambda: copied)
-    assert stamp.generator() == before
+    assert all_code().digest == before
     (copied / "python" / "more.jinja2").write_text("")
-    assert stamp.generator() != before
+    assert all_code().digest != before
     assert "Nothing to do" not in run().err
 
 
 def test_a_change_of_the_monitor_is_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = stamp.generator()
+    before = all_code().digest
     copied = tmp_path / "acp_monitor"
     shutil.copytree(ROOT / "generator/acp-monitor/acp_monitor", copied)
     monkeypatch.setattr("acpgen.resources.monitor", lambda: copied)
-    assert stamp.generator() == before
+    assert all_code().digest == before
     (copied / "more.py").write_text("")
-    assert stamp.generator() != before
+    assert all_code().digest != before
 
 
 def test_a_damaged_or_missing_cache_is_no_fault(here: Path) -> None:
@@ -348,9 +349,8 @@ def test_a_check_that_finds_no_difference_is_remembered(here: Path) -> None:
 def test_what_was_made_while_the_generator_changed_is_not_remembered(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = provenance.everything()
-    changed = provenance.Code(now.digest, (("changed.py", 1, 1),))
-    monkeypatch.setattr(provenance, "everything", lambda: changed)
+    changed = Code(own_code().digest, (("changed.py", 1, 1),))
+    monkeypatch.setattr("acpgen.files.cache.own_code", lambda: changed)
     run()
     assert "Nothing to do" not in run().err
 
@@ -660,7 +660,7 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
         f"import atexit, sys; sys.argv = ['acpgen', *{command}]; atexit.register(lambda: print(*sys.modules))\n"
         "import acpgen.cli; acpgen.cli.main()"
     )
-    assert {"acpgen.project", "acpgen.stamp"} <= loaded
+    assert {"acpgen.project", "acpgen.files.cache"} <= loaded
     understanding = {
         f"acpgen.{name}" for name in ("ir", "bundle.bundle", "methods.profile", "input.expressions", "targets")
     }
@@ -671,10 +671,7 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
 
 
 def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def is_known(target: str) -> bool:
-        return target != "ir"
-
-    monkeypatch.setattr(stamp, "is_known", is_known)
+    monkeypatch.setattr("acpgen.project.BUILT_IN", {*BUILT_IN} - {"ir"})
     work = project.configured(find(here))
     assert {path.name for path in project.run(work).fresh} == set()
     outcome = project.run(work)
@@ -1006,7 +1003,7 @@ def test_strict_coverage_and_watch_exclude_each_other(here: Path) -> None:
     assert run("--watch", "--strict-coverage").code == 2
 
 
-def test_a_stamp_of_another_form_is_no_stamp(here: Path) -> None:
+def test_what_is_cached_in_another_form_is_made_again(here: Path) -> None:
     write_loose(here)
     run(*LOOSE)
     kept = user_cache()

@@ -15,7 +15,7 @@ import pytest
 
 import tiers
 from acpgen import Faults, cli, lint, publish
-from acpgen.compat.language import definitions, gone
+from acpgen.compat.language import definitions, removed_definitions
 from acpgen.errors import Fault, TooDeep, TooLongChain, TooMuchWork
 from acpgen.input import step_budget
 from acpgen.input.complexity import LONGEST_CHAIN, require_short_chains
@@ -197,13 +197,13 @@ def test_lint_looks_at_a_union_once_and_not_once_for_each_branch() -> None:
 def test_a_comparison_of_languages_counts_every_part_of_a_clause_that_it_judges(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    judged, judge = [0], conjunction._found_status  # pyright: ignore[reportPrivateUsage]
+    judged, judge = [0], conjunction._find_status  # pyright: ignore[reportPrivateUsage]
 
     def counted(*given: Any) -> bool | None:
         judged[0] += 1
         return judge(*given)
 
-    monkeypatch.setattr(conjunction, "_found_status", counted)
+    monkeypatch.setattr(conjunction, "_find_status", counted)
     root = cast("Any", {**levels(100, alternatives, {"type": "object"}), "$ref": "#/$defs/L0"})
     allowance = Allowance(1_000_000)
     Comparer(root, {**root, "minProperties": 1}, allowance=allowance).compare()
@@ -229,7 +229,7 @@ def test_definitions_that_lead_to_a_change_however_far_are_compared_in_one_walk(
     with ending():
         places = {f"#/$defs/L{number}" for number in range(3_001)}
         assert set(definitions(old, new)) == {(place, place) for place in places}
-        assert gone(old, new) == ("#/$defs/Gone",)
+        assert removed_definitions(old, new) == ("#/$defs/Gone",)
 
 
 @pytest.mark.parametrize("branches", [1_000, pytest.param(2_500, marks=pytest.mark.exhaustive)])

@@ -12,7 +12,7 @@ import typer
 
 from acpgen import terminal
 from acpgen.cli.output import faults_end_with_2
-from acpgen.cli.shared_options import NoCache, current_folder, kept_results
+from acpgen.cli.shared_options import NoCache, cache_of, current_folder
 
 
 def build(
@@ -37,7 +37,7 @@ def build(
         found = replace(found, site=config.published(found.site, url=url, source=source))
         with terminal.progress() as progress:
             steps = partial(progress, 0, 0)
-            change = site.build(found, Path(os.path.abspath(out)), kept_results(no_cache), terminal.say, steps)
+            change = site.build(found, Path(os.path.abspath(out)), cache_of(no_cache), terminal.say, steps)
     terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 

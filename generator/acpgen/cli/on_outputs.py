@@ -16,8 +16,8 @@ from acpgen.cli.output import faults_end_with_2
 from acpgen.cli.shared_options import (
     NoCache,
     Ref,
+    cache_of,
     current_folder,
-    kept_results,
     profile_names,
     protocol_names,
     references_of,
@@ -25,8 +25,8 @@ from acpgen.cli.shared_options import (
 )
 
 if TYPE_CHECKING:
+    from acpgen.files.cache import Cache
     from acpgen.input.load import References
-    from acpgen.kept import Kept
     from acpgen.project import Outcome, Work
 
 
@@ -165,12 +165,12 @@ def generate(
 
     from acpgen import project
 
-    kept = kept_results(no_cache)
+    cache = cache_of(no_cache)
 
     def work() -> Work:
         if schema is None:
             found = config.find(current_folder())
-            return project.configured(found, only or (), chosen, references_of(ref), kept=kept)
+            return project.configured(found, only or (), chosen, references_of(ref), cache=cache)
         return _for_schema(
             schema,
             package,
@@ -180,7 +180,7 @@ def generate(
             keep_unknown,
             references_of(ref),
             methods,
-            kept,
+            cache,
             option or (),
         )
 
@@ -237,7 +237,7 @@ def init(
     """
     from acpgen import config, project, protocols, starting
     from acpgen.errors import Faults, visible
-    from acpgen.files import created
+    from acpgen.files import create_folder
     from acpgen.input.load import place
 
     given: dict[str, Path] = {}
@@ -252,7 +252,7 @@ def init(
         named = {protocol: protocols.find(path.as_posix()) or path for protocol, path in given.items()}
         begun = starting.start(folder, named, config.references(ref or ()), methods)
         try:
-            with created(folder, begun.files):
+            with create_folder(folder, begun.files):
                 _run(project.configured(config.find(folder.resolve()), (), ()))
         except Faults as caught:
             raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
@@ -320,7 +320,7 @@ def _for_schema(
     keep_unknown: bool,
     references: References,
     methods: str | None,
-    kept: Kept,
+    cache: Cache,
     option: Sequence[str],
 ) -> Work:
     from acpgen import config, project, protocols
@@ -351,7 +351,7 @@ def _for_schema(
         keep_unknown=keep_unknown,
         references=references,
         methods=profile,
-        kept=kept,
+        cache=cache,
         options=options,
         protocol=None if named is None else schema.as_posix(),
     )

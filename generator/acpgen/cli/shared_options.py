@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 if TYPE_CHECKING:
+    from acpgen.files.cache import Cache
     from acpgen.input.load import References
-    from acpgen.kept import Kept
 
 
 Ref: TypeAlias = Annotated[
@@ -111,8 +111,8 @@ def current_folder() -> Path:
         raise Faults([NotFound(at="the current folder")]) from None
 
 
-def kept_results(no_cache: bool) -> Kept:
+def cache_of(no_cache: bool) -> Cache:
     """Where results of earlier runs lie: in the cache of the user, or nowhere."""
-    from acpgen.kept import NOTHING, user_cache
+    from acpgen.files.cache import NO_CACHE, user_cache
 
-    return NOTHING if no_cache else user_cache()
+    return NO_CACHE if no_cache else user_cache()

@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acpgen import config, stamp
+from acpgen import config
 from acpgen.errors import Faults, UnknownName
+from acpgen.files.cache import all_code
 from acpgen.messages import validators
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Standard:
         """A hash of all that a verdict depends on beside the recording: this, the schemas, and the code that judges."""
         schemas = [strict.schema for strict in self.versions()]
         content = json.dumps([asdict(self), schemas], sort_keys=True, default=str)  # numbers that no double equals
-        return hashlib.sha256(f"{stamp.generator()}\0{content}".encode(errors="surrogatepass")).hexdigest()
+        return hashlib.sha256(f"{all_code().digest}\0{content}".encode(errors="surrogatepass")).hexdigest()
 
 
 @cache
