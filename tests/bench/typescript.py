@@ -41,7 +41,7 @@ def main() -> None:
         times = [imported(work / f"{label}.js") for label in ("ours", "zod")]
         print(f"| import of the minified module, processor time | {times[0]:.1f} ms | {times[1]:.1f} ms |")
     print(
-        "\n| A parsed message: µs of the processor, and bytes allocated | decodeAs | validateAs | zod | ajv | JSON.parse | decode of the line |\n"
+        "\n| A parsed message: µs of the processor, bytes | decodeAs | validateAs | zod | ajv | JSON.parse | decode of the line |\n"
         "| --- | --- | --- | --- | --- | --- | --- |"
     )
     schema = ROOT / "generated" / "schema" / "acp" / "v1" / "schema.json"
@@ -75,7 +75,7 @@ def brotli(module: Path) -> int:
 
 
 def imported(module: Path) -> float:
-    """Milliseconds of the processor that the import of a module takes once the loader has loaded another: the least of several processes."""
+    """Milliseconds of the processor that an import takes once the loader has loaded another module: the least of several."""
     script = f"""
         await import("data:text/javascript,");
         const start = process.cpuUsage();

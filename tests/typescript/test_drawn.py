@@ -128,7 +128,8 @@ def test_messages_are_judged_as_in_python(name: str, tmp_path: Path) -> None:
                 message.pop("id", None)
             asked = method.name if "method" not in message and method.kind == "request" else None
             rows.append({"message": message, "sender": random.choice(protocol.sides), "method": asked})
-    rows += [{"message": one, "sender": protocol.sides[0], "method": None} for one in (5, None, [], {})]
+    others: tuple[Any, ...] = (5, None, [], {})
+    rows += [{"message": one, "sender": protocol.sides[0], "method": None} for one in others]
     found = run(HERE / "messages.mjs", tmp_path / "index.js", given="\n".join(map(json.dumps, rows)))
     for row, ours in zip(rows, found, strict=True):
         problems = bindings.validate(row["message"], sender=row["sender"], method=row["method"])

@@ -17,7 +17,10 @@ from typescript.test_typescript import HERE, PROTOCOLS, ROOT, write
 
 __all__ = ["browser"]
 
-ENGINES = {"deno": ("deno", "2.9.6", ["run", "--allow-all"]), "bun": ("bun", "1.4.5", [])}
+ENGINES: dict[str, tuple[str, str, list[str]]] = {
+    "deno": ("deno", "2.9.6", ["run", "--allow-all"]),
+    "bun": ("bun", "1.4.5", []),
+}
 
 
 @pytest.mark.exhaustive
@@ -30,7 +33,13 @@ def test_vectors(engine: str, name: str, tmp_path: Path) -> None:
     except javascript.Unreachable as reason:
         evidence.lack(str(reason))
     write(tmp_path, ROOT / "schema" / name)
-    given = [program, *arguments, HERE / "vectors.mjs", tmp_path / "index.js", ROOT / "generated" / "vectors" / name]
+    given: list[str | Path] = [
+        program,
+        *arguments,
+        HERE / "vectors.mjs",
+        tmp_path / "index.js",
+        ROOT / "generated" / "vectors" / name,
+    ]
     ran = subprocess.run(given, capture_output=True, text=True, check=False, timeout=300)
     assert ran.returncode == 0, ran.stderr
     check([json.loads(line) for line in ran.stdout.splitlines()])
