@@ -583,15 +583,14 @@ const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u[dD]/; // numbers that a 
 
 const notJson = (why) => new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${why}` }]);
 const read = (text) => {
-  let value;
   try {
     if (typeof text !== "string") text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
-    value = JSON.parse(text);
+    const value = JSON.parse(text);
+    const isWhole = (text.match(/"\s*:/g) ?? []).length === count(value); // each key once
+    return isWhole && !SUSPICIOUS.test(text) ? [value, []] : slowly(text);
   } catch (error) {
-    throw notJson(error.message);
+    throw error instanceof DecodeError ? error : notJson(error instanceof RangeError ? "it is nested too deep" : error.message);
   }
-  const isWhole = (text.match(/"\s*:/g) ?? []).length === count(value); // each key once
-  return isWhole && !SUSPICIOUS.test(text) ? [value, []] : slowly(text);
 };
 const count = (v) => {
   let found = 0;
