@@ -14,6 +14,7 @@ import pytest
 import tiers
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
+from acpgen.meaning.lower import lower
 from jsonrpc_bindings.errors import DecodeError, Dropped
 from oracle.instances import Maker, damaged
 from oracle.upstream import Judge
@@ -92,3 +93,53 @@ def decoded(bindings: Any, type_: str, value: Any) -> dict[str, Any]:
 
 def order(problems: Any) -> list[list[str]]:
     return sorted([one.pointer, one.sentence] for one in problems)
+
+
+ENVELOPES: Any = (
+    *({}, {"jsonrpc": 2}, {"id": 1.5}, {"id": None}, {"id": []}, {"method": None}, {"method": "sesion/prompt"}),
+    *({"method": "_tide"}, {"method": "session/cancel"}, {"params": None}, {"params": 5}, {"params": ...}),
+    *(
+        {"result": {}},
+        {"error": {}},
+        {"error": {"code": 1, "message": "x"}, "method": ...},
+        {"methd": "x", "method": ...},
+    ),
+    *({"jsonrpc": ...}, {"id": ...}, {"result": {}, "method": ...}, {"result": None, "method": ...}),
+    *({"result": {}, "error": {}, "method": ...}, {"result": {}, "method": ..., "id": ...}),
+)
+"""What is changed of messages; dots take a member away."""
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_messages_are_judged_as_in_python(name: str, tmp_path: Path) -> None:
+    write(tmp_path, ROOT / "schema" / name)
+    bindings, bundled = import_module(PROTOCOLS[name]), bundle(load(ROOT / "schema" / name))
+    random = Random(42)
+    maker = Maker(bundled.definitions, random)
+    protocol = lower(bundled)
+    rows: list[dict[str, Any]] = []
+    for method in protocol.methods:
+        params = maker.make(bundled.definitions[method.params]) if method.params else {}
+        whole = {"jsonrpc": "2.0", "id": 7, "method": method.name, "params": whole_numbers(params)}
+        for change in random.sample(ENVELOPES, 6):
+            merged = {**whole, **change}
+            message = {key: one for key, one in merged.items() if one is not ...}
+            if method.kind == "notification" and "id" not in change:
+                message.pop("id", None)
+            asked = method.name if "method" not in message and method.kind == "request" else None
+            rows.append({"message": message, "sender": random.choice(protocol.sides), "method": asked})
+    others: tuple[Any, ...] = (5, None, [], {})
+    rows += [{"message": one, "sender": protocol.sides[0], "method": None} for one in others]
+    found = run(HERE / "messages.mjs", tmp_path / "index.js", given="\n".join(map(json.dumps, rows)))
+    for row, ours in zip(rows, found, strict=True):
+        problems = bindings.validate(row["message"], sender=row["sender"], method=row["method"])
+        assert sorted(ours["validate"]) == sorted([one.pointer, one.sentence, one.rule] for one in problems), row
+        wanted = None
+        try:
+            bindings.decode(row["message"], sender=row["sender"], method=row["method"])
+        except DecodeError as error:
+            id_ = error.id if isinstance(error.id, str | int | float) else None
+            wanted = {"code": error.code, "id": id_, "method": error.method, "problems": order(error.problems)}
+        if ours["decode"] is not None:
+            ours["decode"]["problems"].sort()
+        assert ours["decode"] == wanted, row

@@ -163,6 +163,13 @@ SNIPPETS = {
         out(m.validateAs(m.ElicitationSchema, deep).length > 0)""",
         [True],
     ),
+    "text that is nested deep is refused": (
+        "v1",
+        """const deep = "[".repeat(100000) + "]".repeat(100000);
+        out(...[deep, `{"a":1,"a":${deep}}`].map((text) => {
+          try { m.decode(text, {sender: "agent"}); return 0; } catch (error) { return error.code; } }))""",
+        [-32700, -32700],
+    ),
     "leniency tells what it leaves out": (
         "v1",
         """const drops = []; const call = {sessionUpdate: "tool_call", toolCallId: "t", title: "x", locations: [{path: "/a"}, {path: 5}]};

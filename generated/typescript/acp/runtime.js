@@ -30,7 +30,7 @@ const MOST = 100;
 const STEPS = 200000;
 
 /** A judgement: `findings` are problems, and with them what leniency left out; where it `keeps`, changes are written into the value. */
-const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS }) => ({ strict, lenient, keeps, whole, findings: [], method: null });
+const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS }) => ({ strict, lenient, keeps, whole, findings: [] });
 /** A judgement that only tells whether something fits. */
 const trial = (c, strict = c.strict, lenient = c.lenient && !strict) => {
   if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
@@ -276,20 +276,17 @@ const MISSING = "required";
  *  first ones. `isPart`: what is no object is fine.
  */
 export const record = (fields, count = 0, usual = 0, others = [], isPart = false) => {
-  const names = Object.keys(fields);
-  const rows = [...names, ...others.filter((name) => !has(fields, name))].map((name, index) => {
-    const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
-    return { name, f, how, at: below(name), isRequired: index < count || others.includes(name), isInherited: name in {} };
-  });
+  let rows; // laid out when they are first needed, as an import has no need of them
   return (v, c) => {
     if (!isObject(v)) return isPart ? v : mismatch(v, c, ["object"]);
+    rows ??= rowsOf(fields, count, usual, others);
     const start = c.findings.length;
     let dropped;
     for (const row of rows) {
       const { name } = row;
       const one = v[name];
       if (one === undefined || (row.isInherited && !has(v, name))) {
-        if (row.isRequired) lack(v, c, row, names);
+        if (row.isRequired) lack(v, c, row, fields);
         continue;
       }
       const from = c.findings.length;
@@ -308,14 +305,19 @@ export const record = (fields, count = 0, usual = 0, others = [], isPart = false
     return v;
   };
 };
+const rowsOf = (fields, count, usual, others) =>
+  [...Object.keys(fields), ...others.filter((name) => !has(fields, name))].map((name, index) => {
+    const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
+    return { name, f, how, at: below(name), isRequired: index < count || others.includes(name), isInherited: name in {} };
+  });
 /** Tells of an object first, then of its members in their order. */
 const arrange = (v, c, from) => {
   const keys = ["", ...Object.keys(v).map(below)];
   const rank = ({ pointer }) => keys.indexOf(pointer.slice(0, (pointer.indexOf("/", 1) + 1 || Infinity) - 1));
   for (const one of c.findings.splice(from).sort((a, b) => rank(a) - rank(b))) c.findings.push(one);
 };
-const lack = (v, c, { name, f, how, at }, names) => {
-  const sentence = `the field ${quote(name)} is required${hint(name, Object.keys(v).filter((one) => !names.includes(one)))}`;
+const lack = (v, c, { name, f, how, at }, fields) => {
+  const sentence = `the field ${quote(name)} is required${hint(name, Object.keys(v).filter((one) => !has(fields, one)))}`;
   if (!(how & 4 && how & 1 && c.lenient && fits(f, [], c))) return add(c, sentence, MISSING, { missing: name });
   c.findings.push({ pointer: at, value: undefined, problem: { pointer: "", sentence } });
   if (c.keeps) v[name] = [];
@@ -462,10 +464,14 @@ export const evaluate = ({ names: declared = [], patterns = [], allNames, first 
  *  one of these), `shared` (the constant fields that such an object has).
  */
 export const union = (strict, { isExclusive, field, known = {}, others = [], isLoose, untagged = [], keys = {}, nulls = [], fallback, unknown, shared } = {}) => {
-  const owners = new Map(Object.entries(known).map(([tag, found]) => [tag, [found].flat()]));
-  const isClear = !isLoose && [...owners.values()].every((one) => one.length === 1);
+  let owners;
+  let isClear;
   const received = fallback ? [...strict, fallback] : strict;
   const ownersOf = (v) => {
+    if (!owners) {
+      owners = new Map(Object.entries(known).map(([tag, found]) => [tag, [found].flat()]));
+      isClear = !isLoose && [...owners.values()].every((one) => one.length === 1);
+    }
     const tag = has(v, field) ? v[field] : undefined;
     return typeof tag === "string" ? owners.get(tag) : typeof tag === "object" && tag !== null ? undefined : owners.get(`\0${tag}`);
   };
@@ -577,15 +583,14 @@ const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u[dD]/; // numbers that a 
 
 const notJson = (why) => new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${why}` }]);
 const read = (text) => {
-  let value;
   try {
     if (typeof text !== "string") text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
-    value = JSON.parse(text);
+    const value = JSON.parse(text);
+    const isWhole = (text.match(/"\s*:/g) ?? []).length === count(value); // each key once
+    return isWhole && !SUSPICIOUS.test(text) ? [value, []] : slowly(text);
   } catch (error) {
-    throw notJson(error.message);
+    throw error instanceof DecodeError ? error : notJson(error instanceof RangeError ? "it is nested too deep" : error.message);
   }
-  const isWhole = (text.match(/"\s*:/g) ?? []).length === count(value); // each key once
-  return isWhole && !SUSPICIOUS.test(text) ? [value, []] : slowly(text);
 };
 const count = (v) => {
   let found = 0;
@@ -782,7 +787,7 @@ export const protocol = (methods, { id, error = plainError, batch, versioned = t
     if (isError && has(v, "result")) fault(c, "a response holds either 'result' or 'error', not both");
     if (!hasId) fault(c, "a response must carry the request's 'id'");
     else if (!(isError && v.id === null)) checkId(v.id, c);
-    c.method = method ??= pending?.(v.id);
+    method ??= pending?.(v.id);
     if (isError) return { f: error, name: "error", code: -32600 };
     const row = rows[1].get(method);
     if (row && ![sender, "both", "protocol"].includes(row.side))
@@ -815,7 +820,7 @@ export const protocol = (methods, { id, error = plainError, batch, versioned = t
         prefix(c, 0, at);
         const problems = refusal(c);
         if (problems.length)
-          throw new DecodeError(isRouted ? carried.code : problems[0].code, finish(problems), idOf(v), c.method ?? methodOf(v));
+          throw new DecodeError(isRouted ? carried.code : problems[0].code, finish(problems), idOf(v), methodOf(v));
         if (options.onDrop) c.findings.forEach(options.onDrop);
         return v;
       };
