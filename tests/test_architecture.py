@@ -38,7 +38,7 @@ KIT = frozenset({"interface", "options", "outside", "process"})
 
 READERS = frozenset(
     {
-        "acpgen.targets.python.formatted",
+        "acpgen.targets.python.formatting",
         "adopt",
         "probe",
         "acpgen.input.load",
@@ -220,7 +220,10 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     f"diff.{name}"
                     for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
                 ),
-                *(f"protocol.{name}" for name in ("covered", "declared", "formats", "frames", "revision")),
+                *(
+                    f"protocol.{name}"
+                    for name in ("definition_coverage", "formats", "frames", "revision", "sender_schemas")
+                ),
                 "changes",
             }
         ),
@@ -249,7 +252,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"diff", "findings", "acceptance", "rules"}),
     ),
-    "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "project_releases", "source_positions", "sources"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {
@@ -268,12 +271,11 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
         frozenset({"compare", "diff", "files", "findings"}),
     ),
-    "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
-        frozenset({"history.revision_sources", "history.steps"}),
-        frozenset({"check", "compare", "diff", "files", "findings", "timeline"}),
+        frozenset({"history.revision_sources", "history.timeline"}),
+        frozenset({"compare", "files", "findings"}),
     ),
-    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "timeline"})),
+    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "history"})),
     "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),
     "front": (
         frozenset(
@@ -294,7 +296,6 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "cache",
                 "repair",
                 "report",
-                "timeline",
             },
         ),
     ),

@@ -34,12 +34,29 @@ def test_help_is_80_columns_wide_and_names_no_types_of_python(words: list[str]) 
     assert "\x1b" not in text
 
 
+@pytest.mark.parametrize("words", [[], ["diff"], ["docs", "build"]], ids="-".join)
+def test_help_of_a_command_is_its_help_page(words: list[str]) -> None:
+    asked = [acpgen(arguments) for arguments in (["help", *words], [*words, "--help"])]
+    assert asked[0].stdout == asked[1].stdout != b""
+    assert [each.returncode for each in asked] == [0, 0]
+    assert ("COMMAND describes a command." in asked[0].stdout.decode()) == (len(words) == 0)
+
+
+def test_a_default_and_a_least_value_are_sentences() -> None:
+    text = " ".join(acpgen(["history", "--help"]).stdout.decode().split())
+    assert "were left out. Default: 50." in text and "Default: 3000000. At least 1." in text
+    assert not any("x>=" in acpgen([*words, "--help"]).stdout.decode() for words in commands())
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [
         (["generate", "--outt", "x"], "no such option: --outt", "Did you mean --out? See: acpgen generate --help"),
         (["diff", "x"], "missing argument 'NEW'.", "See: acpgen diff --help"),
         (["xx"], "no such command 'xx'.", "See: acpgen --help"),
+        (["dif"], "no such command 'dif'.", "Did you mean 'diff'? See: acpgen --help"),
+        (["help", "docs", "buidl"], "no such command 'buidl'.", "Did you mean 'build'? See: acpgen docs --help"),
+        (["probe"], "missing argument 'COMMAND'.", "See: acpgen probe --help"),
         (["docs", "xx"], "no such command 'xx'.", "See: acpgen docs --help"),
         (["diff", "a", "b", "--dry-run"], "--dry-run needs --fix.", "See: acpgen diff --help"),
         (["lint", "x.json"], "x.json: there is no such file or folder.", "Correct the path."),

@@ -17,7 +17,7 @@ from acpgen.messages import validators
 from acpgen.pipeline import understand
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
-from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
+from acpgen.targets.docs.conversations import Conversation, Spoken, find_conversations
 
 ROOT = Path(__file__).parents[1]
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -29,13 +29,13 @@ def told(name: str) -> dict[str, Conversation]:
     judge = examples.ExampleJudge(bundle)
     found = examples.collect(protocol, judge)
     every = {**found, **examples.made(protocol, judge, found)}
-    return {each.plan.name: each for each in conversations(protocol, bundle, every)}
+    return {each.scenario.name: each for each in find_conversations(protocol, bundle, every)}
 
 
 @cache
 def pages(name: str) -> dict[str, str]:
-    book = docs.book(published.version(name).protocol, published.version(name).bundle, Settings())
-    return dict(docs.laid_out(book, Settings(), {}, for_site=True))
+    book = docs.build(published.version(name).protocol, published.version(name).bundle, Settings())
+    return dict(docs.write_pages(book, Settings(), {}, for_site=True))
 
 
 @cache
@@ -57,7 +57,7 @@ def renumbered(spoken: Sequence[Spoken], first: int) -> list[tuple[str, dict[str
 
 def before(name: str, conversation: Conversation) -> list[tuple[str, dict[str, Any]]]:
     """What a conversation rests on: the handshake, and for what speaks of a session, that it was opened."""
-    if conversation.plan.name == "connection":
+    if conversation.scenario.name == "connection":
         return []
     opening = told(name)["connection"].messages
     found = renumbered(opening[: 3 if name.startswith("mcp/") else 2], 100)
@@ -133,7 +133,7 @@ def test_a_conversation_keeps_to_one_session_and_one_tool_call() -> None:
                 and isinstance(params := each.value.get("params"), dict)
                 and "sessionId" in params
             }
-            assert len(sessions) <= 1, (name, conversation.plan.name, sessions)
+            assert len(sessions) <= 1, (name, conversation.scenario.name, sessions)
 
 
 def test_the_page_of_a_method_leads_to_the_conversations_that_it_takes_part_in() -> None:
@@ -149,4 +149,4 @@ def test_a_protocol_whose_sides_have_other_names_has_no_conversations(tmp_path: 
     }
     (tmp_path / "x.json").write_text(json.dumps(schema))
     protocol, bundle = understand(load(tmp_path, name="x"))
-    assert conversations(protocol, bundle, {}) == ()
+    assert find_conversations(protocol, bundle, {}) == ()

@@ -15,7 +15,7 @@ import pytest
 
 import tiers
 from acpgen import Faults, cli, lint, publish
-from acpgen.compat.language import definitions, gone
+from acpgen.compat.language import definitions, removed_definitions
 from acpgen.errors import Fault, TooDeep, TooLongChain, TooMuchWork
 from acpgen.input import step_budget
 from acpgen.input.complexity import LONGEST_CHAIN, require_short_chains
@@ -229,7 +229,7 @@ def test_definitions_that_lead_to_a_change_however_far_are_compared_in_one_walk(
     with ending():
         places = {f"#/$defs/L{number}" for number in range(3_001)}
         assert set(definitions(old, new)) == {(place, place) for place in places}
-        assert gone(old, new) == ("#/$defs/Gone",)
+        assert removed_definitions(old, new) == ("#/$defs/Gone",)
 
 
 @pytest.mark.parametrize("branches", [1_000, pytest.param(2_500, marks=pytest.mark.exhaustive)])

@@ -29,7 +29,7 @@ const judge = require(process.argv[1]);
 require(process.argv[2]);
 const task = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const made = {};
-const protocol = (name) => made[name] ??= new validators.Protocol(globalThis.acpProtocols[name]);
+const protocol = (name) => made[name] ??= new judge.Protocol(globalThis.acpProtocols[name]);
 const WORK = {
   vector({ protocol: name, row }) {
     const { module } = globalThis.acpProtocols[name];
@@ -37,12 +37,12 @@ const WORK = {
     return module.validate(text, { sender: row.sender, pending: () => row.method }).length ? "wrong" : "right";
   },
   conversation({ protocol: name, lines }) {
-    const told = new validators.Conversation(protocol(name));
+    const told = new judge.Conversation(protocol(name));
     return lines.map((line) => told.line(line));
   },
   example({ protocol: name }) { return globalThis.acpProtocols[name].example; },
-  rules() { return validators.RULES; },
-  version({ lines, known }) { return validators.versionOf(lines, known) ?? null; },
+  rules() { return judge.RULES; },
+  version({ lines, known }) { return judge.versionOf(lines, known) ?? null; },
 };
 process.stdout.write(JSON.stringify(task.map((one) => WORK[one.work](one))));
 """

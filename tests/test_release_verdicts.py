@@ -121,7 +121,7 @@ def test_docs_read_and_compare_no_release_of_which_the_verdict_is_known(
         raise AssertionError("a release is read")
 
     monkeypatch.setattr(compare, "side", never)
-    monkeypatch.setattr(compare, "checked", never)
+    monkeypatch.setattr(compare, "check_sides", never)
     pages = publish.documents([version], given, for_site=True)
     assert "field-became-required" in pages["p/v1/changelog.md"]
     assert "3.0 (2.0 lacks it)" in pages["p/v1/types/AskRequest.md"]

@@ -20,7 +20,7 @@ from acp_bindings.unstable import v1 as unstable_v1
 import evidence
 import published
 from acpgen_acp_sdk.names import CLASSES
-from jsonrpc_bindings.records import shape_of
+from jsonrpc_bindings.fields import shape_of
 from variants import bodies
 
 ROOT: Final = Path(__file__).parents[1]

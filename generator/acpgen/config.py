@@ -122,7 +122,7 @@ class Output:
 class Published:
     """What the built site is told: `url` where it will stand, `source` what stands before the path of a file in links that edit it; both
     end in a slash or are empty. `python` are the files and folders of Python whose docstrings make the API reference. `sections` are the
-    pages by hand that stand together in the navigation, by the title above them.
+    pages that stand together in the navigation, by the title above them; the first page of a group stands for the group.
     """
 
     url: str = ""
@@ -169,8 +169,24 @@ class Config:
 
     def package(self, protocol: str) -> str:
         """The Python package that an output makes of a protocol with the names of the house; empty if none does."""
-        made = (output for output in self.outputs if output.target == "python" and not output.options)
-        return next((each.package for output in made for each in output.members if each.protocol == protocol), "")
+        return next((package for _, package in self._made("python", protocol)), "")
+
+    def module(self, protocol: str) -> str:
+        """The npm module that an output makes of a protocol; empty if none does."""
+        modules = (
+            f"{name}/{package.replace('.', '/')}" for name, package in self._made("typescript", protocol) if name
+        )
+        return next(modules, "")
+
+    def _made(self, target: str, protocol: str) -> Iterator[tuple[str | None, str]]:
+        """The distribution and the package of each output without options that a target makes of a protocol."""
+        outputs = (output for output in self.outputs if output.target == target and not output.options)
+        yield from (
+            (each.distribution, member.package)
+            for each in outputs
+            for member in each.members
+            if member.protocol == protocol and member.package
+        )
 
 
 def find(start: Path) -> Config:
@@ -380,7 +396,7 @@ class _Reader:
             named = tuple(each for each in given if isinstance(each, str) and each and each not in listed)
             listed += named
             if not named or len(set(named)) < len(given):
-                self.wrong(f"{key}.{quoted(title)}", "pages by hand, such as 'why.md', each once and in one section")
+                self.wrong(f"{key}.{quoted(title)}", "pages, such as 'why.md', each once and in one section")
             yield title, named
 
     def levels(self, value: object) -> Iterator[tuple[str, Level]]:

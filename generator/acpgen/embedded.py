@@ -11,14 +11,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import acp_monitor as monitor
     from acp_monitor import versions
-    from jsonrpc_bindings import contract, discriminators, engine, framing, homes, parse, patterns, strict, supervisor
+    from jsonrpc_bindings import (
+        contract,
+        discriminators,
+        engine,
+        framing,
+        module_registry,
+        parse,
+        patterns,
+        strict,
+        supervisor,
+    )
 
     __all__ = [
         "contract",
         "discriminators",
         "engine",
         "framing",
-        "homes",
+        "module_registry",
         "monitor",
         "parse",
         "patterns",
@@ -34,7 +44,17 @@ else:
 
     from acpgen import resources
 
-    RUNTIME = ("contract", "discriminators", "engine", "framing", "homes", "parse", "patterns", "strict", "supervisor")
+    RUNTIME = (
+        "contract",
+        "discriminators",
+        "engine",
+        "framing",
+        "module_registry",
+        "parse",
+        "patterns",
+        "strict",
+        "supervisor",
+    )
 
     def _import_runtime(name):
         if "acpgen.jsonrpc_bindings" not in sys.modules:

@@ -28,7 +28,7 @@ from acpgen.naming.identifiers import assign, class_name, class_names, field_nam
 from acpgen.pipeline import understand
 from acpgen.targets import Option, Render, Settings, Target
 from acpgen.targets.outside import files_of
-from acpgen.targets.python.formatted import formatted
+from acpgen.targets.python.formatting import format_files
 from acpgen.targets.python.literals import docstring, json_literal, literal
 
 __all__ = [
@@ -52,7 +52,7 @@ __all__ = [
     "exercise",
     "field_name",
     "field_names",
-    "formatted",
+    "format_files",
     "indented",
     "ir",
     "json_literal",

@@ -70,6 +70,7 @@ class Part:
     version: str | None = None
     license: str | None = None
     prefix: str = ""
+    module: str = ""
     options: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
 
     @property
@@ -197,6 +198,7 @@ def configured(
                     version=output.version,
                     license=output.license,
                     prefix=member.prefix,
+                    module=config.module(member.protocol) if output.target == "docs" else "",
                     options=output.options,
                 )
                 for member in output.members
@@ -597,7 +599,7 @@ def _settings(part: Part, output: OutputFolder, work: Work) -> Settings:
     """What the target of a part is told. Raises `Faults` of options that it does not have."""
     from acpgen.targets import Settings, with_options
 
-    settings = Settings(part.package, part.distribution, part.version, part.license, part.prefix)
+    settings = Settings(part.package, part.distribution, part.version, part.license, part.prefix, part.module)
     return with_options(part.target, settings, part.options, work.at if output.key else "--option", output.key)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
 from .discriminators import SCALARS, Discriminator, Unions, constants, is_null, key_of
-from .errors import shown, told
+from .errors import describe, quote
 from .json_types import is_array, is_object
 from .pointers import referred, schema_pointer
 
@@ -204,7 +204,7 @@ class Explainer:
             for name in value:
                 if not self._is_valid(at, name):
                     for why in islice(_problems_of(self._at(at, name, (*path, name))), 1):
-                        sentence = f"the name {told(name)} is not allowed here: {why.sentence}"
+                        sentence = f"the name {describe(name)} is not allowed here: {why.sentence}"
                         yield Said(path, why.schema, sentence, "propertyNames")
 
     def _pieces(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[tuple[Path, Any, Path]]:
@@ -267,7 +267,7 @@ class Explainer:
         choices = [constants(branches[index]) for index in real]
         if all(choice is not None for choice in choices):
             known = [constant for choice in choices for constant in choice or ()]
-            sentence = f"{told(value)} is not one of {_listed(known)}{_suggest(value, known)}"
+            sentence = f"{describe(value)} is not one of {_listed(known)}{_suggest(value, known)}"
             yield Said(path, schema_pointer(place), sentence, "enum")
             return
         if place not in self._tags:
@@ -277,15 +277,15 @@ class Explainer:
             keys: Mapping[int, str] = self._unions.keys(branches, real) if is_object(value) else {}
             owners = [index for index, key in keys.items() if key in value]
             if keys and not owners:
-                there = ", ".join(map(shown, islice(value, 3))) or "nothing"
-                sentence = f"the object must have one field of {', '.join(map(shown, keys.values()))}; it has {there}"
+                there = ", ".join(map(quote, islice(value, 3))) or "nothing"
+                sentence = f"the object must have one field of {', '.join(map(quote, keys.values()))}; it has {there}"
                 yield Said(path, schema_pointer(place), sentence, "required")
             elif len(owners) == 1:
                 yield self._at((*place, owners[0]), value, path)
             else:
                 yield from self._nearest(place, real, value, path)
         elif not is_object(value):
-            yield Said(path, schema_pointer(place), f"an object is expected, not {told(value)}", "type")
+            yield Said(path, schema_pointer(place), f"an object is expected, not {describe(value)}", "type")
         else:
             given = value.get(tag.field)
             is_tag = tag.field in value and isinstance(given, SCALARS)
@@ -374,13 +374,13 @@ class Explainer:
             case "required":
                 return f"the field {given!r} is required{self._hint(given, place, value)}"
             case "type":
-                return f"{_alternatives(given)} is expected, not {told(value)}"
+                return f"{_alternatives(given)} is expected, not {describe(value)}"
             case "x-integer":
-                return f"an integer without a fraction is expected, not {told(value)}"
+                return f"an integer without a fraction is expected, not {describe(value)}"
             case "const":
-                return f"{told(value)} is not {told(given)}, the only value allowed here"
+                return f"{describe(value)} is not {describe(given)}, the only value allowed here"
             case "enum":
-                return f"{told(value)} is not one of {_listed(given)}{_suggest(value, given)}"
+                return f"{describe(value)} is not one of {_listed(given)}{_suggest(value, given)}"
             case "additionalProperties" | "unevaluatedProperties":
                 return (
                     f"{_listed(given)} is not allowed here"
@@ -389,7 +389,7 @@ class Explainer:
                 )
             case "dependentRequired":
                 need, name = given
-                return f"the field {need!r} is required beside {told(name)}"
+                return f"the field {need!r} is required beside {describe(name)}"
             case "not":
                 return EXCLUDED
             case "schema":
@@ -397,8 +397,8 @@ class Explainer:
             case "pattern":
                 format_ = self.at(place[:-1]).get("format")
                 if format_ == "absolute-path":
-                    return f"an absolute path is expected, not {told(value)}"
-                return f"{told(value)} does not match the pattern {told(self._engine.own(given))}"
+                    return f"an absolute path is expected, not {describe(value)}"
+                return f"{describe(value)} does not match the pattern {describe(self._engine.own(given))}"
             case _:
                 limit = _LIMITS.get(rule)
                 return limit.format(given) if limit is not None else f"the value does not satisfy the keyword {rule!r}"
@@ -407,7 +407,7 @@ class Explainer:
         owner = self.at(place[:-1])
         declared: Schema = owner.get("properties", {}) if is_object(owner) else {}
         near = near_field(missing, [key for key in value if key not in declared]) if is_object(value) else None
-        return f"; {told(near)} is not known here, did you mean {missing!r}?" if near else ""
+        return f"; {describe(near)} is not known here, did you mean {missing!r}?" if near else ""
 
     def at(self, place: Sequence[str | int]) -> Any:
         """What stands in the schema at a place that the engine or a reference names."""
@@ -457,12 +457,12 @@ def _untold(tag: Discriminator, path: Path, pointer: str, value: Mapping[str, An
     """What is wrong with an object whose tag names no branch."""
     if tag.field not in value:
         near = near_field(tag.field, list(value))
-        hint = f"; {told(near)} is not known here, did you mean {tag.field!r}?" if near else ""
+        hint = f"; {describe(near)} is not known here, did you mean {tag.field!r}?" if near else ""
         sentence = f"the field {tag.field!r} is required, one of {_listed(tag.tags())}{hint}"
         return Said(path, pointer, sentence, "required", tag.field)
     given, known = value[tag.field], tag.tags()
     sentence = (
-        f"{told(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
+        f"{describe(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
     )
     return Said((*path, tag.field), pointer, sentence, "tag")
 
@@ -483,7 +483,7 @@ def _distance(said: Sequence[Said], path: Path, value: Any) -> tuple[bool, bool,
 def _wrong_type(types: Iterable[str], value: Any) -> str:
     """Says that a value is of none of the types that the alternatives take."""
     expected = " or ".join(_ARTICLES.get(name, name) for name in sorted(types)) or "another value"
-    return f"{expected} is expected, not {told(value)}"
+    return f"{expected} is expected, not {describe(value)}"
 
 
 def _alternatives(types: Any) -> str:
@@ -492,7 +492,7 @@ def _alternatives(types: Any) -> str:
 
 
 def _listed(values: Sequence[Any]) -> str:
-    texts = [told(value) for value in values]
+    texts = [describe(value) for value in values]
     return ", ".join(texts) if len(texts) <= 24 else f"{', '.join(texts[:24])} and {len(texts) - 24} more"
 
 

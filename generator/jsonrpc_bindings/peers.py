@@ -103,7 +103,7 @@ class Side:
             raise TypeError(f"{type(self).__name__}.{name} returned {type(result).__name__}, not {row.result.__name__}")
         return result
 
-    async def heed(self, method: str, params: Any) -> None:
+    async def handle_notification(self, method: str, params: Any) -> None:
         """Take note of a notification, by the coroutine of its method."""
         name = self.notifications.get(method)
         if name is None:

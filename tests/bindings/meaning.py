@@ -15,7 +15,7 @@ from acpgen.input.expressions import matches
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.limits import is_length_within, is_number_within
 from jsonrpc_bindings import Record
-from jsonrpc_bindings.records import shape_of
+from jsonrpc_bindings.fields import shape_of
 
 Path: TypeAlias = tuple[str | int, ...]
 

@@ -17,7 +17,7 @@ from acpgen.input.walk import is_array, is_object
 from bindings.subjects import Subjects
 from conformance.vectors import rows_of_methods
 from jsonrpc_bindings import Record
-from jsonrpc_bindings.records import held, put, shape_of
+from jsonrpc_bindings.fields import held, put, shape_of
 from jsonrpc_bindings.writers import plain
 
 MODULES: Final = {"v1": v1, "v2": v2, "unstable/v1": unstable_v1, "unstable/v2": unstable_v2}

@@ -209,7 +209,7 @@ def test_a_reader_that_goes_away_changes_no_exit_code(folder: Path) -> None:
     ],
 )
 def test_what_ends_a_command_is_told_and_is_no_finding(folder: Path, instead: str, told: str) -> None:
-    broken = f"import acpgen.compat.command as c, acpgen.cli, sys; c.both = {instead}"
+    broken = f"import acpgen.compat.command as c, acpgen.cli, sys; c.read_inputs = {instead}"
     code = f"{broken}; sys.argv[1:] = ['diff', 'a.json', 'b.json']; acpgen.cli.main()"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
     done = subprocess.run(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from acpgen.compat import report_cache
-from acpgen.compat.compare import both
+from acpgen.compat.compare import read_inputs
 from acpgen.compat.findings import Mode, Report
 from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input
@@ -43,13 +43,13 @@ def sides(folder: Path, old: Any = SMALL, new: Any = LARGER, **how: Any) -> tupl
     folder.mkdir(exist_ok=True)
     for name, value in (("old.json", old), ("new.json", new)):
         (folder / name).write_text(json.dumps(value))
-    return both(str(folder / "old.json"), str(folder / "new.json"), **how)
+    return read_inputs(str(folder / "old.json"), str(folder / "new.json"), **how)
 
 
 @pytest.mark.parametrize("mode", ["protocol", "language"])
 def test_a_report_is_read_as_it_was_written(tmp_path: Path, mode: Mode, made: list[str]) -> None:
     files = [*map(str, releases("v1")[-2:])]
-    for old, new in (both(*files, mode=mode), sides(tmp_path / "small", mode=mode)):
+    for old, new in (read_inputs(*files, mode=mode), sides(tmp_path / "small", mode=mode)):
         plain = Comparer(mode, unstable=False)(old, new)
         cache = Cache(tmp_path / "cache")
         again = [Comparer(mode, unstable=False, cache=cache)(old, new) for _ in range(2)]

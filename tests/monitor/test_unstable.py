@@ -12,7 +12,7 @@ from acp_bindings.v1 import methods as judged
 
 from acp_monitor import Breach, Monitor
 from acpgen.messages import validators
-from jsonrpc_bindings.homes import Home
+from jsonrpc_bindings.module_registry import SchemaModule
 from jsonrpc_bindings.strict import Strict
 
 KEY = {"id": "key", "name": "Key", "type": "env_var", "vars": [{"name": "HARBOUR_KEY"}]}
@@ -94,10 +94,10 @@ def test_the_channel_has_types_for_what_agents_ship() -> None:
 def test_what_one_connection_has_no_channel_for_is_noted_on_another_that_has() -> None:
     """They share the forms of messages of which nothing is to be said. Of a variant that peers made up the protocol knows no fields."""
     schema = judged.STRICT.schema
-    known = Strict(judged.STRICT.contract.methods, Home("", lambda: schema))
+    known = Strict(judged.STRICT.contract.methods, SchemaModule("", lambda: schema))
     newer = json.loads(json.dumps(schema))
     newer["$defs"]["CreateElicitationResponse"].setdefault("properties", {})["tide"] = {"type": "string"}
-    channel = Strict(judged.STRICT.contract.methods, Home("", lambda: newer))
+    channel = Strict(judged.STRICT.contract.methods, SchemaModule("", lambda: newer))
 
     def notes(monitor: Monitor) -> list[str]:
         asked = {"message": "?", "mode": "url", "url": "https://a.example", "elicitationId": "e", "requestId": 1}

@@ -19,9 +19,11 @@ from acp_bindings.v2 import peers as peers2
 
 from jsonrpc_bindings.peers import Options, Transport
 
-from .background import following
-from .codec import CARRIER, AgentAsV1, AgentAsV2, Kind, Loss, Losses, OnLoss
-from .local_services import Local, ProxyServices
+from .background import run_beside
+from .codec.agent_as_v1 import AgentAsV1
+from .codec.agent_as_v2 import ACCEPT_TIMEOUT, AgentAsV2
+from .codec.losses import CARRIER, Kind, Loss, Losses, OnLoss
+from .services import Local
 
 __all__ = ["CARRIER", "AgentAsV1", "AgentAsV2", "Kind", "Local", "Loss", "Losses", "OnLoss", "as_v1", "as_v2"]
 
@@ -40,7 +42,7 @@ async def as_v1(
     async with peers2.connect_agent(codec.v2_client, link, **options) as agent:
         codec.agent = agent
         try:
-            async with following(codec.follow_agent(agent.connection)):
+            async with run_beside(codec.follow_agent(agent.connection)):
                 yield codec
         finally:
             await codec.close()
@@ -51,22 +53,21 @@ async def as_v2(
     link: Transport,
     *,
     on_loss: OnLoss = lambda loss: None,
-    patience: float = 0.5,
+    accept_timeout: float = ACCEPT_TIMEOUT,
     local: Local | None = None,
     **options: Unpack[Options],
 ) -> AsyncGenerator[AgentAsV2]:
     """The agent of v1 at the far end of a transport, as an agent of v2 to be connected to a client.
 
-    `patience` is how many seconds the agent may be silent before its prompt counts as accepted. Files and terminals of the client, which v2
-    does not have, are offered to the agent where `local` serves them on this machine. `options` are those of the connection to the agent.
+    `accept_timeout` is how many seconds the agent may be silent before its prompt counts as accepted. Files and terminals of the client,
+    which v2 does not have, are offered to the agent where `local` serves them on this machine. `options` are those of the connection to the
+    agent.
     """
-    codec = AgentAsV2(on_loss=on_loss, patience=patience)
-    if local is not None:
-        codec.services = ProxyServices(local, codec.send)
+    codec = AgentAsV2(on_loss=on_loss, accept_timeout=accept_timeout, local=local)
     async with peers1.connect_agent(codec.v1_client, link, **options) as agent:
         codec.agent = agent
         try:
-            async with following(codec.follow_agent()):
+            async with run_beside(codec.follow_agent()):
                 yield codec
         finally:
             await codec.close()

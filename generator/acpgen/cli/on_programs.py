@@ -95,7 +95,7 @@ def tap(
     It works for servers of other protocols too, with a message on each line or after a Content-Length header. Every byte passes
     through unchanged.
 
-    tap ends when the command ends, and the command never outlives tap. Exit codes: that of the command; 1 if that is 0 and judging
+    tap ends when the command ends, and the command never outlives tap. Exit codes: any that of the command; 1 if that is 0 and judging
     ended early or passed something over; 2 the command cannot be started or a file cannot be written.
     """
     from acpgen.errors import Faults, visible
@@ -293,7 +293,7 @@ def probe(
             print_report(work.listed(chosen))
             return
         if not command:
-            raise typer.BadParameter("COMMAND is missing: acpgen probe -- COMMAND...")
+            raise typer.BadParameter("missing argument 'COMMAND'.")
         versions = work.versions(protocol or ())
         destinations = outputs(output or (), output_format)
         require_places([write_baseline, *(each.file for each in destinations)])

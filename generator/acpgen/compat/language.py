@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import Answer, Inclusion
-from acpgen.compat.protocol.formats import unjudged, unknown
+from acpgen.compat.protocol.formats import count_unknown_formats, doubt_about
 from acpgen.input.drafts import MODERN, draft_of
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import (
@@ -67,12 +67,14 @@ def _modern(place: str) -> str:
     return pointer(*("$defs" if part in DEFINITIONS else part for part in pointer_parts(place)))
 
 
-def judged(comparison: Comparison, old: JSON, new: JSON, places: tuple[str, str] = ("", "")) -> Comparison:
+def doubt_unknown_formats(
+    comparison: Comparison, old: JSON, new: JSON, places: tuple[str, str] = ("", "")
+) -> Comparison:
     """A comparison of two schemas, or of their definitions at two places, in which formats are asserted: what it proves is not proven where
     the two name other formats that cannot be.
     """
-    found = [unjudged(_reached(schema, place)) for schema, place in zip((old, new), places, strict=True)]
-    reason = unknown(*found)
+    found = [count_unknown_formats(_reached(schema, place)) for schema, place in zip((old, new), places, strict=True)]
+    reason = doubt_about(*found)
     return (
         replace(
             comparison, backward=_doubted(comparison.backward, reason), forward=_doubted(comparison.forward, reason)
@@ -97,7 +99,7 @@ def _reached(schema: JSON, place: str) -> list[JSON]:
     return [whole, *(places[each] for each in _closure(places, _of_root(schema), schema))]
 
 
-def gone(old: JSON, new: JSON) -> tuple[str, ...]:
+def removed_definitions(old: JSON, new: JSON) -> tuple[str, ...]:
     """The places of the definitions that only the old schema has, and to which neither its root refers nor a definition of both."""
     before, after = _places(old), _places(new)
     renames = _renames(before, after)
@@ -105,7 +107,7 @@ def gone(old: JSON, new: JSON) -> tuple[str, ...]:
     return tuple(place for place in before if place not in renames and place not in reached)
 
 
-def led_to(schema: JSON) -> frozenset[str]:
+def referenced_places(schema: JSON) -> frozenset[str]:
     """The places that references lead to by a pointer from the root, `#/components/schemas/Thing`, however far."""
     found: set[str] = set()
     pending: list[JSON] = [schema]
@@ -124,7 +126,7 @@ def is_other(schema: JSON) -> bool:
     return is_object(schema) and bool(schema) and not any(key in KEYWORDS or key.startswith("x-") for key in schema)
 
 
-def together(comparisons: Sequence[Comparison], *, is_gone: bool, is_unread: bool) -> Inclusion:
+def combine(comparisons: Sequence[Comparison], *, is_gone: bool, is_unread: bool) -> Inclusion:
     """The answers of all comparisons as one. `is_gone`: a definition of the old schema was compared with nothing. `is_unread`: what is
     not read differs.
     """

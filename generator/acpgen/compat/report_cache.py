@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from acpgen.compat import findings
-from acpgen.compat.compare import compared, reported, side
+from acpgen.compat.compare import compare_inputs, compare_sides, side
 from acpgen.compat.findings import BUDGET, Mode, Report
 from acpgen.files.cache import NO_CACHE, Cache, key_of, own_code
 from schema_inclusion import unanswered
@@ -51,11 +51,11 @@ class Comparer:
     def compare(self, old: Input, new: Input) -> Report:
         """The report of two sides, made now. Raises `Faults`."""
         if self.mode == "language":
-            return compared(old, new, mode=self.mode, budget=self.budget, formats=self.formats)
+            return compare_inputs(old, new, mode=self.mode, budget=self.budget, formats=self.formats)
         if id(old) not in self._known:
             self._known[id(old)] = old, side(old, unstable=self.unstable)
         after = side(new, unstable=self.unstable)
-        return reported(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
+        return compare_sides(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
 
 
 def _texts(side: Input) -> Iterator[str]:

@@ -56,7 +56,7 @@ _STABLE: Final = "schema.json"
 _UNSTABLE: Final = "schema.unstable.json"
 
 
-def opened(
+def open_input(
     given: Comparable,
     *,
     checked: bool = True,
@@ -75,13 +75,13 @@ def opened(
     if isinstance(given, Documents):
         return Input(given.name, given, methods=profile)
     given = given if isinstance(given, str) else Path(given)
-    source = found(given)
+    source = find_source(given)
     if profile is None and isinstance(given, str):
-        profile = configured(given)
-    return understood(source, str(given), profile, checked=checked, unstable=unstable, references=references)
+        profile = configured_profile(given)
+    return make_input(source, str(given), profile, checked=checked, unstable=unstable, references=references)
 
 
-def understood(
+def make_input(
     source: Source,
     label: str,
     methods: Profile | None,
@@ -95,7 +95,7 @@ def understood(
     return Input(label, parse_any(edition) if checked else parse_unchecked(edition), edition, methods)
 
 
-def configured(given: str) -> Profile | None:
+def configured_profile(given: str) -> Profile | None:
     """The profile that the project names for a protocol, here or at a revision. Raises `Faults`."""
     _, colon, rest = given.partition(":")
     name = rest if colon else given
@@ -107,7 +107,7 @@ def configured(given: str) -> Profile | None:
     return None if profile is None else replace(profile, how="evident")
 
 
-def found(given: str | Path) -> Source:
+def find_source(given: str | Path) -> Source:
     """The files of a path, a protocol or a revision. Raises `Faults`."""
     text = str(given)
     protocol = protocol_folder(text)
@@ -130,12 +130,12 @@ def files_here(given: str) -> tuple[str, ...]:
     """The files in the working tree that a name stands for, whatever revision it asks for; none where it is not here."""
     at_revision = _at_revision(given)
     try:
-        return found(given if at_revision is None else at_revision[1]).places
+        return find_source(given if at_revision is None else at_revision[1]).places
     except Faults:
         return ()
 
 
-def since_parted(old: str, new: str) -> tuple[str, MergeBase]:
+def at_merge_base(old: str, new: str) -> tuple[str, MergeBase]:
     """OLD at the merge base of its revision and that of NEW, or of `HEAD` where NEW is a file. Raises `Faults`: OLD is at no revision."""
     before, after = _at_revision(old), _at_revision(new)
     if before is None:
@@ -148,9 +148,9 @@ def is_new(old: str, new: str) -> bool:
     """Whether OLD's revision does not have what NEW is. Raises `Faults` where either cannot be read for another reason."""
     if _at_revision(old) is None:
         return False
-    found(new)
+    find_source(new)
     try:
-        found(old)
+        find_source(old)
     except Faults as caught:
         if all(isinstance(fault, NotFound) for fault in caught.faults):
             return True

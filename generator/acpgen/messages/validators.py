@@ -50,7 +50,7 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
     require_few_ways(bundle.definitions, bundle.origins)
     schema = {**with_decimals(bundle.schema), "x-protocol": protocol_row(protocol, bundle)}
     rows = [embedded.contract.Method(**method_row(method)) for method in protocol.methods]
-    return embedded.strict.Strict(rows, embedded.homes.Home("", lambda: schema))
+    return embedded.strict.Strict(rows, embedded.module_registry.SchemaModule("", lambda: schema))
 
 
 def versions(

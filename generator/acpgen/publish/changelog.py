@@ -11,14 +11,14 @@ from acpgen.compat.check_report import VERDICTS
 from acpgen.compat.compare import side
 from acpgen.compat.findings import worst
 from acpgen.compat.protocol.check.check import check, restructured
-from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.sources import opened
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.compat.sources import open_input
 from acpgen.markup import quoting
 from acpgen.publish.history import History
 from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, summarize
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs import Markdown, Places, code, joined
+from acpgen.targets.docs import Markdown, PagePaths, code, joined
 
 PAGE: Final = "changelog.md"
 
@@ -35,7 +35,7 @@ def page(
     path: str,
     rules: str,
     version: Version | None = None,
-    places: Places | None = None,
+    places: PagePaths | None = None,
     *,
     has_own: bool,
 ) -> str:
@@ -66,8 +66,8 @@ def _own(history: History, version: Version) -> ChangelogStep:
 
     Changes that share a row depend on one another, so two branches with one each would not merge.
     """
-    last = side(opened(history.releases[-1].documents), unstable=False).meaning
-    present = Revised(version.protocol, version.bundle)
+    last = side(open_input(history.releases[-1].documents), unstable=False).meaning
+    present = SchemaRevision(version.protocol, version.bundle)
     found = check(last, present).reaches
     if not found and last.bundle.schema != present.bundle.schema:
         found = (restructured(last, present, "", ""),)
@@ -95,7 +95,7 @@ class _Teller:
     """Puts changes into words and links for one page."""
 
     version: Version | None
-    places: Places | None
+    places: PagePaths | None
     path: str
     rules: str
 

@@ -18,7 +18,7 @@ from typing import Final
 from acpgen.bundle.bundle import Moved
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.check.check import check
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.markup import code, identifier, plain
 from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
@@ -33,7 +33,7 @@ def first_page(old: str, new: str) -> str:
     return f"migration-{old.rpartition('/')[2]}-{new.rpartition('/')[2]}.md"
 
 
-def guide(old: Revised, new: Revised) -> Mapping[str, str]:
+def guide(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
     """The pages of the guide from one version to the next, as Markdown, the first page first. Raises `Faults` for a message that its
     version refuses.
     """
@@ -43,7 +43,7 @@ def guide(old: Revised, new: Revised) -> Mapping[str, str]:
 
 
 class _Guide:
-    def __init__(self, old: Revised, new: Revised, judged: tuple[Reach, ...]) -> None:
+    def __init__(self, old: SchemaRevision, new: SchemaRevision, judged: tuple[Reach, ...]) -> None:
         self.old, self.new, self.judged = old, new, judged
         self.mine = [each for each in judged if each.severity != "editorial"]
         self.first = first_page(old.protocol.name, new.protocol.name)
@@ -60,7 +60,7 @@ class _Guide:
     def pages(self) -> Iterator[tuple[str, list[str]]]:
         further = {
             EVERY_MESSAGE: list(
-                migration_entries.grouped([e for e in self.mine if e.method is None], self.old, self.new)
+                migration_entries.entries([e for e in self.mine if e.method is None], self.old, self.new)
             ),
             CAPABILITIES: list(migration_types.capabilities(self.old, self.new)),
             TYPES: list(migration_types.types(self.old, self.new)),
@@ -81,7 +81,9 @@ class _Guide:
             f"How to move an implementation from {code(old.protocol.name)} to {code(new.protocol.name)}: {where}every difference between "
             "the two schemas. Every message in this guide was checked against the schema of its version.\n"
         )
-        yield from migration_notes.checklists(new, self._href(self.first))
+        titles_here = [*map(migration_notes.heading, migration_notes.readers(new)), "Methods", "Details"]
+        yield f"On this page: {', '.join(f'[{title}](#{migration_notes.anchor(title)})' for title in titles_here)}.\n"
+        yield from migration_notes.checklists(new, self.about, self._href(self.first))
         yield "\n## Methods\n"
         yield from migration_methods.overview(old, new, self.judged)
         yield "\n## Details\n"

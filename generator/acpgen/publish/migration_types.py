@@ -9,11 +9,12 @@ from typing import assert_never
 
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, renamed_methods
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.markup import code, plain, prose
+from acpgen.targets.docs.type_text import references
 
 
-def capabilities(old: Revised, new: Revised) -> Iterator[str]:
+def capabilities(old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
     """Every marker of both versions and what advertises it, those of one name beside one another."""
     rows: list[tuple[str, str, str]] = []
     lacks = f"none in {code(old.protocol.name)}"
@@ -32,7 +33,7 @@ def capabilities(old: Revised, new: Revised) -> Iterator[str]:
         yield from (f"| {plain(side)} | {was} | {now} |" for side, was, now in rows)
 
 
-def _covered(gate: str, old: Revised, new: Revised) -> str:
+def _covered(gate: str, old: SchemaRevision, new: SchemaRevision) -> str:
     """What is said of a capability that the new version does not have: what its methods need there."""
     now = renamed_methods(old, new)
     names = [now.get(method.name, method.name) for method in old.methods if method.capability == gate]
@@ -44,7 +45,7 @@ def _covered(gate: str, old: Revised, new: Revised) -> str:
     return "; ".join((f"none in {code(new.protocol.name)}", *needs))
 
 
-def _markers(revised: Revised, side: str) -> Iterator[tuple[str, str]]:
+def _markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str]]:
     """The paths of the capabilities that a side has, with the value that advertises each."""
     for method in revised.methods:
         if method.name == "initialize" and method.kind == "request":
@@ -56,8 +57,10 @@ def _markers(revised: Revised, side: str) -> Iterator[tuple[str, str]]:
                     yield from _markers_below(revised, field.type, field.name, frozenset())
 
 
-def _markers_below(revised: Revised, type_: ir.Type, path: str, seen: frozenset[str]) -> Iterator[tuple[str, str]]:
-    for name in _references(type_):
+def _markers_below(
+    revised: SchemaRevision, type_: ir.Type, path: str, seen: frozenset[str]
+) -> Iterator[tuple[str, str]]:
+    for name in references(type_):
         definition = revised.definitions[name]
         if not isinstance(definition, ir.Record) or name in seen:
             continue
@@ -65,17 +68,9 @@ def _markers_below(revised: Revised, type_: ir.Type, path: str, seen: frozenset[
             if field.name == "_meta":
                 continue
             below = f"{path}.{field.name}"
-            is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in _references(field.type))
+            is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in references(field.type))
             yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
             yield from _markers_below(revised, field.type, below, seen | {name})
-
-
-def _references(type_: ir.Type) -> Iterator[str]:
-    if isinstance(type_, ir.Ref):
-        yield type_.name
-    elif isinstance(type_, ir.AnyOf):
-        for member in type_.types:
-            yield from _references(member)
 
 
 def _counterparts(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
@@ -107,7 +102,7 @@ def _tail(path: str, names: int) -> tuple[str, ...]:
     return ("", *path.split(".")[1:])[-names:]
 
 
-def types(old: Revised, new: Revised) -> Iterator[str]:
+def types(old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
     """The types that only one version has, with what the new ones hold, and those that have another name."""
     before, after = _own(old), _own(new)
     joined = renamed_definitions(old.definitions, new)
@@ -124,13 +119,13 @@ def types(old: Revised, new: Revised) -> Iterator[str]:
             yield from (f"- {entry}" for entry in sorted(found))
 
 
-def _heir(name: str, new: Revised) -> str:
+def _heir(name: str, new: SchemaRevision) -> str:
     """What takes the place of a type, as a second line of its entry."""
     note = new.bundle.migration.get(name)
     return f"\n  {prose(note)}" if note else ""
 
 
-def _own(side: Revised) -> list[str]:
+def _own(side: SchemaRevision) -> list[str]:
     """The types that have their name from the schema; what else is named stands inside of them."""
     return [
         name

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from acpgen.errors import BadMaterial, Fault, Faults
-from acpgen.markup import Markdown, code, identifier, prose
+from acpgen.markup import Markdown, code, fenced, identifier, prose
 from acpgen.publish.pages import Entry
 from acpgen.targets import docs
 
@@ -30,7 +30,6 @@ _DEPTH: Final = 20
 _LONGEST: Final = 88
 """Characters of a signature on one line."""
 
-_FENCE: Final = re.compile(r"^\s*(`{3,}|~{3,})", re.MULTILINE)
 _IMPORT: Final = re.compile(r"^(?:from ([\w.]+) import ([\w, ]+)|import ([\w.]+))", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^```(?:python|pycon)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -196,10 +195,12 @@ def pages(library: Library) -> Mapping[str, str]:
 
 
 def navigation(library: Library) -> list[Entry]:
-    """The entries of these pages."""
-    modules = _public(library)
-    below: list[Entry] = [("All modules", INDEX), *((each.name, each.path) for each in modules)]
-    return [("Python API", below)] if modules else []
+    """The entries of these pages: the modules of each package below its name."""
+    packages: dict[str, list[Entry]] = {}
+    for each in _public(library):
+        packages.setdefault(each.name.partition(".")[0], []).append((each.name, each.path))
+    below: list[Entry] = [("All modules", INDEX), *packages.items()]
+    return [("Python API", below)] if packages else []
 
 
 def sources(library: Library) -> Mapping[str, str]:
@@ -395,9 +396,7 @@ def _undented(lines: Sequence[str]) -> str:
 
 
 def _fenced(text: str, kind: str = "python") -> str:
-    """Text as a block of code, with a fence that no line of it ends."""
-    marks = "`" * max(3, *(len(each.strip()) + 1 for each in _FENCE.findall(text)), 3)
-    return f"{marks}{kind}\n{text}\n{marks}\n"
+    return f"{fenced(text, kind)}\n"
 
 
 def _heading(marks: str, name: str) -> str:

@@ -7,6 +7,7 @@ output is: as a whole or not at all. `serve` shows it while people write it, and
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +34,10 @@ LARGEST_PAGE: Final = 1_000_000
 
 _NOWHERE: Final = Published()
 
-_UNUSED: Final = frozenset({"assets/images/favicon.png"})
+_UNUSED: Final = re.compile(r"assets/images/favicon\.png|assets/javascripts/workers/.*")
+
+_AS_IT_IS: Final = re.compile(r"<(pre|script|style|textarea)\b.*?</\1>", re.DOTALL)
+_SPACE: Final = re.compile(r"\s*\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
     for name, source in sources.items():
         names = {**config.names, **config.names_of.get(name, {})}
         profile = config.profile(name) if config.methods else None
-        read_of = (source, names, profile, config.package(name))
+        read_of = (source, names, profile, config.package(name), config.module(name))
         before = memory.last(f"version {name}")
         made = memory.once(f"version {name}", read_of, partial(_version, config, name, source), may_lag=has_changed)
         has_changed = has_changed or made is not before
@@ -155,7 +159,8 @@ def _version(config: Config, name: str, source: Source) -> Version:
         shared=frozenset(config.names),
         methods=config.profile(name) if config.methods else None,
     )
-    return Version(*understood, Settings(package=config.package(name), prefix=name), source.at, extends=source.extends)
+    settings = Settings(package=config.package(name), prefix=name, module=config.module(name))
+    return Version(*understood, settings, source.at, extends=source.extends)
 
 
 def _digest(config: Config, given: Inputs, code: Code) -> str:
@@ -186,7 +191,7 @@ def made(shown: Docs, address: Published = _NOWHERE) -> Files:
         except OSError as error:
             raise Faults([Unwritable(at=place(folder), reason=str(error.strerror))]) from None
     files.update({path: laying.as_text(text) for path, text in shown.documents.items()})
-    files |= searching.improved(files)
+    files |= searching.files(files.pop(searching.FOUND, ""))
     if not address.url:
         files.pop("sitemap.xml", None)  # it holds absolute addresses, and none is known
     large = [(path, len(text.encode())) for path, text in files.items() if path.endswith(".html")]
@@ -281,5 +286,16 @@ def _paths(folder: Path) -> tuple[str, ...]:
 def _read(folder: Path) -> Iterator[tuple[str, str]]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name not in _UNUSED:
-            yield name, path.read_text("utf-8")
+        if path.is_file() and not _UNUSED.fullmatch(name):
+            text = path.read_text("utf-8")
+            yield name, _compact(text) if name.endswith(".html") else text
+
+
+def _compact(page: str) -> str:
+    """A page without blank lines and indentation, which are half of what the site generator writes."""
+    kept: list[str] = []
+    at = 0
+    for found in _AS_IT_IS.finditer(page):
+        kept += [_SPACE.sub("\n", page[at : found.start()]), found[0]]
+        at = found.end()
+    return "".join([*kept, _SPACE.sub("\n", page[at:])])

@@ -19,7 +19,7 @@ from acpgen.compat.diff.shapes import (
     type_of_object,
 )
 from acpgen.compat.findings import Revision, opposite
-from acpgen.compat.protocol.declared import schema_of
+from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.input.walk import BY_KIND, Schema
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from referencing.exceptions import Unresolvable
 
 from acpgen import ir
-from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import Schema, copied, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
 from acpgen.meaning.samples import Unmakeable, Values
@@ -58,22 +57,19 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     return {**envelopes.call(envelope, route.method, value)}
 
 
-def message_schema(revised: Revised, route: Route, type_name: str | None) -> Schema:
-    """The schema of such messages in one revision. `type_name` is the definition of what the envelope holds; `None` is anything."""
+def message_schema(revised: SchemaRevision, route: Route, type_name: str | None) -> Schema:
+    """The schema of such messages, which refers to the definitions of a revision. `type_name` is the definition of what the envelope holds;
+    `None` is anything.
+    """
     inner: Schema | bool = True if type_name is None else {"$ref": reference_to(type_name)}
     if route.part == "document":
-        whole: Schema = {"$schema": DIALECT, "$defs": revised.bundle.definitions}
-        return whole | inner if isinstance(inner, dict) else whole
+        return inner if isinstance(inner, dict) else {}
     held = "result" if route.part == "id" else route.part
     one: Schema = envelopes.frame(revised.protocol.envelope, route.method, held, True if route.part == "id" else inner)
     if route.part == "id":
         one["properties"]["id"] = inner
-    many: Schema = {"type": "array", "minItems": 1, "items": one}
-    return {
-        "$schema": DIALECT,
-        "anyOf": [one, many] if revised.protocol.batch else [one],
-        "$defs": revised.bundle.definitions,
-    }
+    batch: list[Schema] = [{"type": "array", "minItems": 1, "items": one}] if revised.protocol.batch else []
+    return {"anyOf": [one, *batch]}
 
 
 Routes: TypeAlias = "dict[Revision, tuple[Route, str | None]]"
@@ -87,11 +83,13 @@ Shows: TypeAlias = "Callable[[ir.JSON], bool]"
 class WitnessValidator:
     """Has messages judged by `jsonschema` on both revisions, and makes them plain to read."""
 
-    def __init__(self, old: Revised, new: Revised, allowance: Allowance, *, formats: bool = False) -> None:
+    def __init__(
+        self, old: SchemaRevision, new: SchemaRevision, allowance: Allowance, *, formats: bool = False
+    ) -> None:
         """`formats`: both revisions assert them."""
         self.allowance = allowance
         self._asserts = formats
-        self.sides: dict[Revision, Revised] = {"old": old, "new": new}
+        self.sides: dict[Revision, SchemaRevision] = {"old": old, "new": new}
         self._shown: dict[Revision, Mapping[str, str]] = {}
         self._schemas: dict[tuple[Revision, Route, str | None], Schema] = {}
         self._validators: dict[tuple[Revision, bool], tuple[Any, Compiled]] = {}
@@ -185,7 +183,7 @@ class WitnessValidator:
 
         if side not in self._shown:
             self._shown[side] = sample_texts.shown(self.sides[side].bundle.definitions)
-        found = dressed(claim.value, self._shown[side], held) or self._confirmed(routes, claim, side, None)
+        found = with_readable_texts(claim.value, self._shown[side], held) or self._confirmed(routes, claim, side, None)
         if found is None or found.formats:
             return found
         formed = (self._formed(routes, side, found.value, is_as_long) for is_as_long in (False, True))
@@ -231,10 +229,7 @@ class WitnessValidator:
     def _schema(self, side: Revision, route: Route, name: str | None) -> Schema:
         key = (side, route, name)
         if key not in self._schemas:
-            whole = message_schema(self.sides[side], route, name)
-            self._schemas[key] = {
-                keyword: each for keyword, each in whole.items() if keyword not in ("$schema", "$defs")
-            }
+            self._schemas[key] = message_schema(self.sides[side], route, name)
         return self._schemas[key]
 
     def _validator(self, side: Revision, *, formats: bool) -> tuple[Any, Compiled]:
@@ -248,7 +243,7 @@ class WitnessValidator:
         return self._validators[key]
 
 
-def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
+def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.JSON] | None:
     """A small value of a definition, with texts as another revision shows them; `None` where there is none."""
     try:
         value = Values(side.definitions).small(name)
@@ -260,10 +255,12 @@ def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:
         return (each,) if judge.accepts(routes, "old", each) else None
 
-    return dressed(value, sample_texts.shown(like.bundle.definitions), held) or (value,)
+    return with_readable_texts(value, sample_texts.shown(like.bundle.definitions), held) or (value,)
 
 
-def dressed(value: ir.JSON, shown: Mapping[str, str], held: Callable[[ir.JSON], Held | None]) -> Held | None:
+def with_readable_texts(
+    value: ir.JSON, shown: Mapping[str, str], held: Callable[[ir.JSON], Held | None]
+) -> Held | None:
     """What is `held` of a value with texts that readers expect in fields of those names, as a schema has `shown` them or the names tell:
     with all of them if it holds then, else with those with which it does; `None` where it holds with none.
     """

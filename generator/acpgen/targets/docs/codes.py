@@ -10,7 +10,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.markup import sentences
 from acpgen.naming.identifiers import ERROR_CODES
-from acpgen.targets.docs.phrases import references
+from acpgen.targets.docs.type_text import references
 
 _STANDARD: Final = (
     (-32700, "Parse error", "What arrived is not JSON."),

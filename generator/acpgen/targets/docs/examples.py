@@ -103,7 +103,7 @@ def made(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Example
 class ExampleJudge:
     """Judges values by the definitions of a bundle and by the schemas that have examples, compiled together.
 
-    `given` are the schemas with examples and their places.
+    `given` are the schemas with examples and their paths.
 
     Raises `Faults` where the schema is one that no judge can read, or walk to its end.
     """

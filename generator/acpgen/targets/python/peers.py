@@ -15,7 +15,15 @@ EITHER: Final = frozenset({"both", "protocol"})
 """What the side of a method is called that either peer handles."""
 
 _SERVING: Final = (
-    *("attach", "connection", "disconnected", "extension_notification", "extension_request", "heed", "notifications"),
+    *(
+        "attach",
+        "connection",
+        "disconnected",
+        "extension_notification",
+        "extension_request",
+        "handle_notification",
+        "notifications",
+    ),
     *("other", "requests", "serve", "side", "wire"),
 )
 """What the class of a side has of its own, beside the calls to the other side."""

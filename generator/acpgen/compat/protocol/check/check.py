@@ -8,29 +8,31 @@ from dataclasses import replace
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.pairs import Pair
-from acpgen.compat.findings import BUDGET, Checked, Reach
+from acpgen.compat.findings import BUDGET, CheckResult, Reach
 from acpgen.compat.protocol.bindings import broken
 from acpgen.compat.protocol.check import message_frames, outside_messages
 from acpgen.compat.protocol.check.content import Content
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.methods import of_methods
-from acpgen.compat.protocol.covered import of_files
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.definition_coverage import of_files
+from acpgen.compat.protocol.revision import SchemaRevision
 
 
-def check(old: Revised, new: Revised, budget: int = BUDGET, formats: bool = False) -> Checked:
+def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, formats: bool = False) -> CheckResult:
     """Compare two revisions within a budget, in steps: what is left when it is spent is undecided. `formats` are asserted, or annotate."""
     context = Context(old, new, budget, formats)
     found = [*_changes(context)]
-    differing = [*outside_messages.written_differently(context, found)]
+    differing = [*outside_messages.rewritten_definitions(context, found)]
     reaches = (
         *found,
         *differing,
         *outside_messages.unread_statements(context),
         *message_frames.of_frames(context, [*found, *differing]),
-        *outside_messages.left_out(context, found),
+        *outside_messages.unstable_differences(context, found),
     )
-    return Checked(reaches, outside_messages.language(context, reaches), outside_messages.coverage(context, reaches))
+    return CheckResult(
+        reaches, outside_messages.language(context, reaches), outside_messages.coverage(context, reaches)
+    )
 
 
 def _changes(context: Context) -> Iterator[Reach]:
@@ -55,7 +57,7 @@ def _changes(context: Context) -> Iterator[Reach]:
             yield context.editorial(change)
 
 
-def restructured(old: Revised, new: Revised, old_at: str, new_at: str, *, is_code: bool = False) -> Reach:
+def restructured(old: SchemaRevision, new: SchemaRevision, old_at: str, new_at: str, *, is_code: bool = False) -> Reach:
     """The finding that says that the files differ in nothing that matters, or but in the classes of generated code, where nothing else
     says why.
     """

@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from acpgen import ir
-from acpgen.compat.changes import Change, ChangePlaces, FieldChange, FormatChange, LimitChange, joined, unexplained
+from acpgen.compat.changes import (
+    Change,
+    ChangePlaces,
+    FieldChange,
+    FormatChange,
+    LimitChange,
+    join_limits,
+    unexplained_limit,
+)
 from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Reach, Revision, opposite
@@ -20,10 +28,10 @@ from acpgen.compat.protocol.check.message_pairs import (
     within_of,
 )
 from acpgen.compat.protocol.check.reception import Receiver, as_received, of_anything
-from acpgen.compat.protocol.covered import closure
 from acpgen.compat.protocol.culprits import without
-from acpgen.compat.protocol.declared import declares_nothing, schema_of
+from acpgen.compat.protocol.definition_coverage import closure
 from acpgen.compat.protocol.revision import fields_on
+from acpgen.compat.protocol.sender_schemas import declares_nothing, schema_of
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema
 from acpgen.meaning import sample_texts
@@ -75,7 +83,7 @@ class Content:
                 continue
             apart = [without(change.change, found.pair, sender) for change, _ in others]
             if all(each is not None for each in apart):
-                limit = unexplained(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
+                limit = unexplained_limit(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
                 change = replace(limit, demand={"not": {"allOf": apart}})
                 shown = self._reach(replace(found, change=change), messages)
                 yield from () if shown is None or shown.witness is None else (shown,)
@@ -100,7 +108,7 @@ class Content:
         """The revision that refuses what a change tells, where that is no break: receivers keep what they do not know, and senders of an
         object that declares nothing, and is no map, send nothing in it.
         """
-        old, new = self.context.old.written, self.context.new.written
+        old, new = self.context.old.stable_schemas, self.context.new.stable_schemas
         if change.what in ("value-added", "variant-added"):
             return ("old",) if change.within[0].openness == "tolerated" else ()
         if change.what == "field-added" and _is_empty(change.within[0], old, messages):
@@ -127,14 +135,14 @@ class Content:
         for sender, receiver in DIRECTIONS:
             if receiver in answered or self.context.acceptance.included(messages.pair, sender) == "yes":
                 continue
-            limit = unexplained(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
+            limit = unexplained_limit(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
             shown = self._reach(replace(found, change=limit), messages)
             if shown is not None and shown.witness is not None:
                 limits.append(limit)
             elif shown is not None:
                 doubtful.append(receiver)
         if limits:
-            yield from self._each_way(replace(found, change=joined(limits)), messages)
+            yield from self._each_way(replace(found, change=join_limits(limits)), messages)
         if doubtful and (doubt := self._reach(found, messages)) is not None:
             yield replace(doubt, doubtful=tuple(doubtful))
 
@@ -201,7 +209,7 @@ class Content:
         one: Schema = {"pattern": change.pattern} if change.pattern else {"const": change.one.name}
         ours: Schema = {"type": "string", **one}
         theirs: Schema = {"anyOf": [{"enum": list(names)}, *({"pattern": each} for each in patterns)]}
-        relation = self.context.acceptance.asked(ours, theirs, "old" if change.new is None else "new")
+        relation = self.context.acceptance.include(ours, theirs, "old" if change.new is None else "new")
         if relation.verdict.value == "yes":
             return None
         name = relation.witness.value if relation.witness is not None else change.one.name
@@ -224,9 +232,9 @@ class Content:
             formats = [replace(ir.String(), format=each.format) for each in others] if len(others) == 1 else others
             taken: Schema = {"anyOf": [schema_of(each) for each in formats]}
             sent: Schema = {"anyOf": [schema_of(each) for each in strings]}
-            relation = self.context.acceptance.asked({"allOf": [sent, {"enum": likely}]}, taken, sender)
+            relation = self.context.acceptance.include({"allOf": [sent, {"enum": likely}]}, taken, sender)
             if not likely or relation.witness is None:
-                relation = self.context.acceptance.asked(sent, taken, sender)
+                relation = self.context.acceptance.include(sent, taken, sender)
             if relation.witness is not None and isinstance(relation.witness.value, str):
                 refused.append((sender, relation.witness.value))
             elif relation.verdict.value != "yes":
@@ -254,7 +262,7 @@ def _is_empty(objects: Objects, written: Mapping[str, Schema], messages: Message
 
 def places_of(context: Context, found: PlacedChange) -> ChangePlaces:
     """Where a change stands on both sides: where nothing nearer has a place, in the declaration around it."""
-    old, new = (found.home or Declaration(found.pair)).names
+    old, new = (found.declaration or Declaration(found.pair)).names
     one, other = _declaring(context, found)
     return {
         "old_at": one or context.old.bundle.origins.get(old or "", ""),
@@ -268,7 +276,7 @@ def _declaring(context: Context, found: PlacedChange) -> tuple[str, str]:
     """
     at = [found.old_at, found.new_at]
     sides = context.old, context.new
-    for number, holder in enumerate((found.home or Declaration(found.pair)).names):
+    for number, holder in enumerate((found.declaration or Declaration(found.pair)).names):
         base, _ = sides[1 - number].owner(at[1 - number], declared=True)
         side = sides[number]
         is_whole = holder is not None and at[number] == side.bundle.origins.get(holder)
@@ -281,19 +289,19 @@ def cause_of(
     context: Context, found: PlacedChange, messages: MessagePair, location: str, within: str, said: str
 ) -> Cause:
     """What a change is about, told by the nearest declarations around it: those are the same in whatever message they stand."""
-    home, named = found.home or Declaration(found.pair), found.named or Declaration(found.pair)
+    declaration, named = found.declaration or Declaration(found.pair), found.named or Declaration(found.pair)
     one, other = _declaring(context, found)
     places = (context.old, one), (context.new, other)
     is_placed = bool(found.change.old_at or found.change.new_at)
     nearest = next((n for n, step in reversed(list(enumerate(found.steps, 1))) if step.old_at or step.new_at), 0)
-    at_home = nearest <= home.depth and not is_placed
+    is_at_declaration = nearest <= declaration.depth and not is_placed
     if nearest and found.steps[nearest - 1].kind == "value":
         nearest -= 1  # what stands there is the record, not its member
-    below = path_of(found.steps[len(found.steps) if is_placed else max(nearest, home.depth) :])
-    owners = home.names if at_home else tuple("".join(side.owner(at)) for side, at in places)
+    below = path_of(found.steps[len(found.steps) if is_placed else max(nearest, declaration.depth) :])
+    owners = declaration.names if is_at_declaration else tuple("".join(side.owner(at)) for side, at in places)
     key = (*owners, within_of(below, within))
     declared = [side.owner(at, declared=True) for side, at in reversed(places) if at]
-    is_own = at_home or not declared or bool({name for name, _ in declared} & {*named.names, ""})
+    is_own = is_at_declaration or not declared or bool({name for name, _ in declared} & {*named.names, ""})
     if messages.new[0].part == "document" and named.depth == 0 and is_own:
         return Cause(within_of(location, within), key, said)
     if is_own and (None not in named.names or not any(rest for _, rest in declared)):

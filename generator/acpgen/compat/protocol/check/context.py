@@ -24,11 +24,11 @@ from acpgen.compat.protocol.check.message_pairs import (
     routes_of,
     within_of,
 )
-from acpgen.compat.protocol.covered import Cover, cover, groups, messages
-from acpgen.compat.protocol.frames import Framed, carries, find_envelopes, framed
+from acpgen.compat.protocol.definition_coverage import UnreachedDefinitions, groups, messages, unreached_definitions
+from acpgen.compat.protocol.frames import FrameDifference, carries, find_envelopes, frame_differences
 from acpgen.compat.protocol.messages import Route, WitnessValidator
-from acpgen.compat.protocol.revision import Revised, fields_on
-from acpgen.compat.protocol.revision import rewritten as rewritten_names
+from acpgen.compat.protocol.revision import SchemaRevision, fields_on
+from acpgen.compat.protocol.revision import rewritten_definitions as rewritten_names
 from acpgen.compat.rules import EFFECTS, Gate, Judgement, judge, severity_of
 from acpgen.input.walk import Schema
 from schema_inclusion import Allowance
@@ -54,7 +54,7 @@ class Cause(NamedTuple):
 class Context:
     """Two revisions with the walk that finds changes, the validator of witnesses, and the prover, all within one budget."""
 
-    def __init__(self, old: Revised, new: Revised, budget: int = BUDGET, formats: bool = False) -> None:
+    def __init__(self, old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, formats: bool = False) -> None:
         self.budget = budget
         self.formats = formats
         self.allowance = Allowance(budget)
@@ -98,16 +98,18 @@ class Context:
         return [(name, ours[name], theirs[name]) for name in shared if ours[name] != theirs[name]]
 
     @cached_property
-    def frames(self) -> list[Framed]:
+    def frames(self) -> list[FrameDifference]:
         """The kinds of messages that the revisions frame differently."""
-        return [*framed(self.old, self.new, self.methods, self.rewritten)]
+        return [*frame_differences(self.old, self.new, self.methods, self.rewritten)]
 
     @cached_property
-    def cover(self) -> Cover:
+    def cover(self) -> UnreachedDefinitions:
         """The definitions that no message holds."""
         for each in self.routes:
             self.walk.visit(each.pair)
-        return cover(self.old, self.new, [names for pair in self.walk.nodes if (names := names_of(pair)) is not None])
+        return unreached_definitions(
+            self.old, self.new, [names for pair in self.walk.nodes if (names := names_of(pair)) is not None]
+        )
 
     @cached_property
     def pairs(self) -> list[MessagePair]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from acpgen.compat.changes import Change, ChangePlaces, unexplained
+from acpgen.compat.changes import Change, ChangePlaces, unexplained_limit
 from acpgen.compat.findings import Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Cause, Context
 from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, root_of, sides_of
-from acpgen.compat.protocol.covered import framing
+from acpgen.compat.protocol.definition_coverage import framing
 from acpgen.compat.protocol.frames import (
-    Framed,
+    FrameDifference,
     as_declared,
     carried,
     carries,
@@ -42,7 +42,7 @@ def of_envelopes(context: Context) -> Iterator[Reach]:
                 doubt = Change("undecided", detail="the envelope cannot be compared", **at)
                 yield context.of_definition(doubt, name, [receiver])
             else:
-                change = unexplained(sender, at)
+                change = unexplained_limit(sender, at)
                 yield context.reach(*judge(change), pair, change, name, witness)
 
 
@@ -65,7 +65,7 @@ def of_whole_messages(context: Context) -> Iterator[Reach]:
             if witness is None:
                 doubtful.append(receiver)
                 continue
-            change = unexplained(sender, at)
+            change = unexplained_limit(sender, at)
             rule, judgement = judge(change)
             cause = Cause(each.base or other, (each.base or other, sender), judgement.message)
             yield context.reach(rule, judgement, pair, change, other, witness, cause=cause)
@@ -101,7 +101,7 @@ def _proof(context: Context, relation: Relation, pair: MessagePair, sender: Revi
     return context.validator.proof(pair.sides, relation.witness.value, sender)
 
 
-def _fits(context: Context, each: Framed, sender: Revision) -> Relation:
+def _fits(context: Context, each: FrameDifference, sender: Revision) -> Relation:
     """Whether what one revision sends of a kind of message fits into the frame of the other; if not, by a whole message."""
     relation = context.acceptance.between(*each.question(sender, declared=True), sender)
     if relation.verdict.value == "yes" or each.of_root:

@@ -12,8 +12,8 @@ from acpgen.compat.diff.methods import compare
 from acpgen.compat.findings import Reach, Revision, opposite
 from acpgen.compat.protocol.check.context import UNPROVEN, Context
 from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, alike, root_of
-from acpgen.compat.protocol.declared import schema_of
 from acpgen.compat.protocol.messages import Part, Route, message
+from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, is_array
 

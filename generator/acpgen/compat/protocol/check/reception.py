@@ -15,7 +15,7 @@ from acpgen.compat.findings import Answer, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of
 from acpgen.compat.protocol.culprits import lost, refused, type_of, way
-from acpgen.compat.protocol.declared import schema_of
+from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.compat.rules import Judgement
 from acpgen.input.walk import Schema
 
@@ -100,7 +100,7 @@ class Receiver:
             return "yes", None
         shows = validator.standing(sender, culprit)
         if relation.witness is None or not shows(relation.witness.value):
-            relation = acceptance.shown(whole, sender, culprit)
+            relation = acceptance.with_culprit(whole, sender, culprit)
         if relation.verdict.value == "yes" or self._is_taken(culprit, sender, relation):
             return "yes", None
         if relation.witness is None:
@@ -122,7 +122,7 @@ class Receiver:
         if relation.witness is not None and standing(relation.witness.value):
             return False
         inside = replace(culprit, at=culprit.at[len(around) :])
-        return self.context.acceptance.shown(union, sender, inside).verdict.value == "yes"
+        return self.context.acceptance.with_culprit(union, sender, inside).verdict.value == "yes"
 
     def _loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that has the culprit, whoever accepts it."""
@@ -139,7 +139,7 @@ class Receiver:
             return False
         if any(
             acceptance.included(pair, sender) == "yes"
-            and acceptance.heard(pair, pair.on(sender), sender).verdict.value == "yes"
+            and acceptance.understood(pair, pair.on(sender), sender).verdict.value == "yes"
             for pair in _around(found, self.messages)
         ):
             return True
@@ -164,12 +164,12 @@ class Receiver:
         if self.messages.alone and name_of(one) in self.context.messages[sender]:
             return KEPT  # the union lists messages, which their methods tell apart
         alternative = type_of(one, found.pair.on(sender))
-        relation = acceptance.heard(found.pair, alternative, sender)
+        relation = acceptance.understood(found.pair, alternative, sender)
         if relation.verdict.value == "yes":
             return KEPT
         if sender == "new" and isinstance(one, Objects):
             needed = [field.name for field in one.fields if field.required]
-            if acceptance.heard(found.pair, alternative, sender, needed).verdict.value == "yes":
+            if acceptance.understood(found.pair, alternative, sender, needed).verdict.value == "yes":
                 return Reception("ignored")
         culprit = self.culprit(sender, is_lost=True)
         if relation.witness is None or culprit is None:
@@ -236,5 +236,5 @@ _OF_NAMES: Final = frozenset(
 
 def _around(found: PlacedChange, messages: MessagePair) -> tuple[Pair, ...]:
     """The pair of a change, that of the definition around it, and that of the whole message."""
-    home = () if found.home is None else (found.home.pair,)
-    return tuple(dict.fromkeys((found.pair, *home, messages.pair)))
+    around = () if found.declaration is None else (found.declaration.pair,)
+    return tuple(dict.fromkeys((found.pair, *around, messages.pair)))
