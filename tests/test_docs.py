@@ -30,7 +30,7 @@ from acpgen.pipeline import generate, understand
 from acpgen.publish import reference, table
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import pictures, templates, views
-from acpgen.targets.docs.page_paths import Linker, places
+from acpgen.targets.docs.page_paths import Linker, find_page_paths
 from acpgen.targets.docs.scenarios import has_message
 from acpgen.targets.docs.type_text import admits_null, describe_type
 from acpgen.targets.docs.usages import find_capability_usages
@@ -753,7 +753,7 @@ def test_a_cell_says_what_null_means_once(tmp_path: Path) -> None:
 
 def test_types_that_stand_side_by_side_are_told_apart_in_words() -> None:
     protocol, bundle = hostile()
-    linker = Linker(places(protocol, bundle.origins), "types/x.md")
+    linker = Linker(find_page_paths(protocol, bundle.origins), "types/x.md")
     anything, null = ir.Map(ir.Anything()), ir.Null()
     assert describe_type(ir.AnyOf((anything, null)), linker) == "object with any fields, or null"
     assert describe_type(ir.AnyOf((ir.Array(ir.Boolean()), null)), linker) == "array of boolean, or null"
@@ -987,7 +987,7 @@ def test_the_way_of_an_answer_is_the_other_way() -> None:
 
 def test_the_picture_of_a_union_links_to_its_variants() -> None:
     protocol, bundle = hostile()
-    linker = Linker(places(protocol, bundle.origins), "types/Union.md")
+    linker = Linker(find_page_paths(protocol, bundle.origins), "types/Union.md")
     union = protocol.definitions["Union"]
     assert isinstance(union, ir.TaggedUnion)
     assert '<a href="#tag-two">' in pictures.variants(union, linker)

@@ -252,7 +252,7 @@ def test_modules_that_hold_their_types(tmp_path: Path, layout: str) -> None:
     use = (HERE / "use.ts").read_text("utf-8").replace("./acp/v1/index.js", f"./{module.relative_to(tmp_path)}")
     (tmp_path / "use.ts").write_text(use, encoding="utf-8")
     assert compiled(tmp_path, "--allowImportingTsExtensions", tmp_path / "use.ts") == ""
-    emit = ["--outDir", tmp_path / "out", "--target", "es2022", "--module", "nodenext", "--erasableSyntaxOnly"]
+    emit = ["--outDir", str(tmp_path / "out"), "--target", "es2022", "--module", "nodenext", "--erasableSyntaxOnly"]
     ran = subprocess.run([node(), compiler(), *emit, module], capture_output=True, text=True, check=False)
     assert ran.stdout == ""
     vectors = ROOT / "generated" / "vectors" / "acp" / "v1"

@@ -1,4 +1,4 @@
-"""What the prover finds out about a formula."""
+"""Results of a proof: a value, a proof that there is none, or a doubt."""
 
 from __future__ import annotations
 
@@ -29,12 +29,18 @@ class Unknown:
     guess: tuple[Json, ...] = ()
 
 
-Outcome: TypeAlias = Satisfied | Empty | Unknown
+Result: TypeAlias = Satisfied | Empty | Unknown
 
 EMPTY = Empty()
 
 
-def together(outcomes: Iterable[Outcome]) -> Outcome:
+def combine_doubts(doubt: Empty | Unknown, outcome: Empty | Unknown) -> Empty | Unknown:
+    """What two searches without a value say together: a doubt of either, rather one with a guess."""
+    is_new = isinstance(doubt, Empty) or (not doubt.guess and isinstance(outcome, Unknown) and outcome.guess)
+    return outcome if is_new else doubt
+
+
+def collect(outcomes: Iterable[Result]) -> Result:
     """A list of values, one for each outcome; with a doubt, a guess if each of them has one."""
     values: list[Json] = []
     doubt: Unknown | None = None

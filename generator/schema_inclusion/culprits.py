@@ -1,4 +1,4 @@
-"""Places inside values, by the steps that lead to them: what must stand there, as a formula, and whether it does."""
+"""Demand a culprit at a place inside a value, and look whether it is there."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Culprit:
     refused: Json = field(default_factory=lambda: dict[str, Json]({"not": {}}))
 
 
-def formula_at(
+def require_at(
     forms: Forms,
     steps: Sequence[str | int | Part | _Schema],
     inner: Formula,
