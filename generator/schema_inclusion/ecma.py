@@ -20,6 +20,7 @@ import jsonschema.validators
 import jsonschema_rs
 
 from schema_inclusion.formats import FORMATS, is_of
+from schema_inclusion.once import spend
 from schema_inclusion.regex import may_backtrack
 from schema_inclusion.spelling import in_python, in_rust
 from schema_inclusion.syntax import UnsupportedPattern
@@ -28,9 +29,10 @@ from schema_inclusion.values import exact
 LONGEST_AT_ONCE: Final = 20
 """Texts up to this length are left to `re`, whatever the pattern."""
 
-_LINEAR: Final = jsonschema_rs.RegexOptions()
-_BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=1_000_000)
-"""Some hundredths of a second for one text."""
+MOST_BACKTRACKS: Final = 100_000
+"""Steps back in a text of up to a thousand characters, fewer in a longer one, but some for each character: a tenth of a second to one."""
+CHARACTERS_A_STEP: Final = 100_000
+"""How much such a search may read for one step of the judgement of a value."""
 
 
 @lru_cache(maxsize=1024)
@@ -43,15 +45,16 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1024)
-def _make_engine(pattern: str) -> jsonschema_rs.Validator:
-    """The pattern for an engine that counts its steps. Raises `re.error` where none can read it."""
+def _make_engine(pattern: str, limit: int) -> tuple[jsonschema_rs.Validator, bool]:
+    """The pattern for an engine that is linear, or else goes back so often at most, and which one. Raises `re.error` for want of one."""
     try:
         spelling = in_rust(pattern)
         if spelling.gap:
             raise re.error(spelling.gap)
-        if spelling.linear is not None:
-            return jsonschema_rs.validator_for({"pattern": spelling.linear}, pattern_options=_LINEAR)
-        return jsonschema_rs.validator_for({"pattern": spelling.backtracking}, pattern_options=_BACKTRACKING)
+        is_linear = spelling.linear is not None
+        options = jsonschema_rs.RegexOptions() if is_linear else jsonschema_rs.FancyRegexOptions(backtrack_limit=limit)
+        written = spelling.linear or spelling.backtracking
+        return jsonschema_rs.validator_for({"pattern": written}, pattern_options=options), is_linear
     except ValueError as fault:
         raise re.error(str(fault)) from None
 
@@ -59,7 +62,13 @@ def _make_engine(pattern: str) -> jsonschema_rs.Validator:
 def _is_found(pattern: str, text: str) -> bool:
     if len(text) <= LONGEST_AT_ONCE or not may_backtrack(pattern):
         return compiled(pattern).search(text) is not None
-    error = next(_make_engine(pattern).iter_errors(text), None)
+    magnitude = len(text).bit_length()
+    limit = max(MOST_BACKTRACKS >> max(0, magnitude - 10), 1 << min(magnitude + 1, 16))
+    engine, is_linear = _make_engine(pattern, limit)
+    if is_linear:
+        return engine.is_valid(text)
+    spend(1 + limit * len(text) // CHARACTERS_A_STEP)
+    error = next(engine.iter_errors(text), None)
     if error is not None and isinstance(error.kind, jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded):
         raise re.error("it takes too many steps")
     return error is None

@@ -145,6 +145,13 @@ class _Run:
 _RUN: Final[ContextVar[_Run | None]] = ContextVar("_RUN", default=None)
 
 
+def spend(steps: int = 1) -> None:
+    """Takes steps from the judgement that is under way, if there is one. Raises `TooManySteps`."""
+    run = _RUN.get()
+    if run is not None:
+        run.spend(steps)
+
+
 @contextmanager
 def remembering(
     *, most_errors: int, is_dynamic: bool, allowance: Allowance | None = None, compiled: Compiled | None = None
@@ -218,8 +225,7 @@ def _make_evolve(made: Any) -> Callable[..., Any]:
 def _follow(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterator[Any]:
     run = _RUN.get()
     if run is None or run.is_dynamic:
-        if run is not None:
-            run.spend()
+        spend()
         yield from validator._validate_reference(ref=ref, instance=instance)
         return
     resolved = (
@@ -252,9 +258,7 @@ def _count(plain: _Keyword) -> _Keyword:
     """The keyword, which takes a step."""
 
     def keyword(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        run = _RUN.get()
-        if run is not None:
-            run.spend()
+        spend()
         yield from plain(validator, value, instance, schema) or ()
 
     return keyword
@@ -276,9 +280,8 @@ def _measure(plain: _Keyword) -> _Keyword:
     """The keyword, which walks all schemas that apply in place and remembers none: it takes some steps for each."""
 
     def keyword(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        run = _RUN.get()
-        if run is not None:
-            run.spend(STEPS_OF_WALK * _count_applied(schema, validator._resolver, {}))
+        if _RUN.get() is not None:
+            spend(STEPS_OF_WALK * _count_applied(schema, validator._resolver, {}))
         yield from plain(validator, value, instance, schema) or ()
 
     return keyword

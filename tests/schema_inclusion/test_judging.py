@@ -106,6 +106,8 @@ def test_a_long_way_through_definitions_is_judged() -> None:
         (r"^(x+)\1$", "x" * 60, True),
         (r"^(?:x+)+(?=y)(x+)\1$", "x" * 60, False),
         (r"^(x|xx)+(?=y)\1$", "x" * 60, None),
+        (r"(x+)(?=.*y)\1", "x" * 20_000, None),
+        (r"^(?:(?!xxxxy).)*z", "x" * 20_000, False),
     ],
 )
 def test_a_pattern_that_goes_back_and_tries_again_is_judged_within_a_number_of_steps(

@@ -124,7 +124,7 @@ def test_what_the_client_does_not_offer_ends_a_turn_with_words_that_say_so(tmp_p
             session = await agent.new_session(tmp_path)
             with pytest.raises(PeerError, match=r"elicitation/create.*did not advertise") as failed:
                 await session.prompt("Ask")
-            assert failed.value.code == -32601
+            assert failed.value.code == -32603
 
     play(work)
 

@@ -78,7 +78,7 @@ def test_programs_agree_on_a_version_and_talk(
 
     async def work() -> None:
         command = [sys.executable, "-W", "error", "-c", program]
-        options: Any = {"env": ENVIRONMENT, "monitor": Monitor(), "told": breaches.append, "strict": True}
+        options: Any = {"env": ENVIRONMENT, "monitor": Monitor(), "on_event": breaches.append, "strict": True}
         versions: Any = client
         async with spawn_agent(command, Client(allowed_roots=[tmp_path]), versions=versions, **options) as found:
             assert found.version == version

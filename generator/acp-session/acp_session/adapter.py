@@ -1,6 +1,6 @@
 """Peers of v1 and v2 that talk to one another: `as_v2` makes an agent of v1 one of v2, `as_v1` an agent of v2 one of v1.
 
-    async with as_v2(link_to_the_agent) as agent, peers.join(agent, client) as (calls, _):
+    async with as_v2(transport) as agent, peers.join(agent, client) as (calls, _):
         await calls.initialize(v2.InitializeRequest(protocol_version=2, info=me))
 
 An adapter stands between two connections: as the client of one version to the agent, as the agent of the other to the client. What the
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Unpack
+from typing import Any, Unpack
 
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
@@ -30,7 +30,7 @@ __all__ = ["CARRIER", "AgentAsV1", "AgentAsV2", "Kind", "Local", "Loss", "Losses
 
 @asynccontextmanager
 async def as_v1(
-    link: Transport, *, on_loss: OnLoss = lambda loss: None, **options: Unpack[Options]
+    transport: Transport, *, on_loss: OnLoss = lambda loss: None, **options: Unpack[Options]
 ) -> AsyncGenerator[AgentAsV1]:
     """The agent of v2 at the far end of a transport, as an agent of v1 to be connected to a client.
 
@@ -39,18 +39,13 @@ async def as_v1(
     terminals show goes on as text. Work that no prompt began shows by its updates alone.
     """
     codec = AgentAsV1(on_loss=on_loss)
-    async with peers2.connect_agent(codec.v2_client, link, **options) as agent:
-        codec.agent = agent
-        try:
-            async with run_beside(codec.follow_agent(agent.connection)):
-                yield codec
-        finally:
-            await codec.close()
+    async with peers2.connect_agent(codec.v2_client, transport, **options) as agent, _with_agent(codec, agent):
+        yield codec
 
 
 @asynccontextmanager
 async def as_v2(
-    link: Transport,
+    transport: Transport,
     *,
     on_loss: OnLoss = lambda loss: None,
     accept_timeout: float = ACCEPT_TIMEOUT,
@@ -64,10 +59,15 @@ async def as_v2(
     agent.
     """
     codec = AgentAsV2(on_loss=on_loss, accept_timeout=accept_timeout, local=local)
-    async with peers1.connect_agent(codec.v1_client, link, **options) as agent:
-        codec.agent = agent
-        try:
-            async with run_beside(codec.follow_agent()):
-                yield codec
-        finally:
-            await codec.close()
+    async with peers1.connect_agent(codec.v1_client, transport, **options) as agent, _with_agent(codec, agent):
+        yield codec
+
+
+@asynccontextmanager
+async def _with_agent(codec: AgentAsV1 | AgentAsV2, agent: Any) -> AsyncGenerator[None]:
+    codec.agent = agent
+    try:
+        async with run_beside(codec.follow_agent()):
+            yield
+    finally:
+        await codec.close()

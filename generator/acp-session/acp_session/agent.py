@@ -24,7 +24,7 @@ AUTH_REQUIRED: Final = -32000
 """The user has to log in first."""
 
 RootPolicy: TypeAlias = "Callable[[str], str | None]"
-"""Told a directory, it returns why a session may not use it, or `None` if it may."""
+"""Takes a directory, and returns why a session may not use it, or `None` if it may."""
 
 
 PROMPT_CAPABILITIES: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}

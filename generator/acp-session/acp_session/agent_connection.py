@@ -48,7 +48,7 @@ class AgentConnection:
 
     @property
     def can_load_session(self) -> bool:
-        """Whether the agent can tell the conversation of a session again."""
+        """Whether the agent can replay the conversation of a session."""
         return self._core.can_load
 
     @property
@@ -80,7 +80,7 @@ class AgentConnection:
         additional_directories: Sequence[Folder] = (),
         mcp_servers: Sequence[v2.McpServer] = (),
     ) -> ClientSession:
-        """Open a session that the agent has stored; it tells the whole conversation again. The directories given are all that the session
+        """Open a session that the agent has stored; its conversation is replayed. The directories given are all that the session
         has from now on. Where the agent refuses, a session that is open stays as it was.
         """
         return await self._core.resume_session(session_id, cwd, additional_directories, mcp_servers, is_load=True)

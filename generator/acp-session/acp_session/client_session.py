@@ -218,7 +218,7 @@ class ClientSession:
         await self._core.delete_session(self.id)
 
     async def follow_roots(self, follower: FollowsRoots) -> None:
-        """Tell something of the roots of the session, now and whenever they change; `None` at its end."""
+        """Call `follower` with the roots of the session, now and whenever they change; with `None` at its end."""
         self.followers.append(follower)
         await follower.follow(self.root_set)
 

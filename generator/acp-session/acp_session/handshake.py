@@ -64,7 +64,7 @@ class Negotiation:
         self.transport = transport
         self._known = sorted(known)
         self._monitor = monitor
-        self._on_event = on_event or (lambda event: None)
+        self._on_event = on_event
 
     async def next(self) -> tuple[int, bytes] | None:
         """The version to speak, and the message that asks for it; `None` where the client ends before."""
@@ -105,7 +105,7 @@ class Negotiation:
         if not isinstance(method, str):
             self._answer(None, INVALID_REQUEST, "the first message of a connection must be the request `initialize`")
         elif "id" not in message:
-            self._on_event(f"{method!r} came before `initialize` and is ignored")
+            self._report(f"{method!r} came before `initialize` and is ignored")
         elif method != "initialize":
             self._answer(id_, INVALID_REQUEST, f"{method!r} came before `initialize`, which negotiates the version")
         elif (requested := _requested(message)) is None:
@@ -119,16 +119,20 @@ class Negotiation:
     def _answer(self, id_: Any, code: int, message: str, data: Any = None) -> None:
         body = {"code": code, "message": message, **({} if data is None else {"data": data})}
         line = _encoded(id=id_, error=body)
-        self._on_event(message)
+        self._report(message)
         self._watch("agent", line)
         try:
             self.transport.send(line)
         except ConnectionClosed as error:
-            self._on_event(error)
+            self._report(error)
+
+    def _report(self, event: object) -> None:
+        if self._on_event is not None:
+            self._on_event(event)
 
     def _watch(self, sender: str, line: bytes) -> None:
         for breach in () if self._monitor is None else self._monitor.observe(sender, line):
-            self._on_event(breach)
+            self._report(breach)
 
 
 class _Relay(Transport):
@@ -198,6 +202,7 @@ class InitializedTransport(_Relay):
         """Send `initialize`, and the next one where the agent answers with an error. Raises `UnsupportedVersion`, `PeerError`,
         `ConnectionClosed`, `TimeoutError`.
         """
+        answer: dict[str, Any] = {}
         for number, params in enumerate(attempts):
             self._transport.send(_encoded(id=number, method="initialize", params=params))
             async with asyncio.timeout(timeout):

@@ -25,6 +25,7 @@ from acp_workspace.filesystem import Buffer, FileEvent, FilePolicy, FileSystem, 
 from acp_workspace.scope import LifecycleRequest, Scope, request_scope
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
 from acp_workspace.workspace import ClientWorkspace, RootPolicy, RootSet, RootsSource
+from jsonrpc_bindings import UnsetType
 from jsonrpc_bindings.peers import unserved
 
 from .background import Background
@@ -298,7 +299,8 @@ class LocalServices(Services):
             if terminal is not None:
                 roots = self._roots.roots(params.session_id)
                 scope = roots if isinstance(roots, Scope) else roots.scope
-                words = shlex.join((params.command, *(params.args if isinstance(params.args, list) else ())))
+                arguments: list[str] | UnsetType = params.args
+                words = shlex.join([params.command, *(arguments if isinstance(arguments, list) else ())])
                 display = self._display(params.session_id, answer.terminal_id)
                 display.start(self._background, terminal, words, scope.cwd if params.cwd is None else params.cwd)
 

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from acp_bindings import UNSET, ConnectionClosed, NotAdvertised, RequestError, to_builtins, v2
 
-from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND
+from acp_workspace.errors import INTERNAL_ERROR
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import RootSet
 from jsonrpc_bindings import UnsetType
@@ -53,6 +53,7 @@ class _Work:
     is_abandoned: bool = False
 
 
+_ABANDONED: Final[set[asyncio.Task[Any]]] = set()
 _WORK: Final[ContextVar[_Work | None]] = ContextVar("acp_session_work", default=None)
 
 
@@ -99,7 +100,6 @@ class Session:
         self.root_set: RootSet | None = None
         self.closing: asyncio.Task[None] | None = None
         self.work: asyncio.Task[None] | None = None
-        self.abandoned_work: set[asyncio.Task[Any]] = set()
         self.queue = TurnQueue()
         self._stop_event = asyncio.Event()
         self._store = store
@@ -210,8 +210,11 @@ class Session:
     @property
     def config(self) -> Mapping[str, str | bool]:
         """The current values of all options by their ids; the mode that `set_modes` offers is under `mode`."""
-        known = v2.SessionConfigSelect | v2.SessionConfigBoolean
-        return {one.config_id: one.current_value for one in self.stored.config_options if isinstance(one, known)}
+        return {
+            one.config_id: one.current_value
+            for one in self.stored.config_options
+            if isinstance(one, v2.SessionConfigSelect | v2.SessionConfigBoolean)
+        }
 
     async def set_config_options(self, options: Sequence[v2.SessionConfigOption]) -> None:
         """Offer options in place of those before. Modes stay: `set_modes` has them, as the option of category `mode`."""
@@ -490,8 +493,8 @@ class Session:
             if not running.done():
                 self.log.error("'on_prompt' goes on although it was cancelled; its turn has ended without it")
                 work.is_abandoned = True
-                self.abandoned_work.add(running)
-                running.add_done_callback(self.abandoned_work.discard)
+                _ABANDONED.add(running)
+                running.add_done_callback(_ABANDONED.discard)
             running.add_done_callback(retrieve_exception)
         return CANCELLED if self._stop_event.is_set() or running.cancelling() else self._reason(running)
 
@@ -541,7 +544,7 @@ class Session:
 def request_error(error: BaseException) -> RequestError | None:
     """The error that the client is sent for what an author's code raised; `None` where it is nobody's business."""
     if isinstance(error, NotAdvertised):
-        return RequestError(METHOD_NOT_FOUND, str(error))
+        return RequestError(INTERNAL_ERROR, str(error))
     return error if isinstance(error, RequestError) else None
 
 

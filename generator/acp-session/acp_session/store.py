@@ -168,7 +168,7 @@ class FileStore:
                 os.replace(name, path)
             session.revision = revision
         except BaseException:
-            Path(name).unlink()
+            Path(name).unlink(missing_ok=True)
             raise
 
     def _load(self, path: Path) -> StoredSession | None:

@@ -106,7 +106,7 @@ class ToolCall:
         for name, value in changes.items():
             if value is not None:
                 setattr(self, name, value)
-                fields[name] = list(value) if isinstance(value, tuple) else value
+                fields[name] = list(value) if name in ("content", "locations") else value
         await self.turn.session.send_update(v2.SessionToolCallUpdate(tool_call_id=self.id, **fields))
 
     async def add_content(self, *content: Content) -> None:

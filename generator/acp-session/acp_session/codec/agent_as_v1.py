@@ -21,7 +21,6 @@ from acp_session.diffs import as_object
 from acp_session.prompts import OpenPrompts
 from acp_session.services import ClientServices
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
-from jsonrpc_bindings.connection import Connection
 from jsonrpc_bindings.errors import REQUEST_CANCELLED
 
 from .handshakes import answer_to_v1, request_to_v2
@@ -82,17 +81,11 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         self._can = v1.AgentCapabilities()
         self._to_v2 = ToV2()
 
-    async def follow_agent(self, connection: Connection) -> None:
-        """Wait until the agent at the far end of this connection has gone: turns end with an error, and the connection to the client is
-        closed.
-        """
-        await connection.ended()
+    async def end_turns(self) -> None:
         error = RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended")
         for session in self.sessions.values():
             session.open_prompts.fail(error)
         await asyncio.sleep(0)
-        if self._connection is not None:
-            await self._connection.close()
 
     def new_session(self, session_id: str) -> Session:
         return Session(session_id, self._to_v1(session_id))

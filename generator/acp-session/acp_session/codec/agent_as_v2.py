@@ -155,13 +155,9 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         await self.services.close()
         await super().close()
 
-    async def follow_agent(self) -> None:
-        """Wait until the agent has gone: turns end as failed, and the connection to the client, if there is one, is closed."""
-        await self.agent.connection.ended()
+    async def end_turns(self) -> None:
         for session in tuple(self.sessions.values()):
             await session.finish()
-        if self._connection is not None:
-            await self._connection.close()
 
     def new_session(self, session_id: str) -> Session:
         return Session(session_id, ToV2(lambda: self.services.terminals(session_id)))

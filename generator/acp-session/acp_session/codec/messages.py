@@ -123,6 +123,17 @@ class AgentRelay(Relay, Generic[S]):
             found = self.sessions[session_id] = self.new_session(session_id)
         return found
 
+    @abstractmethod
+    async def end_turns(self) -> None:
+        """End the turns of an agent that has gone, with an error."""
+
+    async def follow_agent(self) -> None:
+        """Wait until the agent has gone: turns end with an error, and the connection to the client, if there is one, is closed."""
+        await self.agent.connection.ended()
+        await self.end_turns()
+        if self._connection is not None:
+            await self._connection.close()
+
     async def close(self) -> None:
         """End what runs beside."""
         await self._background.close()

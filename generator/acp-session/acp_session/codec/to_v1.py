@@ -23,7 +23,7 @@ from acp_session.transcript import TerminalState
 from .losses import CARRIER, Place
 from .tables import TABLE
 from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, MODE, SWITCH_VALUES
-from .walker import Json, Walker, get_or_add, omit, with_original
+from .walker import Hook, Json, Walker, get_or_add, omit, with_original
 
 CARRIER_METHOD: Final = f"_{CARRIER}/session/update"
 """The notification that carries an update of v2 to those who know it."""
@@ -103,7 +103,7 @@ class ToV1(Walker):
         has_compaction: bool = False,
         terminals: Callable[[], Collection[str]] = tuple,
     ) -> None:
-        hooks = {
+        hooks: dict[str, Hook] = {
             "AgentCapabilities": self._agent_capabilities,
             "ContentBlock?": self._unknown_block,
             "ToolCallContent?": self._unknown_item,

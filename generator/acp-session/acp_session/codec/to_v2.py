@@ -15,7 +15,7 @@ from jsonrpc_bindings.pointers import json_pointer
 
 from .losses import Place
 from .tables import TABLE
-from .walker import NOTHING, Json, Walker, get_or_add, omit, original_of
+from .walker import NOTHING, Hook, Json, Walker, get_or_add, omit, original_of
 
 PLAN_ID: Final = "plan"
 """The id of the one plan that a session of v1 has."""
@@ -36,7 +36,7 @@ class ToV2(Walker):
     """
 
     def __init__(self, terminals: Callable[[], Collection[str] | None] = tuple) -> None:
-        hooks = {
+        hooks: dict[str, Hook] = {
             "AgentCapabilities": self._agent_capabilities,
             "ContentBlock": self._block,
             "ToolCallContent": self._item,
