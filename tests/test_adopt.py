@@ -254,7 +254,7 @@ def test_words_of_what_was_never_removed_are_as_they_were(step: Step) -> None:
                 compared += 1
                 assert after[place] == before[place], (name, place)
     assert compared > 900
-    touched = {step.checked_in.homes[name] for name in changed(step)}
+    touched = {step.checked_in.paths[name] for name in changed(step)}
     for path, said in files_of(step.folder).items():
         if path.removesuffix(".json") and path not in touched and path != BASE and path != step.final.root:
             assert said == (SCHEMA / step.protocol / path).read_text(), path

@@ -349,7 +349,6 @@ SAME_MODULE = {
     "changes": "what differs between two revisions, and the page that shows it of two versions",
     "methods": "how the methods of a schema are read, and what differs between those of two revisions",
     "types": "the types that schemas describe, and those of Python",
-    "words": "the rules of `lint` about words, and the words that `adopt` carries over",
 }
 
 

@@ -28,7 +28,7 @@ def told(name: str) -> dict[str, Conversation]:
     protocol, bundle = published.version(name).protocol, published.version(name).bundle
     judge = examples.ExampleJudge(bundle)
     found = examples.collect(protocol, judge)
-    every = {**found, **examples.made(protocol, judge, found)}
+    every = {**found, **examples.generate(protocol, judge, found)}
     return {each.scenario.name: each for each in find_conversations(protocol, bundle, every)}
 
 

@@ -890,7 +890,7 @@ def test_a_type_with_another_name_differs_and_nothing_is_claimed_of_the_types_th
     assert "| `name` | `LoginAuthRequest` | `AuthenticateRequest` |" in page
     for page in pages().values():
         assert "Nothing differs." not in page
-    told = "Nothing differs in form here; types that are named here are compared on their own pages."
+    told = "Nothing differs here. The types that it names are compared on their own pages."
     assert told in files()["acp/v1/types/RequestElicitationFormMode.md"]
 
 
@@ -972,7 +972,7 @@ def test_no_text_of_a_picture_runs_over_its_edge() -> None:
 
 
 def test_every_planned_message_is_one_that_some_protocol_has() -> None:
-    told = json.loads((ROOT / "templates/docs/lifecycles.json").read_text("utf-8"))
+    told = json.loads((ROOT / "templates/docs/scenarios.json").read_text("utf-8"))
     for plan in told:
         for message in plan["messages"]:
             assert any(has_message(v.protocol, message) for v in versions()), message

@@ -126,9 +126,14 @@ def blocks(items: Iterable[Any]) -> Markdown:
     return fenced("".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text), "json")
 
 
-def _on_two_lines(item: Any) -> str:
+def _on_two_lines(item: ir.JSON) -> str:
     """A message with its payload on a line of its own; empty for what is no message, fits in one line or does not fit in two."""
-    if not isinstance(item, dict) or "jsonrpc" not in item or len(dumps(item, ensure_ascii=False)) <= _WIDTH:
+    if (
+        not isinstance(item, dict)
+        or "jsonrpc" not in item
+        or len(item) < 2
+        or len(dumps(item, ensure_ascii=False)) <= _WIDTH
+    ):
         return ""
     *before, (key, payload) = item.items()
     head = f"{dumps(dict(before), ensure_ascii=False)[:-1]}, {dumps(key)}:"

@@ -395,7 +395,9 @@ class Connection:
         if self._pending.is_late(value):
             return
         try:
-            message = self._codec.read(value, sender=self.other, pending=self._pending.methods, on_drop=self._on_drop)
+            message: Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any] = self._codec.read(
+                value, sender=self.other, pending=self._pending.methods, on_drop=self._on_drop
+            )
         except DecodeError as error:
             self._misread(value, error, batch)
             return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from .child import Child
 from .connection import Connection
+from .errors import METHOD_NOT_FOUND
 from .failures import RequestError
 from .framing import LIMIT, Kind, framing
 from .stdio import Own
@@ -45,7 +46,7 @@ NearEnd = TypeVar("NearEnd", bound="Remote")
 
 def unserved(method: str) -> RequestError:
     """What a method raises that nobody wrote: the request is answered with -32601."""
-    return RequestError.unserved(method)
+    return RequestError(METHOD_NOT_FOUND, f"the method {method!r} is not served here")
 
 
 class Remote:

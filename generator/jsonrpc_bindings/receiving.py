@@ -26,7 +26,7 @@ from .types import Type, type_of
 from .writers import readable
 
 if TYPE_CHECKING:
-    from .explain import Said
+    from .explain import SchemaError
 
 ROUNDS: Final = 16
 """So often a value is judged again without what was dropped from it; each round drops what may be."""
@@ -208,7 +208,7 @@ class Receiving:
         for said in self._engine.problems(self.place(type_), value):
             yield self._problem(said, said.path, ())
 
-    def _problem(self, said: Said, path: Path, at: Path) -> Problem:
+    def _problem(self, said: SchemaError, path: Path, at: Path) -> Problem:
         return Problem(json_pointer((*at, *path)), self._published_place(said.schema), said.sentence)
 
     def _published_place(self, place: str) -> str:
@@ -236,7 +236,7 @@ class Receiving:
             found = list(islice(self._engine.problems(place, current), MOST))
             if not found:
                 return Settled(current, tuple(_without_repeats(drops)), ())
-            left: list[Said] = []
+            left: list[SchemaError] = []
             changes: list[tuple[Path, Any, Problem]] = []
             for said in found:
                 nearest = self._nearest(current, said, edits) if lenient else None
@@ -254,13 +254,13 @@ class Receiving:
             current = edits.apply(value)
         return Settled(value, (), (Problem(json_pointer(at), "", TOO_MUCH), *(one.problem for one in drops)))
 
-    def _settled_problem(self, said: Said, edits: Edits, at: Path) -> Problem:
+    def _settled_problem(self, said: SchemaError, edits: Edits, at: Path) -> Problem:
         where = edits.original(said.path)
         return edits.defaulted.get(where) or self._problem(said, where, at)
 
     # --- leniency ---
 
-    def _nearest(self, value: Any, said: Said, edits: Edits) -> tuple[Path, Any] | None:
+    def _nearest(self, value: Any, said: SchemaError, edits: Edits) -> tuple[Path, Any] | None:
         """The nearest place that is lenient about a problem: what to drop, and what to put there instead (`None`: nothing)."""
         path = (*said.path, said.missing) if said.missing else said.path
         for depth in range(len(path), 0, -1):

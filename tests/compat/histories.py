@@ -21,13 +21,14 @@ import jsonschema_rs
 from jsonschema import Draft202012Validator
 
 from acpgen import ir
+from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.compare import compare, read_revision
 from acpgen.compat.findings import Finding, Report, Revision, Witness
 from acpgen.compat.protocol.messages import Route, message, message_schema
 from acpgen.compat.protocol.revision import SchemaRevision, without_prose
 from acpgen.compat.sources import open_input
 from acpgen.errors import Faults
-from acpgen.input.walk import ASSERTIONS, is_array, is_object, refs_anywhere
+from acpgen.input.walk import ASSERTIONS, Schema, is_array, is_object, refs_anywhere
 from acpgen.pointers import plain_pointer
 from bindings.instances import Chooser, Instances
 from bindings.meaning import Meaning
@@ -119,16 +120,20 @@ class Pair:
 
     def judgements(self, revision: Revision, held: Held, value: Any) -> set[bool]:
         """What two validators say, each with and without formats."""
-        schema = message_schema(self.side(revision), *held)
+        schema = self._schema(revision, held)
         said = {self._quick(revision, held, formats=formats).is_valid(value) for formats in (False, True)}
         for checker in (None, Draft202012Validator.FORMAT_CHECKER):
             said.add(cast("Any", Draft202012Validator(schema, format_checker=checker)).is_valid(value))
         return said
 
+    def _schema(self, revision: Revision, held: Held) -> Schema:
+        side = self.side(revision)
+        return {"$schema": DIALECT, "$defs": side.bundle.definitions, **message_schema(side, *held)}
+
     def _quick(self, revision: Revision, held: Held, *, formats: bool) -> Any:
         key = (revision, held, formats)
         if key not in self.validators:
-            schema = message_schema(self.side(revision), *held)
+            schema = self._schema(revision, held)
             self.validators[key] = jsonschema_rs.Draft202012Validator(schema, validate_formats=formats)
         return self.validators[key]
 

@@ -57,7 +57,7 @@ def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str =
         title=f"{report.old} → {report.new}",
         verdict=report.verdict,
         sentence=VERDICTS[report.verdict],
-        summary="; ".join(filter(None, (tally(diagnostics), _ruled(report)))),
+        summary="; ".join(filter(None, (tally(diagnostics), _policy_summary(report)))),
         facts=(*_facts(report),),
         remarks=(_fix_words(report.fix),) if report.fix is not None else (),
         diagnostics=diagnostics,
@@ -213,7 +213,7 @@ def _fix_words(fix: Fix) -> str:
     return f"{fix.ended} of {counted(fix.findings, 'finding')} can be repaired, which leaves {fix.verdict}: {files}."
 
 
-def _ruled(report: Report) -> str:
+def _policy_summary(report: Report) -> str:
     """What the project's policy has changed: `3 findings lowered by policy`."""
     changed = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
     return ", ".join(f"{counted(count, 'finding')} {what} by policy" for count, what in changed if count)
@@ -229,7 +229,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     else:
         yield "old peers to new peers", report.wire.backward
         yield "new peers to old peers", report.wire.forward
-        yield "schema inclusion", f"{_inclusion(report.language)}{_unsent(report)}"
+        yield "schema inclusion", f"{_inclusion(report.language)}{_unsent_remark(report)}"
     yield "generated code", report.bindings
     if report.coverage is not None:
         yield "compared", _coverage(report.coverage)
@@ -255,7 +255,7 @@ def _inclusion(found: Inclusion) -> str:
     return f"old ⊆ new {found.backward}; new ⊆ old {found.forward}"
 
 
-def _unsent(report: Report) -> str:
+def _unsent_remark(report: Report) -> str:
     """Why plain schemas say no where peers understand each other, if they do."""
     ways = (report.wire.backward, report.language.backward), (report.wire.forward, report.language.forward)
     return " (this includes values that no peer sends, such as undeclared members)" if ("yes", "no") in ways else ""

@@ -139,14 +139,14 @@ def check_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = F
 def compare_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> Report:
     """The report of two sides. Raises `Faults` where they cannot be compared."""
     from acpgen.compat.protocol.bindings import bindings
-    from acpgen.compat.protocol.check.check import restructured
+    from acpgen.compat.protocol.check.check import restructuring
 
     before, after = _revisions(old, new)
     found = _checked(old, new, before, after, budget, formats)
     made = bindings(before, after)
     reaches = found.reaches
-    if made == "breaking" and not _explained(reaches, before, after):
-        reaches = (*reaches, restructured(before, after, _start(old.input), _start(new.input), is_code=True))
+    if made == "breaking" and not _is_explained(reaches, before, after):
+        reaches = (*reaches, restructuring(before, after, _start(old.input), _start(new.input), is_code=True))
     findings = group_findings(
         (replace(each, old_at=before.in_file(each.old_at), new_at=after.in_file(each.new_at)) for each in reaches),
         old.input,
@@ -181,28 +181,28 @@ def _named(*sides: tuple[SchemaRevision, Input]) -> Nameable:
     )
 
 
-def _explained(reaches: Sequence[Reach], old: SchemaRevision, new: SchemaRevision) -> bool:
+def _is_explained(reaches: Sequence[Reach], old: SchemaRevision, new: SchemaRevision) -> bool:
     """Whether findings say why generated code differs: something in a message has changed, or each class that differs belongs to a
     definition that is renamed or written differently.
     """
-    from acpgen.compat.protocol.bindings import broken
+    from acpgen.compat.protocol.bindings import broken_classes
 
     if any(each.severity != "editorial" for each in reaches):
         return True
     rewritten = {each.old_at for each in reaches if each.rule in ("definition-renamed", "schema-restructured")}
-    places = (old.definitions[name].at for name in broken(old, new))
+    places = (old.definitions[name].at for name in broken_classes(old, new))
     return bool(rewritten) and all({at, old.outermost(at)} & rewritten for at in places)
 
 
 def _checked(
     old: Side, new: Side, before: SchemaRevision, after: SchemaRevision, budget: int = BUDGET, formats: bool = False
 ) -> CheckResult:
-    from acpgen.compat.protocol.check.check import check, restructured
+    from acpgen.compat.protocol.check.check import check, restructuring
 
     found = check(before, after, budget, formats)
     if found.reaches or old.input.documents.says_the_same(new.input.documents):
         return found
-    return replace(found, reaches=(restructured(before, after, _start(old.input), _start(new.input)),))
+    return replace(found, reaches=(restructuring(before, after, _start(old.input), _start(new.input)),))
 
 
 def _revisions(old: Side, new: Side) -> tuple[SchemaRevision, SchemaRevision]:
@@ -267,7 +267,7 @@ def read_revision(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | N
 
     wanted = roots or {}
     with bounded(side.at(side.documents.documents[0].path), side.documents.size):
-        bundled = _bundled(_with_roots(side.documents, wanted), side.methods)
+        bundled = _bundle_apart(_with_roots(side.documents, wanted), side.methods)
         protocol = lower(bundled)
     found = _roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
     labels = {each.name: each.label for each in wanted.values()}
@@ -301,7 +301,7 @@ def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, 
     return Roots(said=said, unread=unread, paths=tuple(values))
 
 
-def _bundled(documents: Documents, methods: Profile | None = None) -> Bundle:
+def _bundle_apart(documents: Documents, methods: Profile | None = None) -> Bundle:
     """The bundle of documents. Names that collide would stop a generator; here each of them gets its pointer's hash."""
     from acpgen.bundle.bundle import bundle
 
@@ -435,7 +435,7 @@ def _whole(side: Input) -> _Whole:
     if len(roots) == 1 and (not documents.references or not is_object(whole)):
         return alone
     try:
-        bundled = _bundled(documents)
+        bundled = _bundle_apart(documents)
     except Faults:
         if len(roots) == 1:
             return alone  # what cannot be followed in it is undecided

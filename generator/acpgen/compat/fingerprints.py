@@ -18,7 +18,7 @@ from acpgen.compat.findings import SEVERITIES, Finding, Reach, order
 from acpgen.compat.source_positions import SourcePositions
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps
-from acpgen.input.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object, refs_anywhere
+from acpgen.input.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object, reachable, refs_anywhere
 from acpgen.pointers import pointer_parts, resolve
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def group_findings(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Fi
 
 def _finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> Finding:
     """The finding of one cause. What has no subject is told by what stands at both places: another text there may be another matter."""
-    group = sorted(_once(group), key=_sort_key)
+    group = sorted(_without_duplicates(group), key=_sort_key)
     first = group[0]
     sides = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
     there = [text for side, at in sides for text in texts(side.value, at)]
@@ -58,7 +58,7 @@ def _about(each: Reach) -> list[str | None]:
     return [each.severity, each.rule, each.method, each.flow, each.location, each.subject]
 
 
-def _once(group: list[Reach]) -> list[Reach]:
+def _without_duplicates(group: list[Reach]) -> list[Reach]:
     """The same without what is told of a branch by its place, `#/oneOf/0.n`, where it is told of the whole document too, `(text).n`."""
 
     def harm(each: Reach) -> tuple[object, ...]:
@@ -82,14 +82,13 @@ def fingerprint(*about: object) -> str:
 def texts(value_at: Callable[[str], JSON], at: str) -> list[JSON]:
     """What stands at a place and at all places that it refers to, however far, as programs read it."""
     found: dict[str, JSON] = {}
-    pending = [at]
-    while pending:
-        place = pending.pop()
-        if place not in found:
-            value = without_prose(value_at(place), _last(place))
-            found[place] = value if place.partition("#")[2] else _without_definitions(value)
-            pending.extend(urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place]))
-    return [found[place] for place in sorted(found)]
+
+    def below(place: str) -> list[str]:
+        value = without_prose(value_at(place), _last(place))
+        found[place] = value if place.partition("#")[2] else _without_definitions(value)
+        return [urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place])]
+
+    return [found[place] for place in sorted(reachable([at], below))]
 
 
 def asserted_content(schema: JSON) -> JSON:

@@ -50,8 +50,8 @@ def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[LeftOut], 
     gone, come = _without(before, after), _without(after, before)
     changed = {each.note.keyword for each in come}  # what has changed is told once
     notes = [
-        *(_told("Removed", positions[0], each) for each in gone if each.note.keyword not in changed),
-        *(_told("Added or changed", positions[1], each) for each in come),
+        *(_note("Removed", positions[0], each) for each in gone if each.note.keyword not in changed),
+        *(_note("Added or changed", positions[1], each) for each in come),
     ]
     if len(notes) <= _NAMED:
         return tuple(notes)
@@ -86,7 +86,7 @@ def _without(side: Sequence[_Ignored], other: Sequence[_Ignored]) -> list[_Ignor
     return found
 
 
-def _told(how: str, positions: SourcePositions, each: _Ignored) -> Note:
+def _note(how: str, positions: SourcePositions, each: _Ignored) -> Note:
     position = positions.position(f"{each.note.at}{plain_pointer(each.note.keyword)}")
     assert position is not None
     return keyword_ignored(how, each.note.what(), position)

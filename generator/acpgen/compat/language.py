@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,6 +20,7 @@ from acpgen.input.walk import (
     children,
     inside,
     is_object,
+    reachable,
     refs,
     refs_anywhere,
 )
@@ -109,16 +109,17 @@ def removed_definitions(old: JSON, new: JSON) -> tuple[str, ...]:
 
 def referenced_places(schema: JSON) -> frozenset[str]:
     """The places that references lead to by a pointer from the root, `#/components/schemas/Thing`, however far."""
-    found: set[str] = set()
-    pending: list[JSON] = [schema]
-    while pending:
-        for reference in refs(pending.pop()):
-            place = unquote(reference)
-            if place.startswith("#/") and place not in found:
-                found.add(place)
-                with contextlib.suppress(KeyError):
-                    pending.append(resolve(schema, place))
-    return frozenset(found)
+
+    def below(part: JSON) -> list[str]:
+        return [place for place in map(unquote, refs(part)) if place.startswith("#/")]
+
+    def referenced(place: str) -> list[str]:
+        try:
+            return below(resolve(schema, place))
+        except KeyError:
+            return []
+
+    return frozenset(reachable(below(schema), referenced))
 
 
 def is_other(schema: JSON) -> bool:
@@ -202,31 +203,22 @@ def _closure(
 ) -> set[str]:
     """The definitions of a whole schema that references, or places, lead to, however far."""
     means = _Means(places, whole)
-    found: set[str] = set()
-    pending = [place if place in places else means.place(place) for place in start]
-    while pending:
-        place = pending.pop()
-        if place in places and place not in found:
-            found.add(place)
-            pending.extend(means.place(each, place) for each in references(places[place]))
-    return found
+
+    def below(place: str) -> list[str]:
+        return [means.place(each, place) for each in references(places[place])] if place in places else []
+
+    first = (place if place in places else means.place(place) for place in start)
+    return {place for place in reachable(first, below) if place in places}
 
 
 def _leading_to(places: Mapping[str, JSON], ends: Iterable[str], whole: JSON) -> set[str]:
-    """ChangePlaces that are among the ends, and the definitions whose references lead to one, however far."""
+    """The places that are among the ends, and the definitions whose references lead to one, however far."""
     means = _Means(places, whole)
     by: dict[str, list[str]] = {}
     for place, schema in places.items():
         for reference in refs_anywhere(schema):
             by.setdefault(means.place(reference, place), []).append(place)
-    found: set[str] = set()
-    pending = [end for end in ends if end in places]
-    while pending:
-        place = pending.pop()
-        if place not in found:
-            found.add(place)
-            pending.extend(by.get(place, ()))
-    return found
+    return {*reachable((end for end in ends if end in places), lambda place: by.get(place, ()))}
 
 
 class _Means:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, TypeGuard, TypeVar, cast
 
@@ -12,6 +12,7 @@ from acpgen.pointers import target
 
 Schema = dict[str, Any]
 J = TypeVar("J")
+K = TypeVar("K", bound=Hashable)
 
 SINGLE: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "schema")
 LISTS: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "list")
@@ -163,3 +164,15 @@ def refs_anywhere(value: object) -> Iterator[str]:
     elif is_array(value):
         for child in value:
             yield from refs_anywhere(child)
+
+
+def reachable(start: Iterable[K], below: Callable[[K], Iterable[K]]) -> dict[K, None]:
+    """What a start leads to, however far, and the start itself: each once."""
+    found: dict[K, None] = {}
+    pending = list(start)
+    while pending:
+        each = pending.pop()
+        if each not in found:
+            found[each] = None
+            pending.extend(below(each))
+    return found

@@ -130,12 +130,12 @@ def documents(
     files |= once("rules", _rules, may_lag=False, for_site=for_site)
     checked: Mapping[str, str] = {}
     if any(map(monitoring.is_known, versions)):
-        words = {} if table is None else requirements.words_by_id(table)
+        words: monitoring.Requirements = {} if table is None else requirements.words_by_id(table)
         files |= once("monitor", monitoring.pages, versions, words, for_site=for_site)
         checked = monitoring.paths(for_site=for_site)
     if table is not None:
         files |= once("requirements", requirements.pages, table, every, where, checked, for_site=for_site)
-    if for_site and in_browser.judged(versions):
+    if for_site and in_browser.supported(versions):
         files[in_browser.PAGE] = once("judging", in_browser.page, versions, checked)
     if for_site:
         files |= once("schemas", schemas.pages, versions)
@@ -169,7 +169,7 @@ def navigation(
 
     found: list[Entry] = [("Home", HOME), *pages.navigation(material)]
     found += reference.navigation(python)
-    if in_browser.judged(versions):
+    if in_browser.supported(versions):
         found.append(("Judge messages", in_browser.PAGE))
     found.append(("JSON Schemas", schemas.PAGE))
     version_paths = find_page_paths(versions, for_site=True)

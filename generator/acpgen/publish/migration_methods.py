@@ -18,13 +18,13 @@ from acpgen.publish import migration_entries, migration_notes
 _VERSION: Final = "protocolVersion"
 
 
-def overview(old: SchemaRevision, new: SchemaRevision, judged: Iterable[Reach]) -> Iterator[str]:
+def overview(old: SchemaRevision, new: SchemaRevision, findings: Iterable[Reach]) -> Iterator[str]:
     """Which methods are new, gone, changed or renamed, as a table."""
     before, after = ({method.name for method in side.methods} for side in (old, new))
     names_now = renamed_methods(old, new)
     before, after = before - set(names_now), after - set(names_now.values())
     names = list(dict.fromkeys(method.name for side in (old, new) for method in side.methods))
-    hard = {each.method for each in judged if each.severity in ("breaking", "risky", "undecided")}
+    hard = {each.method for each in findings if each.severity in ("breaking", "risky", "undecided")}
     rows = (
         ("New", [name for name in names if name in after - before]),
         ("Gone", [name for name in names if name in before - after]),
@@ -58,7 +58,7 @@ def area(at: str, side: SchemaRevision) -> str:
 
 
 def section(
-    name: str, judged: list[Reach], old: SchemaRevision, new: SchemaRevision, href: Callable[[str], str]
+    name: str, findings: list[Reach], old: SchemaRevision, new: SchemaRevision, href: Callable[[str], str]
 ) -> Iterator[str]:
     """What changes about one method; `href` is where a move is described, by its title."""
     before, after = (next((each for each in side.methods if each.name == name), None) for side in (old, new))
@@ -76,10 +76,10 @@ def section(
     links = [f"[{plain(title)}]({href(title)})" for title in migration_notes.about(name, new)]
     if links:
         yield f"See {', '.join(links)}.\n"
-    if not judged:
+    if not findings:
         yield "Nothing changes.\n"
-    if judged or before is None or after is None:
-        yield from _folded("Each change", _changes(judged, before, after, old, new))
+    if findings or before is None or after is None:
+        yield from _folded("Each change", _changes(findings, before, after, old, new))
 
 
 def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
@@ -90,11 +90,11 @@ def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _changes(
-    judged: list[Reach], before: ir.Method | None, after: ir.Method | None, old: SchemaRevision, new: SchemaRevision
+    findings: list[Reach], before: ir.Method | None, after: ir.Method | None, old: SchemaRevision, new: SchemaRevision
 ) -> Iterator[str]:
     """What was found about a method, and its messages."""
     groups: dict[tuple[str, str], list[Reach]] = {}
-    for each in judged:
+    for each in findings:
         how = "must" if migration_entries.is_demanded(each, old, new) else "may"
         groups.setdefault((how, migration_entries.actor(each)), []).append(each)
     for how, who in sorted(groups, reverse=True):

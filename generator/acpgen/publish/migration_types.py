@@ -20,7 +20,7 @@ def capabilities(old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
     lacks = f"none in {code(old.protocol.name)}"
     for side in dict.fromkeys((*old.protocol.sides, *new.protocol.sides)):
         before, after = (dict(_markers(revised, side)) for revised in (old, new))
-        matches = _counterparts(tuple(before), tuple(after))
+        matches = _matching_capabilities(tuple(before), tuple(after))
         for path, sign in before.items():
             match = matches.get(path)
             there = f"{code(match)} {after[match]}" if match else _covered(f"{side}:{path}", old, new)
@@ -73,11 +73,11 @@ def _markers_below(
             yield from _markers_below(revised, field.type, below, seen | {name})
 
 
-def _counterparts(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
+def _matching_capabilities(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
     """The capabilities that both versions have, by their old paths: those of one name, and those that hold the same ones."""
     found: dict[str, str] = {}
     for path in before:
-        match = _counterpart(path, before, [each for each in after if each not in found.values()])
+        match = _matching_capability(path, before, [each for each in after if each not in found.values()])
         if match:
             found[path] = match
     for path in before:
@@ -87,7 +87,7 @@ def _counterparts(before: Sequence[str], after: Sequence[str]) -> dict[str, str]
     return found
 
 
-def _counterpart(path: str, before: Sequence[str], after: Sequence[str]) -> str:
+def _matching_capability(path: str, before: Sequence[str], after: Sequence[str]) -> str:
     """The capability that has this name alone in both versions, with the one around it or by itself; empty if there is none."""
     for names in (2, 1):
         tail = _tail(path, names)
@@ -105,21 +105,21 @@ def _tail(path: str, names: int) -> tuple[str, ...]:
 def types(old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
     """The types that only one version has, with what the new ones hold, and those that have another name."""
     before, after = _own(old), _own(new)
-    joined = renamed_definitions(old.definitions, new)
-    renamed = {was: name for was, name in joined.items() if was in before and name in after}
+    renames = renamed_definitions(old.definitions, new)
+    renamed = {was: name for was, name in renames.items() if was in before and name in after}
     gone = [name for name in before if name not in after and name not in renamed]
     added = [name for name in after if name not in before and name not in renamed.values()]
     for heading, found in (
         ("Renamed", [f"{code(was)} is {code(name)}" for was, name in renamed.items()]),
-        ("Gone", [f"{code(name)}{_heir(name, new)}" for name in gone]),
-        ("New", [f"{code(name)}{_held(new.definitions[name])}" for name in added]),
+        ("Gone", [f"{code(name)}{_replacement(name, new)}" for name in gone]),
+        ("New", [f"{code(name)}{_members(new.definitions[name])}" for name in added]),
     ):
         if found:
             yield f"\n## {heading} types\n"
             yield from (f"- {entry}" for entry in sorted(found))
 
 
-def _heir(name: str, new: SchemaRevision) -> str:
+def _replacement(name: str, new: SchemaRevision) -> str:
     """What takes the place of a type, as a second line of its entry."""
     note = new.bundle.migration.get(name)
     return f"\n  {prose(note)}" if note else ""
@@ -135,7 +135,7 @@ def _own(side: SchemaRevision) -> list[str]:
     ]
 
 
-def _held(definition: ir.Definition) -> str:
+def _members(definition: ir.Definition) -> str:
     """What a type holds, as the end of a line."""
     match definition:
         case ir.Record():

@@ -77,8 +77,8 @@ def pages(versions: Sequence[Version], requirements: Requirements, *, for_site: 
         )
     }
     for page, (subject, group) in subjects.items() if for_site else ():
-        told = [_told(rule, known, requirements) for rule in group]
-        files[page] = docs.lay_out("monitor-of", path=page, subject=subject, rules=told, home=PAGE)
+        details = [_rule_details(rule, known, requirements) for rule in group]
+        files[page] = docs.lay_out("monitor-of", path=page, subject=subject, rules=details, home=PAGE)
     return files
 
 
@@ -86,13 +86,13 @@ def _subjects() -> Mapping[str, tuple[str, Sequence[Rule]]]:
     """By the page of each subject, what it is about, and its rules."""
     found: dict[str, tuple[str, list[Rule]]] = {}
     for rule in rules().values():
-        told = (getdoc(sys.modules[rule.check.__module__]) or "").partition("\n\n")[0]
-        subject = " ".join(told.split())
+        doc = (getdoc(sys.modules[rule.check.__module__]) or "").partition("\n\n")[0]
+        subject = " ".join(doc.split())
         found.setdefault(path(rule), (subject, []))[1].append(rule)
     return found
 
 
-def _told(rule: Rule, known: Sequence[Version], requirements: Requirements) -> Mapping[str, Any]:
+def _rule_details(rule: Rule, known: Sequence[Version], requirements: Requirements) -> Mapping[str, Any]:
     return {
         "id": rule.id,
         "doc": rule.doc,

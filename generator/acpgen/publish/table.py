@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownKey, did_you_mean, shown
+from acpgen.input.walk import is_array
 from acpgen.pointers import plain_pointer
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def _known_keys(path: Iterable[str | int]) -> Iterable[str]:
 
 
 def _with_tuples(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    return {key: tuple(value) if is_array(value) else value for key, value in row.items()}
 
 
 def _requirement(row: Mapping[str, Any], known: Mapping[str, NormativeDocument]) -> Requirement:

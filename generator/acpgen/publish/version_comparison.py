@@ -53,7 +53,7 @@ def matching_pages(
             yield pages_here.types[name], (None, None)
         else:
             renamed = [VersionDifference("name", name, found.name)] if found.name != name else []
-            differences = (*renamed, *_told(_facts(definition), _facts(found)))
+            differences = (*renamed, *_differing(_facts(definition), _facts(found)))
             yield pages_here.types[name], (pages_there.types[found.name], differences)
 
 
@@ -77,15 +77,15 @@ def _same_types(here: Version, there: Version) -> Mapping[str, str]:
 def _method_differences(
     here: ir.Protocol, method: ir.Method, there: ir.Protocol, other: ir.Method
 ) -> Iterator[VersionDifference]:
-    yield from _told(_about(method), _about(other))
+    yield from _differing(_about(method), _about(other))
     for part, mine, theirs in (("params", method.params, other.params), ("result", method.result, other.result)):
         yield from (
             VersionDifference(f"{part}.{row.what}" if row.what else part, row.here, row.there)
-            for row in _told(_facts(here.definitions.get(mine or "")), _facts(there.definitions.get(theirs or "")))
+            for row in _differing(_facts(here.definitions.get(mine or "")), _facts(there.definitions.get(theirs or "")))
         )
 
 
-def _told(here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[VersionDifference]:
+def _differing(here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[VersionDifference]:
     """The facts that differ, those of this version first."""
     for what in dict.fromkeys((*here, *there)):
         if here.get(what) != there.get(what):

@@ -14,6 +14,7 @@ from acpgen.compat.diff import scalars, unions
 from acpgen.compat.diff.pairs import UNTOLD, Comparison, Declaration, Pair, PairNode, PlacedChange, RevisionShapes, Step
 from acpgen.compat.diff.shapes import KINDS, Alternative, Objects, Shape, kind_of
 from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.input.walk import reachable
 
 
 class Walk:
@@ -88,7 +89,7 @@ class Walk:
         changes = (change for node in self.nodes.values() for change in node.changes if change.is_documentation)
         yield from {(change, change.old_at, change.new_at): change for change in changes}.values()
 
-    def renamed(self) -> dict[str, str]:
+    def renames(self) -> dict[str, str]:
         """The definitions that have another name in the new revision, with that name."""
         return {each.old: each.new for each in self.documentation_changes() if each.kind == "definition"}
 
@@ -107,15 +108,10 @@ class Walk:
             for pair, node in self.nodes.items():
                 for _, child in node.children:
                     parents.setdefault(child, []).append(pair)
-            pending = [
+            changed = (
                 pair for pair, node in self.nodes.items() if any(not change.is_documentation for change in node.changes)
-            ]
-            self._changed = set(pending)
-            while pending:
-                for parent in parents.get(pending.pop(), ()):
-                    if parent not in self._changed:
-                        self._changed.add(parent)
-                        pending.append(parent)
+            )
+            self._changed = set(reachable(changed, lambda pair: parents.get(pair, ())))
         return self._changed
 
 

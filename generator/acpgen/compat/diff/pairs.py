@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
@@ -12,6 +13,7 @@ from acpgen.compat.diff.renames import Member, content_of, name_of
 from acpgen.compat.diff.shapes import Alternative, Shape, shape_of
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import SchemaRevision
+from schema_inclusion import Comparer
 
 EXTENSION: Final = "_example"
 """A name that a peer may always send: extensions begin with an underscore."""
@@ -129,6 +131,11 @@ class RevisionShapes:
         self.new = new
         self.apart = apart
         self._shapes: tuple[dict[ir.Type, Shape], dict[ir.Type, Shape]] = ({}, {})
+
+    @cached_property
+    def comparer(self) -> Comparer:
+        """The prover for scalars, which refer to no definition."""
+        return Comparer({}, {})
 
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
         """The shape of a type of one side."""

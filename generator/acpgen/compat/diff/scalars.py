@@ -15,7 +15,6 @@ from acpgen.compat.protocol.sender_schemas import Written, schema_of
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import Schema
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS
-from schema_inclusion import include
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
 
@@ -27,11 +26,12 @@ UNPROVEN: Final = "No proof and no witness: "
 
 
 def scalar_limits(
-    old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free, at: ChangePlaces
+    work: Comparison, old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free
 ) -> Iterator[Change]:
     """What one side's strings or numbers hold that the other side's refuse. Known constants of two sets are not compared."""
-    backward = _one_way(old_values, old_free, new_values, new_free, "old", at)
-    forward = _one_way(new_values, new_free, old_values, old_free, "new", at)
+    at = work.at()
+    backward = _one_way(work, old_values, old_free, new_values, new_free, "old")
+    forward = _one_way(work, new_values, new_free, old_values, old_free, "new")
     yield from together([*backward, *forward])
     if not old_free or not new_free:
         return
@@ -83,14 +83,15 @@ def describe(free: Free) -> str:
 
 
 def _one_way(
+    work: Comparison,
     values: Constants | None,
     free: Free,
     known: Constants | None,
     accepted: Free,
     admitted_by: Revision,
-    at: ChangePlaces,
 ) -> Iterator[Change]:
     """What a sender's constants and free type hold that the receiver refuses."""
+    at = work.at()
     words = describe(free) if free else _listed(values), describe(accepted) if accepted else _listed(known)
     old, new = words if admitted_by == "old" else words[::-1]
     taken: Schema = {"anyOf": [schema_of(each) for each in accepted]} if accepted else _constants(known)
@@ -104,7 +105,7 @@ def _one_way(
     if accepted or values is None:
         asked += [(_keyword(each, accepted), schema_of(each)) for each in left]
     for keyword, sent in asked:
-        relation = include(sent, taken)
+        relation = work.both.comparer.include(sent, taken)
         if relation.verdict.value == "no":
             yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, **at)
         elif relation.verdict.value == "undecided":
@@ -201,7 +202,7 @@ def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternati
         work.note(Change("values", None, new_values, old_at=work.old_at, new_at=new_values.at))
     elif old_values is not None and new_free and old_free:
         work.note(Change("values", old_values, None, old_at=old_values.at, new_at=work.new_at))
-    work.note(*scalar_limits(old_values, old_free, new_values, new_free, work.at()))
+    work.note(*scalar_limits(work, old_values, old_free, new_values, new_free))
 
 
 def values(work: Comparison, old: Constants, new: Constants) -> None:

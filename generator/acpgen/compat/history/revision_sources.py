@@ -69,7 +69,7 @@ def from_paths(given: Sequence[str], reader: RevisionReader) -> Revisions:
         for label, (name, source) in zip(labels, found, strict=True)
     )
     files = tuple(path for each in given for path in sources.files_here(each))
-    return Revisions(f"{given[0]} … {given[-1]}", milestones, _left_out(len(given) - reader.most, "older"), files)
+    return Revisions(f"{given[0]} … {given[-1]}", milestones, _omission_note(len(given) - reader.most, "older"), files)
 
 
 def from_releases(protocol: str, reader: RevisionReader) -> Revisions | None:
@@ -89,7 +89,7 @@ def from_releases(protocol: str, reader: RevisionReader) -> Revisions | None:
         for each in kept.releases[-reader.most :]
     )
     files = (*sources.files_here(protocol), *map(str, (folder / material.RELEASES / protocol).iterdir()))
-    return Revisions(protocol, milestones, _left_out(len(kept.releases) - reader.most, "older"), files)
+    return Revisions(protocol, milestones, _omission_note(len(kept.releases) - reader.most, "older"), files)
 
 
 def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | None = None) -> Revisions:
@@ -117,7 +117,7 @@ def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | N
     notes = [f"{move.commit.name} moved the schema from {move.old} to {move.new}." for move in moves]
     notes += [f"Merges count as one step each, whatever they brought: {merges} here."] if merges else []
     notes += ["This clone is shallow: what came before is not here."] if log.is_shallow else []
-    notes += _left_out(len(log.commits) - len(commits), "earlier")
+    notes += _omission_note(len(log.commits) - len(commits), "earlier")
     if beside:
         notes.append(f"Changes of the files that the schema refers to count: {', '.join(beside)}.")
     profile = reader.profile(path)
@@ -133,7 +133,7 @@ def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | N
     return Revisions(f"{revision} -- {path}", milestones, tuple(notes), sources.files_here(path))
 
 
-def _left_out(count: int, which: str) -> tuple[str, ...]:
+def _omission_note(count: int, which: str) -> tuple[str, ...]:
     if count <= 0:
         return ()
     return (f"{count} {which} {'revision was' if count == 1 else 'revisions were'} left out: see --limit and --since.",)

@@ -12,7 +12,7 @@ from acpgen.compat.findings import Answer, Revision, opposite
 from acpgen.compat.protocol.formats import count_unknown_formats, doubt_about
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, schema_of
-from acpgen.input.walk import is_object, references
+from acpgen.input.walk import is_object, reachable, references
 
 if TYPE_CHECKING:
     from acpgen.input.walk import Schema
@@ -150,14 +150,10 @@ class Acceptance:
 
     def _reached(self, schema: Schema | bool, side: SchemaRevision) -> list[Schema | bool]:
         """A schema and the definitions of a side that it leads to."""
-        names: dict[str, None] = {}
-        pending = [name.removesuffix(SENT).removesuffix(DECLARED) for name in references(schema)]
-        while pending:
-            name = pending.pop()
-            if name in side.stable_schemas and name not in names:
-                names[name] = None
-                pending.extend(references(side.stable_schemas[name]))
-        return [schema, *(side.stable_schemas[name] for name in names)]
+        schemas = side.stable_schemas
+        start = (name.removesuffix(SENT).removesuffix(DECLARED) for name in references(schema))
+        names = reachable(start, lambda name: references(schemas.get(name, {})))
+        return [schema, *(schemas[name] for name in names if name in schemas)]
 
     def _opened(self, *schemas: Schema | bool) -> Comparer:
         """What compares schemas. Few of them refer to what is `DECLARED`, which is as much to read as all else."""

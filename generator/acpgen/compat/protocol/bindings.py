@@ -18,7 +18,7 @@ def bindings(old: SchemaRevision, new: SchemaRevision) -> Bindings:
     return "breaking" if "breaking" in found else "additive" if "additive" in found else "identical"
 
 
-def broken(old: SchemaRevision, new: SchemaRevision) -> tuple[str, ...]:
+def broken_classes(old: SchemaRevision, new: SchemaRevision) -> tuple[str, ...]:
     """The definitions of the old revision whose generated classes are gone or differ."""
     return tuple(name for name, verdict in _definitions(old, new) if verdict == "breaking")
 

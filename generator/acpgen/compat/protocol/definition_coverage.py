@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.revision import REFERENCE, SchemaRevision, without_prose
-from acpgen.input.numbers import dumps, loads
+from acpgen.compat.protocol.revision import SchemaRevision, references_in, with_names, without_prose
+from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import branches_of, constant, lone_reference
-from acpgen.input.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, refs
+from acpgen.input.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, reachable, refs
 from acpgen.pointers import reference_to, target
 
 GROUPED: Final = "definitions in a group are not read"
@@ -137,14 +136,8 @@ def _branches(schema: Schema) -> list[str | None]:
 
 def closure(revised: SchemaRevision, start: Iterable[str], known: Collection[str] = ()) -> set[str]:
     """The definitions with all that they refer to, in the source or in the bundle, but for what is known and what lies behind that."""
-    found: set[str] = set()
-    pending = list(start)
-    while pending:
-        name = pending.pop()
-        if name not in found and name not in known:
-            found.add(name)
-            pending.extend(revised.references.get(name, ()))
-    return found
+    unknown = (name for name in start if name not in known)
+    return {*reachable(unknown, lambda name: revised.references.get(name, frozenset()).difference(known))}
 
 
 def _own(revised: SchemaRevision) -> set[str]:
@@ -215,10 +208,10 @@ def _renamed(
     renames: dict[str, str] = {}
     texts: dict[str, list[str]] = {}
     for name in added:
-        texts.setdefault(_renaming(new, name, {name: ""}), []).append(name)
+        texts.setdefault(_text(new, name, {name: ""}), []).append(name)
     referring: dict[str, list[int]] = {}
     for place, name in enumerate(gone):
-        for below in _referred(old, name):
+        for below in references_in(old.texts[name]):
             referring.setdefault(below, []).append(place)
     alike: dict[str, list[int]] = {}
     """What waits until one definition alone is left that says the same, by what it says."""
@@ -229,7 +222,7 @@ def _renamed(
         place = heappop(now)
         name = gone[place]
         if name not in renames:
-            text = _renaming(old, name, names.new_child({name: ""}))
+            text = _text(old, name, names.new_child({name: ""}))
             found = texts.get(text, [])
             if found and (len(found) == 1 or not isinstance(old.definitions[name], ir.Alias)):
                 renames[name] = found.pop(0)
@@ -246,19 +239,9 @@ def _renamed(
     return {one: other for one, other in renames.items() if {one, other} <= declared}
 
 
-def _referred(revised: SchemaRevision, name: str) -> set[str]:
-    """The definitions that the text of one refers to."""
-    return {target(loads(f'"{found[1]}"')) for found in REFERENCE.finditer(revised.texts[name])}
-
-
-def _renaming(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
+def _text(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
     """The text of a definition with other names in its references."""
-
-    def renamed(found: re.Match[str]) -> str:
-        was = target(loads(f'"{found[1]}"'))
-        return f'"$ref": {dumps(reference_to(names.get(was, was)))}'
-
-    return REFERENCE.sub(renamed, revised.texts[name])
+    return with_names(revised.texts[name], lambda was: names.get(was, was))
 
 
 def _outermost(revised: SchemaRevision, names: set[str]) -> tuple[str, ...]:

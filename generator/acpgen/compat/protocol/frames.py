@@ -65,7 +65,7 @@ def frame(revised: SchemaRevision, schema: Any, kind: MessageKind) -> Frame:
     `bases` are the definitions that it takes in.
     """
     work = _Framing(revised.demands, kind)
-    whole = work.expanded(without_prose(schema), ())
+    whole = work.expand(without_prose(schema), ())
     return Frame(whole if is_object(whole) else {"not": {}}, tuple(work.names), tuple(work.bases))
 
 
@@ -103,7 +103,7 @@ class _Framing:
         self.names: dict[str, None] = {}
         self.bases: dict[str, None] = {}
 
-    def expanded(self, schema: Any, around: tuple[str, ...]) -> Schema | bool:
+    def expand(self, schema: Any, around: tuple[str, ...]) -> Schema | bool:
         """A schema with what its references lead to in their place. `around` are the definitions that it stands in."""
         if not is_object(schema):
             return schema is not False
@@ -112,11 +112,11 @@ class _Framing:
         if is_object(properties):
             self.names |= dict.fromkeys(properties)
             kept["properties"] = {name: self._member(name, each) for name, each in properties.items()}
-        parts = [self.expanded(each, around) for each in schema.get("allOf", ())]
+        parts = [self.expand(each, around) for each in schema.get("allOf", ())]
         name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else None
         if name is not None and name in self.written and name not in around:
             self.bases[name] = None
-            parts.append(self.expanded(self.written[name], (*around, name)))
+            parts.append(self.expand(self.written[name], (*around, name)))
         elif name is not None and name not in around:
             parts.append({"$ref": schema["$ref"]})
         unions = [[*self._branches(schema[keyword], around)] for keyword in _UNIONS if keyword in schema]
@@ -133,7 +133,7 @@ class _Framing:
         """The branches that may be of this kind. One that other branches exclude counts: what is carried may tell them apart."""
         known, bases = dict(self.names), dict(self.bases)
         for each in branches:
-            found = self.expanded(each, around)
+            found = self.expand(each, around)
             if self._is_of_another(found):
                 self.names, self.bases = dict(known), dict(bases)
                 continue
@@ -280,7 +280,7 @@ def find_envelopes(revised: SchemaRevision) -> Mapping[str, Schema]:
     }
 
 
-def as_declared(envelope: Schema) -> Schema:
+def sent_envelope(envelope: Schema) -> Schema:
     """The envelope with the members that it declares, and extensions, alone: what a sender sends."""
     if not carries(envelope):
         return envelope
@@ -316,7 +316,7 @@ def in_place(node: Any, *, is_listed: bool = False) -> Any:
 _MESSAGE: Final = "any message"
 
 
-def carried(envelope: Schema) -> Schema:
+def carried_parts(envelope: Schema) -> Schema:
     """What an envelope says of what it carries, form by form. What is none carries nothing."""
     if not carries(envelope):
         return {}
@@ -332,7 +332,7 @@ def with_identifiers(inside: Schema, other: Schema, written: Schema) -> Schema:
 
     They are compared as such, so that null may have moved from the definition of identifiers to where it is taken.
     """
-    forms, raw = inside["properties"], carried(without_prose(written))["properties"]
+    forms, raw = inside["properties"], carried_parts(without_prose(written))["properties"]
     theirs = other["properties"]
     made: Schema = {}
     for number, form in forms.items():

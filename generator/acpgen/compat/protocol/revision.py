@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,13 +19,13 @@ from acpgen.input.equality import key_of
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.tagged_unions import branches_of
-from acpgen.input.walk import ASSERTIONS, Schema, inside, is_array, is_object, references, unjudged
+from acpgen.input.walk import ASSERTIONS, Schema, inside, is_array, is_object, reachable, references, unjudged
 from acpgen.pointers import plain_pointer, pointer_parts, reference_to, target
 
 _SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that say anything of values."""
 
-REFERENCE: Final = re.compile(r'"\$ref": "(#/\$defs/(?:[^"\\]|\\.)*)"')
+_REFERENCE: Final = re.compile(r'"\$ref": ("#/\$defs/(?:[^"\\]|\\.)*")')
 """A reference in a text of `SchemaRevision.texts`, to a definition as all are; what leads elsewhere is a value that looks like one."""
 
 
@@ -281,12 +281,12 @@ class SchemaRevision:
         parts[name] = {key: value for key, value in parts[name].items() if key not in _OF_METHODS}
         kept = ((each, dumps(_without(schema, alone), sort_keys=True)) for each, schema in parts.items())
         inside = ((self.bundle.origins[each].removeprefix(at), text) for each, text in kept)
-        return "\n".join(f"{place} {_referring(text, told)}" for place, text in sorted(inside))
+        return "\n".join(f"{place} {with_names(text, told)}" for place, text in sorted(inside))
 
     def frame_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
         """The text of a definition that frames messages; `names` and `alone` as in `whole_text`."""
         kept = _without(loads(self.texts[name]), alone)
-        return _referring(dumps(kept, sort_keys=True), lambda was: names.get(was, was))
+        return with_names(dumps(kept, sort_keys=True), lambda was: names.get(was, was))
 
     def contents(self, name: str) -> list[str]:
         """What a definition and all inside of it say of the content of texts, which no validator asserts: as texts, in order."""
@@ -391,13 +391,12 @@ class SchemaRevision:
 
     def _referred(self, node: Any) -> set[str]:
         """The definitions that a part of the bundle leads to."""
-        found: set[str] = set()
-        pending = [node]
-        while pending:
-            fresh = {name for name in references(pending.pop()) if name in self.bundle.definitions} - found
-            found |= fresh
-            pending.extend(self.bundle.definitions[name] for name in fresh)
-        return found
+        definitions = self.bundle.definitions
+
+        def known(part: Any) -> Iterator[str]:
+            return (name for name in references(part) if name in definitions)
+
+        return {*reachable(known(node), lambda name: known(definitions[name]))}
 
     @cached_property
     def gates_unknown(self) -> bool:
@@ -498,14 +497,14 @@ def _reads(definition: ir.Definition | None, keys: Sequence[str], keyword: str) 
             return len(parts) == 2 and parts[0] == "properties" and any(field.name == parts[1] for field in fields)
 
 
-def _referring(text: str, told: Callable[[str], str]) -> str:
-    """The text of a schema with other names in its references."""
+def references_in(text: str) -> set[str]:
+    """The definitions that the text of a schema refers to."""
+    return {target(loads(found)) for found in _REFERENCE.findall(text)}
 
-    def renamed(found: re.Match[str]) -> str:
-        written = loads(f'"{found[1]}"')
-        return f'"$ref": {dumps(told(target(written)))}'
 
-    return REFERENCE.sub(renamed, text)
+def with_names(text: str, name_of: Callable[[str], str]) -> str:
+    """The text of a schema with other names of definitions in place of its references."""
+    return _REFERENCE.sub(lambda found: f'"$ref": {dumps(name_of(target(loads(found[1]))))}', text)
 
 
 def _stable(node: Any) -> Any:
@@ -544,14 +543,9 @@ def rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Colle
     referrers: dict[str, set[str]] = {}
     for side in (old, new):
         for name, text in side.texts.items():
-            for reference in REFERENCE.findall(text):
-                referrers.setdefault(target(loads(f'"{reference}"')), set()).add(name)
-    pending = list(found)
-    while pending:
-        fresh = referrers.get(pending.pop(), set()) - found - set(apart)
-        found |= fresh
-        pending.extend(fresh)
-    return frozenset(found)
+            for reference in references_in(text):
+                referrers.setdefault(reference, set()).add(name)
+    return frozenset(reachable(found, lambda name: referrers.get(name, set()).difference(apart)))
 
 
 def _member(node: Any, part: str) -> tuple[Any] | None:

@@ -5,8 +5,9 @@ A sender sends members and values that its schema declares, and extensions; neve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
@@ -148,7 +149,7 @@ def _tagged(tag: str, schema: Schema) -> Schema:
 
 def _where_it_holds(name: str, names: Mapping[str, None], written: Mapping[str, Schema]) -> Schema:
     """The demand that a member which only a condition declares is there only where the condition holds; none without conditions."""
-    at_place = [*_at_one_place(name, written)]
+    at_place = _at_one_place(name, written)
     if not any(keyword in each for each in at_place for keyword in ("if", "dependentSchemas")):
         return {}
     properties = {each for schema in at_place for each in schema.get("properties", {})}
@@ -181,33 +182,19 @@ def _elsewhere(record: ir.Record, written: Mapping[str, Schema]) -> Callable[[st
     names: set[str] = set()
     patterns: list[str] = []
     rest: list[frozenset[str]] = []
-    pending: list[tuple[Any, Any, bool]] = [(holder, part, False) for holder, part in schemas]
-    seen: set[str] = set()
-    while pending:
-        holder, schema, is_whole = pending.pop()
-        if not is_object(schema):
-            continue
-        names.update(schema.get("properties", {}) if is_whole else ())
-        patterns += schema.get("patternProperties", {})
-        if any(is_object(schema.get(key)) for key in ("additionalProperties", "unevaluatedProperties")):
-            rest.append(frozenset(holder.get("properties", {})))
-        below = [each for key in _IN_PLACE if key in schema for each in _each(schema[key])]
-        below += schema.get("dependentSchemas", {}).values()
-        if isinstance(schema.get("$ref"), str):
-            fresh = set(references({"$ref": schema["$ref"]})) - seen
-            seen |= fresh
-            below += [written.get(each) for each in fresh]
-        pending += ((each, each, True) for each in below)
+    for holder, start in schemas:
+        for schema, _, _ in _in_place(start, written):
+            is_start = schema is start
+            names.update(() if is_start else schema.get("properties", {}))
+            patterns += schema.get("patternProperties", {})
+            if any(is_object(schema.get(key)) for key in ("additionalProperties", "unevaluatedProperties")):
+                rest.append(frozenset((holder if is_start else schema).get("properties", {})))
 
     def is_judged(name: str) -> bool:
         by_name = name in names or any(name not in known for known in rest)
         return by_name or any(matches(each, name) is not False for each in patterns)
 
     return is_judged
-
-
-def _each(schemas: Any) -> list[Any]:
-    return schemas if is_array(schemas) else [schemas]
 
 
 def _item(holder: Any, part: str) -> Any:
@@ -242,12 +229,8 @@ def conditional_members(
     known = {field.name for field in objects.fields}
     found: dict[tuple[str, str], ConditionalMember] = {}
     name = objects.name or ""
-    pending: list[tuple[Any, str, str]] = [(written.get(name), places.get(name, objects.at), "properties")]
-    seen = {name}
-    while pending:
-        schema, at, by = pending.pop(0)
-        if not is_object(schema):
-            continue
+    start = written.get(name), written, ("allOf", "anyOf", "oneOf", *_CONDITIONS)
+    for schema, at, by in _in_place(*start, name=name, places={name: objects.at, **places}):
         for member, inner in schema.get("properties", {}).items():
             if member not in known:
                 place = f"{at}{plain_pointer('properties', member)}"
@@ -255,21 +238,8 @@ def conditional_members(
         for pattern, inner in schema.get("patternProperties", {}).items():
             if inner is not True and inner != {}:
                 place = f"{at}{plain_pointer('patternProperties', pattern)}"
-                found.setdefault(
-                    (pattern, pattern), ConditionalMember(pattern, pattern, "patternProperties", inner, place)
-                )
-        for key in ("allOf", "anyOf", "oneOf"):
-            each: list[Any] = schema.get(key, [])
-            pending += ((inner, f"{at}{plain_pointer(key, str(index))}", by) for index, inner in enumerate(each))
-        pending += ((schema[key], f"{at}{plain_pointer(key)}", key) for key in ("then", "else") if key in schema)
-        dependent: Mapping[str, Any] = schema.get("dependentSchemas", {})
-        pending += (
-            (inner, f"{at}{plain_pointer('dependentSchemas', key)}", "dependentSchemas")
-            for key, inner in dependent.items()
-        )
-        fresh = set(references({"$ref": schema["$ref"]})) - seen if isinstance(schema.get("$ref"), str) else set[str]()
-        seen |= fresh
-        pending += ((written.get(other), places.get(other, ""), by) for other in sorted(fresh))
+                member = ConditionalMember(pattern, pattern, "patternProperties", inner, place)
+                found.setdefault((pattern, pattern), member)
     return found
 
 
@@ -298,7 +268,38 @@ def likely_type(schema: Written, definitions: Mapping[str, ir.Definition]) -> ir
     return _TYPES.get(kind if isinstance(kind, str) else next(iter(kind or ()), ""), ir.Anything())
 
 
-_IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not")
+_CONDITIONS: Final = ("then", "else", "dependentSchemas")
+_IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "if", *_CONDITIONS, "not")
+
+
+def _in_place(
+    start: Any,
+    written: Mapping[str, Schema],
+    keywords: Sequence[str] = _IN_PLACE,
+    *,
+    name: str = "",
+    places: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[tuple[Schema, str, str]]:
+    """A schema and all in it that judge the same value by one of the keywords, through references too, nearest first: each with its
+    place, and the condition that it stands under, `properties` for none. `name` is the definition that it is, `places` are those of all.
+    """
+    pending: list[tuple[Any, str, str]] = [(start, places.get(name, ""), "properties")]
+    seen = {name}
+    for schema, at, by in pending:  # which grows
+        if not is_object(schema):
+            continue
+        yield schema, at, by
+        for key in keywords:
+            inner: Any = schema.get(key)
+            below = dict(enumerate(inner)) if is_array(inner) else inner if key == "dependentSchemas" else None
+            under = key if key in _CONDITIONS else by
+            if is_object(below):
+                pending += ((each, f"{at}{plain_pointer(key, each_key)}", under) for each_key, each in below.items())
+            else:
+                pending.append((inner, f"{at}{plain_pointer(key)}", under))
+        fresh = set(references({"$ref": schema["$ref"]})) - seen if isinstance(schema.get("$ref"), str) else set[str]()
+        seen |= fresh
+        pending += ((written.get(other), places.get(other, ""), by) for other in sorted(fresh))
 
 
 def _named(name: str, written: Mapping[str, Schema]) -> tuple[dict[str, None], dict[str, None]]:
@@ -322,28 +323,13 @@ def _named(name: str, written: Mapping[str, Schema]) -> tuple[dict[str, None], d
 
 def permitted_patterns(name: str | None, written: Mapping[str, Schema]) -> tuple[str, ...]:
     """The patterns that the names of undeclared members of a definition match, where others are refused; none where any name will do."""
-    schemas = [] if name is None else [*_at_one_place(name, written, ("allOf",))]
+    schemas = [] if name is None else _at_one_place(name, written, ("allOf",))
     is_shut = any(
         each.get(key) is False for each in schemas for key in ("additionalProperties", "unevaluatedProperties")
     )
     return tuple(pattern for each in schemas for pattern in each.get("patternProperties", ())) if is_shut else ()
 
 
-def _at_one_place(
-    name: str, written: Mapping[str, Schema], keywords: tuple[str, ...] = (*_IN_PLACE, "dependentSchemas")
-) -> Iterator[Schema]:
-    """A definition and all schemas in it that judge the same value by one of the keywords, through references too."""
-    pending: list[Any] = [written.get(name)]
-    seen = {name}
-    while pending:
-        schema = pending.pop()
-        if not is_object(schema):
-            pending += schema if isinstance(schema, list) else ()
-            continue
-        yield schema
-        for key in keywords:
-            inner: Any = schema.get(key)
-            pending += inner.values() if key == "dependentSchemas" and is_object(inner) else [inner]
-        fresh = set(references({"$ref": schema["$ref"]})) - seen if isinstance(schema.get("$ref"), str) else set[str]()
-        seen |= fresh
-        pending += [written.get(each) for each in fresh]
+def _at_one_place(name: str, written: Mapping[str, Schema], keywords: Sequence[str] = _IN_PLACE) -> list[Schema]:
+    """A definition and all schemas in it that judge the same value by one of the keywords."""
+    return [schema for schema, _, _ in _in_place(written.get(name), written, keywords, name=name)]

@@ -115,13 +115,13 @@ def build(
     if refused and settings.options.get("refused-examples") != "leave-out":
         raise Faults(refused)
     found = examples.collect(protocol, judge)
-    made = examples.made(protocol, judge, found)
+    generated = examples.generate(protocol, judge, found)
     return VersionDocs(
         protocol,
         bundle,
         page_paths(protocol, bundle),
-        {**found, **made},
-        frozenset(made),
+        {**found, **generated},
+        frozenset(generated),
         refused,
         availability,
         requirements,

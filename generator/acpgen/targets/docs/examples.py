@@ -76,7 +76,7 @@ def collect(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
     return {name: own[name] or tuple(gathered[name].values()) for name in protocol.definitions}
 
 
-def made(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Examples:
+def generate(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Examples:
     """For each definition without an example one value made from the schema: with all fields if that holds, else as small as may be."""
     values = Values(protocol.definitions)
 

@@ -27,13 +27,13 @@ from acpgen.compat.protocol.check.message_pairs import (
     path_of,
     within_of,
 )
-from acpgen.compat.protocol.check.reception import Receiver, as_received, of_anything
-from acpgen.compat.protocol.culprits import without
+from acpgen.compat.protocol.check.reception import Receiver, adapt_judgement, of_anything
+from acpgen.compat.protocol.culprits import remainder
 from acpgen.compat.protocol.definition_coverage import closure
 from acpgen.compat.protocol.revision import fields_on
 from acpgen.compat.protocol.sender_schemas import declares_nothing, schema_of
 from acpgen.compat.rules import judge
-from acpgen.input.walk import Schema
+from acpgen.input.walk import Schema, reachable
 from acpgen.meaning import sample_texts
 from schema_inclusion import FORMATS
 
@@ -46,7 +46,7 @@ class Content:
         self._answered: dict[Pair, set[Revision]] = {}
         self._whole: list[MessagePair] = []
 
-    def compared(self, messages: MessagePair, elsewhere: frozenset[Pair]) -> Iterator[Reach]:
+    def compare(self, messages: MessagePair, elsewhere: frozenset[Pair]) -> Iterator[Reach]:
         """The findings of the changes in one kind of message or document; what changed in the pairs `elsewhere` is told there."""
         if not self.context.is_changed(messages):
             return
@@ -59,7 +59,7 @@ class Content:
                 continue
             for each in self._each_way(found, messages):
                 yield each
-                self._answer(found, (*self._tolerated(found.change, messages), *each.refuses, *each.doubtful))
+                self._answer(found, (*self._tolerant_revisions(found.change, messages), *each.refuses, *each.doubtful))
                 if each.witness is not None and each.witness.refused_by is not None:
                     explained.append((found, each))
                     self._answer(found, (each.witness.refused_by,))
@@ -69,7 +69,7 @@ class Content:
             known: set[Revision] = {
                 each.witness.refused_by for _, each in below if each.witness and each.witness.refused_by
             }
-            for each in (*self._settled(found, messages, known), *self._hidden(found, messages, below)):
+            for each in (*self._settle(found, messages, known), *self._hidden(found, messages, below)):
                 yield each
                 self._answer(found, (*each.refuses, *each.doubtful))
 
@@ -81,30 +81,30 @@ class Content:
             others = [(change, each) for change, each in below if each.witness and each.witness.refused_by == receiver]
             if not others or any(each.severity != "risky" or change.steps != found.steps for change, each in others):
                 continue
-            apart = [without(change.change, found.pair, sender) for change, _ in others]
+            apart = [remainder(change.change, found.pair, sender) for change, _ in others]
             if all(each is not None for each in apart):
                 limit = unexplained_limit(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
                 change = replace(limit, demand={"not": {"allOf": apart}})
                 shown = self._reach(replace(found, change=change), messages)
                 yield from () if shown is None or shown.witness is None else (shown,)
 
-    def unexplained(self) -> Iterator[Reach]:
+    def unexplained_refusals(self) -> Iterator[Reach]:
         """What one revision refuses of the other's messages, and no change inside explains."""
         old, new = self.context.old, self.context.new
         for messages in self._whole:
             pair = messages.pair
             answered: set[Revision] = set()
-            answered.update(*(self._answered.get(inner, ()) for inner in (pair, *self._inside(pair))))
+            answered.update(*(self._answered.get(inner, ()) for inner in reachable([pair], self._changed)))
             names = (old, messages.old[1]), (new, messages.new[1])
             at = [side.definitions[name].at if name else "" for side, name in names]
             doubt = Change("undecided", detail="no rule explains the difference", old_at=at[0], new_at=at[1])
-            yield from self._settled(PlacedChange(doubt, (), pair), messages, answered)
+            yield from self._settle(PlacedChange(doubt, (), pair), messages, answered)
 
     def _answer(self, found: PlacedChange, revisions: Iterable[Revision]) -> None:
         """Note that a finding answers for what revisions refuse of a pair."""
         self._answered.setdefault(found.pair, set()).update(revisions)
 
-    def _tolerated(self, change: Change, messages: MessagePair) -> tuple[Revision, ...]:
+    def _tolerant_revisions(self, change: Change, messages: MessagePair) -> tuple[Revision, ...]:
         """The revision that refuses what a change tells, where that is no break: receivers keep what they do not know, and senders of an
         object that declares nothing, and is no map, send nothing in it.
         """
@@ -117,18 +117,12 @@ class Content:
             return ("old",)
         return ()
 
-    def _inside(self, pair: Pair) -> Iterator[Pair]:
-        """The pairs below a pair in which something has changed."""
-        pending, seen = [pair], {pair}
-        while pending:
-            node = self.context.walk.nodes.get(pending.pop())
-            fresh = {child for _, child in node.children} - seen if node is not None else set[Pair]()
-            seen |= fresh
-            changed = [child for child in fresh if self.context.walk.is_changed(child)]
-            yield from changed
-            pending.extend(changed)
+    def _changed(self, pair: Pair) -> Iterator[Pair]:
+        """The pairs right below a pair in which something has changed."""
+        node, walk = self.context.walk.nodes.get(pair), self.context.walk
+        return (child for _, child in (() if node is None else node.children) if walk.is_changed(child))
 
-    def _settled(self, found: PlacedChange, messages: MessagePair, answered: Collection[Revision]) -> Iterator[Reach]:
+    def _settle(self, found: PlacedChange, messages: MessagePair, answered: Collection[Revision]) -> Iterator[Reach]:
         """What the prover makes of a doubt: nothing where both directions are proven or answered for, else a message, else the doubt."""
         doubtful: list[Revision] = []
         limits: list[LimitChange] = []
@@ -159,7 +153,11 @@ class Content:
     def _reach(self, given: PlacedChange, messages: MessagePair) -> Reach | None:
         """The finding of a change; `None` where it is proven that nothing is refused after all."""
         context = self.context
-        found = replace(given, change=self._asserted(given.change)) if context.formats and not given.free else given
+        found = (
+            replace(given, change=self._with_refused_texts(given.change))
+            if context.formats and not given.free
+            else given
+        )
         if isinstance(found.change, FieldChange) and found.change.by:
             example = self._example(found.change)
             if example is None:
@@ -179,7 +177,7 @@ class Content:
             return self._reach(replace(given, change=replace(found.change, harmless=True)), messages)
         if reception.kind == "kept":
             return None
-        judgement = as_received(judgement, found.change, reception.kind)
+        judgement = adapt_judgement(judgement, found.change, reception.kind)
         location = location_of(messages.new[0], found.steps)
         reach = context.reach(
             rule,
@@ -216,7 +214,7 @@ class Content:
         example = replace(change.one, name=str(name))
         return replace(change, old=example) if change.new is None else replace(change, new=example)
 
-    def _asserted(self, change: Change) -> Change:
+    def _with_refused_texts(self, change: Change) -> Change:
         """A changed format with what it refuses, as far as that is known."""
         if not isinstance(change, FormatChange) or change.keyword != "format":
             return change

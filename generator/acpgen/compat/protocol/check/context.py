@@ -17,7 +17,7 @@ from acpgen.compat.protocol.acceptance import Acceptance
 from acpgen.compat.protocol.check.message_pairs import (
     DIRECTIONS,
     MessagePair,
-    document,
+    document_pair,
     kinds_of_both,
     names_of,
     roots_of_both,
@@ -114,7 +114,7 @@ class Context:
     @cached_property
     def pairs(self) -> list[MessagePair]:
         """All that is compared: what messages hold, and the definitions that stand on their own."""
-        alone = (document(one, other, other) for one, other in self.cover.alone)
+        alone = (document_pair(one, other, other) for one, other in self.cover.alone)
         return [*self.routes, *(replace(each, alone=True) for each in alone)]
 
     def is_changed(self, messages: MessagePair) -> bool:
@@ -217,7 +217,7 @@ class Context:
     def of_definition(self, change: Change, name: str, doubtful: Sequence[Revision] | None = None) -> Reach:
         """The finding of a change about a definition that no message holds; `doubtful` are the revisions that may refuse something."""
         rule, judgement = judge(change)
-        found = self.reach(rule, judgement, document(name, name, name), change, name, proven=True)
+        found = self.reach(rule, judgement, document_pair(name, name, name), change, name, proven=True)
         return found if doubtful is None else replace(found, doubtful=tuple(doubtful))
 
     def _ungated(self, judgement: Judgement) -> str:

@@ -11,12 +11,12 @@ from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, 
 from acpgen.compat.protocol.definition_coverage import framing
 from acpgen.compat.protocol.frames import (
     FrameDifference,
-    as_declared,
-    carried,
+    carried_parts,
     carries,
     find_envelopes,
     in_place,
     plain_messages,
+    sent_envelope,
     with_identifiers,
 )
 from acpgen.compat.protocol.messages import Route
@@ -33,7 +33,7 @@ def of_envelopes(context: Context) -> Iterator[Reach]:
         pair = MessagePair(route, route, "both", "peer", "peer")
         at: ChangePlaces = {"old_at": context.old.bundle.origins[name], "new_at": context.new.bundle.origins[name]}
         for sender, receiver in DIRECTIONS:
-            old, new = (as_declared(each) if by == sender else each for by, each in (("old", one), ("new", other)))
+            old, new = (sent_envelope(each) if by == sender else each for by, each in (("old", one), ("new", other)))
             relation = context.acceptance.between(old, new, sender)
             if relation.verdict.value == "yes":
                 continue
@@ -111,7 +111,7 @@ def _fits(context: Context, each: FrameDifference, sender: Revision) -> Relation
 
 def of_frames(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
     """What frames messages, or is a union of them, is written differently or in one revision alone, and is named by no finding."""
-    renamed = context.walk.renamed()
+    renamed = context.walk.renames()
     alone = context.old.bundle.definitions.keys() ^ context.new.bundle.definitions.keys()
     known = {place for each in found if each.rule != "text-reworded" for place in (each.old_at, each.new_at)}
     names = [framing(side) for side in (context.old, context.new)]
@@ -127,7 +127,7 @@ def of_frames(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
         new = in_place(loads(context.new.frame_text(name, {}, alone)))
         if old == new:
             continue
-        inside = carried(old), carried(new)
+        inside = carried_parts(old), carried_parts(new)
         if all(inside) and not context.is_alike(*inside) and not context.is_alike(*_identified(context, name, *inside)):
             detail = "the constraints that the message envelope places on params and results"
             yield context.of_definition(Change("not-compared", name=name, detail=detail, **at), name, ["old", "new"])

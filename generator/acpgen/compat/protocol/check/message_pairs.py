@@ -78,8 +78,8 @@ def routes_of(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]
             flow: Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
             yield MessagePair((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
     for name, label in roots_of_both(old, new).items():
-        yield from (document(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))
-        yield document(name, name, label)
+        yield from (document_pair(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))
+        yield document_pair(name, name, label)
     for part in ("error", "id"):
         ours, theirs = (envelope_parts(side, part) for side in (old, new))
         shared = [name for name in ours if name in theirs]
@@ -123,13 +123,13 @@ def root_of(revised: SchemaRevision) -> str:
     return first.partition("#")[0] + "#" if first else ""
 
 
-def document(old: str, new: str, label: str) -> MessagePair:
+def document_pair(old: str, new: str, label: str) -> MessagePair:
     """A definition that is compared on its own."""
     route = Route("document", None, label)
     return MessagePair((route, old), (route, new), "both", "peer", "peer")
 
 
-def alike(old: ir.Method, new: ir.Method, part: Part, sides: Sequence[str]) -> MessagePair:
+def method_pair(old: ir.Method, new: ir.Method, part: Part, sides: Sequence[str]) -> MessagePair:
     """What is told of a method beside the content of its messages."""
     handler, callers = sides_of(new, sides)
     flow: Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"

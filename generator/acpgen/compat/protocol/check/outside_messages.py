@@ -47,7 +47,7 @@ def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[
     changes = [each for each in found if each.rule != "text-reworded"]
     sides = ((context.old, {each.old_at for each in changes}), (context.new, {each.new_at for each in changes}))
     owners = [{side.outermost(at) for at in places} for side, places in sides]
-    names = context.walk.renamed()
+    names = context.walk.renames()
     roots = context.roots
     named = {
         name
@@ -119,7 +119,7 @@ def unread_statements(context: Context) -> Iterator[Reach]:
     them.
     """
     compared = [_compared(context, number) for number in (0, 1)]
-    for name, other in _joined(context):
+    for name, other in _definition_pairs(context):
         (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
         one, two = context.old.statements(before, compared[0]), context.new.statements(after, compared[1])
         by_name = before == after  # else what stands inside of them has other names, too
@@ -133,9 +133,9 @@ def unread_statements(context: Context) -> Iterator[Reach]:
             yield context.of_definition(change, called)
 
 
-def _joined(context: Context) -> Iterator[tuple[str, str]]:
+def _definition_pairs(context: Context) -> Iterator[tuple[str, str]]:
     """The definitions of both revisions that belong together, and those of roots beside methods."""
-    names = context.walk.renamed()
+    names = context.walk.renames()
     known = {*context.new.declared, *context.roots}
     for name in (*context.old.declared, *context.roots):
         if (other := names.get(name, name)) in known:
