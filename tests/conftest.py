@@ -104,6 +104,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if nextitem is not None and nextitem.path == item.path:
         return
     assert isinstance(item, pytest.Function)
+    assert isinstance(item.module, ModuleType)
     _forget(item.module)
     if _resident() > LARGEST_WORKER:
         for module in list(sys.modules.values()):

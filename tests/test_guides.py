@@ -29,6 +29,7 @@ from acp_session import (
     AgentConnection,
     Client,
     ClientSession,
+    PermissionRequest,
     Session,
     ToolCall,
     Turn,
@@ -153,7 +154,9 @@ def test_the_entry_of_the_tutorial_starts_the_agent_as_an_editor_does(program: i
     entry = json.loads(run(["bash", "-c", texts["entry.sh"][0]], home))["agent_servers"]["Tides"]
 
     class Editor(Client):
-        async def on_permission(self, *_: object) -> str:
+        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str:
+            assert session.id
+            assert request.options
             return "allow"
 
     async def talk() -> str:

@@ -67,7 +67,16 @@ def _refused(folder: Path, packages: Path, *options: str) -> set[str]:
     """The files of a folder, without their ending, in which the compiler finds an error."""
     compiler = packages / "node_modules" / "typescript" / "bin" / "tsc"
     files = sorted(path.name for path in folder.glob("*.ts"))
-    command = [javascript.node(), compiler, "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022"]
+    command = [
+        javascript.node(),
+        str(compiler),
+        "--strict",
+        "--skipLibCheck",
+        "--module",
+        "nodenext",
+        "--target",
+        "es2022",
+    ]
     ran = subprocess.run([*command, *options, *files], cwd=folder, capture_output=True, text=True, timeout=300)
     return {line.partition(".ts(")[0] for line in ran.stdout.splitlines() if ": error " in line}
 

@@ -71,7 +71,7 @@ def test_a_reference_is_followed_once_for_all_values(monkeypatch: pytest.MonkeyP
         "properties": {"a": {"$ref": "#/$defs/a"}, "b": {"not": {"$ref": "#/$defs/a"}}},
     }
     followed: list[str] = []
-    resolver: Any = type(open_document(schema).scope.resolver)
+    resolver = cast("Any", type(open_document(schema).scope.resolver))
     plain = resolver.lookup
 
     def lookup(self: Any, reference: str) -> Any:

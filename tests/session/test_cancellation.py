@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ def test_work_that_is_left_to_itself_can_do_nothing_more_for_its_session(tmp_pat
             with suppress(asyncio.CancelledError):
                 await going.wait()
         session = turn.session
-        for name, attempt in {
+        attempts: dict[str, Callable[[], Awaitable[object]]] = {
             "message": lambda: turn.send_message("late"),
             "title": lambda: session.set_title("late"),
             "options": lambda: session.set_config_options([]),
@@ -39,7 +40,8 @@ def test_work_that_is_left_to_itself_can_do_nothing_more_for_its_session(tmp_pat
             "file": lambda: turn.write_text_file("late.txt", "late"),
             "command": lambda: turn.run_command("touch", "late.txt"),
             "child": lambda: asyncio.gather(turn.send_thought("late")),
-        }.items():
+        }
+        for name, attempt in attempts.items():
             with pytest.raises(ConnectionClosed, match="cancelled"):
                 await attempt()
             refusals.append(name)

@@ -14,6 +14,7 @@ import pytest
 import tiers
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
+from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
 from jsonrpc_bindings.errors import DecodeError, Dropped
 from oracle.instances import Maker, damaged
@@ -56,9 +57,9 @@ def drawn(bindings: Any, definitions: Any, many: int) -> Any:
 
 def misspelt(value: Any, random: Random) -> Any:
     """A copy in which some names and texts have a wrong letter, are written otherwise, or are what others call them."""
-    if isinstance(value, dict):
+    if is_object(value):
         return {_misspelt(key, random): misspelt(one, random) for key, one in value.items()}
-    if isinstance(value, list):
+    if is_array(value):
         return [misspelt(one, random) for one in value]
     return _misspelt(value, random) if isinstance(value, str) else value
 
@@ -76,9 +77,9 @@ def whole_numbers(value: Any) -> Any:
     """A copy without numbers such as 1.0, which JavaScript writes as 1."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, dict):
+    if is_object(value):
         return {key: whole_numbers(one) for key, one in value.items()}
-    return [whole_numbers(one) for one in value] if isinstance(value, list) else value
+    return [whole_numbers(one) for one in value] if is_array(value) else value
 
 
 def decoded(bindings: Any, type_: str, value: Any) -> dict[str, Any]:
@@ -119,7 +120,7 @@ def test_messages_are_judged_as_in_python(name: str, tmp_path: Path) -> None:
     protocol = lower(bundled)
     rows: list[dict[str, Any]] = []
     for method in protocol.methods:
-        params = maker.make(bundled.definitions[method.params]) if method.params else {}
+        params: Any = maker.make(bundled.definitions[method.params]) if method.params else {}
         whole = {"jsonrpc": "2.0", "id": 7, "method": method.name, "params": whole_numbers(params)}
         for change in random.sample(ENVELOPES, 6):
             merged = {**whole, **change}

@@ -24,7 +24,7 @@ HERE = [name for name in ACCEPTED if evidence.pins().brings(name) or evidence.pa
 def test_the_compiler_accepts_what_published_schemas_make(whole: bool, tmp_path: Path) -> None:
     names = HERE if whole else tiers.draw(HERE, 4, str)
     assert len(HERE) > 20
-    modules = []
+    modules: list[Path] = []
     for name in names:
         bundled = bundle(load(evidence.path(name)))
         place = package_name(name)

@@ -94,6 +94,6 @@ def _revisions(options: HistoryOptions) -> Revisions:
         return from_git(next(iter(options.given), "HEAD"), options.path, reader, since=options.since)
     if len(options.given) > 1:
         return from_paths(options.given, reader)
-    (name,) = options.given
+    name = next(iter(options.given))
     kept = from_releases(name, reader) if options.since is None else None
     return kept or from_git("HEAD", name, reader, since=options.since)

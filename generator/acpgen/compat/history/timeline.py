@@ -186,8 +186,9 @@ def bump(verdict: Verdict | None, old: Milestone, new: Milestone) -> Bump:
     if needed is not None and below_one:
         needed = _BELOW_ONE[needed]
     sizes: tuple[Size, ...] = ("major", "minor", "patch")
-    differing = (size for size, one, other in zip(sizes, before, after, strict=False) if one != other)
-    made: Size = next(differing, "none")
+    made: Size = "none"
+    for size, one, other in zip(reversed(sizes), before[2::-1], after[2::-1], strict=True):
+        made = size if one != other else made
     return Bump(needed, made, below_one, bool(after[3]))
 
 

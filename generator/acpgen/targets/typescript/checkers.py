@@ -35,7 +35,7 @@ _LIMITS: Final = (
     *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
 )
-_KINDS: Final = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
+_KINDS: Final[dict[type, str]] = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _TOKEN: Final = re.compile(r"\0(\d+)\0")
 """Stands for a constant in the source of others until all are known. No literal holds this character as it is."""
@@ -218,7 +218,7 @@ class Checkers:
         first = [] if any(name.isdigit() for name in properties) else [one for one in properties if one in required]
         fields = {name: self._field(properties[name], is_required=name in required) for name in properties}
         usual = Counter(how for name, (_, how) in fields.items() if name not in first).most_common(1)
-        rows = []
+        rows: list[str] = []
         for name in [*first, *(one for one in properties if one not in first)]:
             checker, how = fields[name]
             is_usual = how == (0 if name in first or not usual else usual[0][0])
@@ -444,4 +444,5 @@ def _constants(schema: Any) -> list[ir.JSON] | None:
     found = discriminators.constants(schema)
     if found is None or not ASSERTIONS.isdisjoint(schema.keys() - {"type", "const", "enum"}):
         return None
-    return found if all(schema.get("type") in (None, _KINDS.get(type(one))) for one in found) else None
+    kinds = {kind for kind, name in _KINDS.items() if schema.get("type") in (None, name)}
+    return found if "type" not in schema or all(type(one) in kinds for one in found) else None
