@@ -579,9 +579,13 @@ def _part(files: Files, part: Part, meaning: tuple[ir.Protocol, Bundle], source:
     """What is known of a part: its files, what its bindings do not enforce, and what of its schema means nothing."""
     from acpgen.meaning import unenforced
 
+    gaps = {
+        name: {source.at(at): reason for at, reason in places.items()}
+        for name, places in unenforced.gaps(*meaning).items()
+    }
     return {
         "files": {**files},
-        "gaps": unenforced.gaps(*meaning) if part.target == "python" else None,
+        "gaps": gaps if part.target == "python" else None,
         "notes": [[source.at(note.at), note.what()] for note in meaning[1].notes],
     }
 
