@@ -98,3 +98,39 @@ def test_the_page_of_a_rule_is_text_for_people() -> None:
     assert '\n    +        "cwd": {\n' in shown
     raw = acpgen(["rules", "field-added", "--format", "markdown"]).stdout.decode()
     assert raw.startswith("# field-added\n") and "```diff" in raw
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["generate", "--schema", "acp/v9", "--package", "a.b", "--out", "out"],
+        ["lint", "acp/v9"],
+        ["init", "new", "x/v1=acp/v9"],
+        ["diff", "acp/v9", "acp/v1"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_an_unknown_version_of_a_protocol_is_told_with_the_known_ones(tmp_path: Path, arguments: list[str]) -> None:
+    done = acpgen(arguments, cwd=tmp_path)
+    assert (done.returncode, done.stderr.decode().splitlines()) == (
+        2,
+        [
+            "error: acp/v9: there is no file, folder or protocol 'acp/v9'.",
+            "hint: Known versions of 'acp': 'acp/v1', 'acp/v2'.",
+        ],
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_target_without_an_output_is_told_with_what_to_add(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.acpgen]\nschema = "schema"\n\n[tool.acpgen.outputs."out"]\ntarget = "bundle"\nprotocols = ["p/v1"]\n'
+    )
+    done = acpgen(["generate", "--target", "typescript"], cwd=tmp_path)
+    assert (done.returncode, done.stderr.decode().splitlines()) == (
+        2,
+        [
+            "error: pyproject.toml: no output of this project has the target 'typescript'.",
+            'hint: Add one: [tool.acpgen.outputs."FOLDER"] with target = "typescript" and protocols = ["p/v1"].',
+        ],
+    )

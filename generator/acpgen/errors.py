@@ -733,6 +733,20 @@ class UnknownName(Fault):
 
 
 @dataclass(repr=False, eq=False)
+class NoOutput(Fault):
+    """A target that exists, and that no output of the project has."""
+
+    target: str
+    protocol: str
+
+    def text(self) -> str:
+        return (
+            f"no output of this project has the target {shown(self.target)}.\n"
+            f'Add one: [tool.acpgen.outputs."FOLDER"] with target = "{self.target}" and protocols = ["{self.protocol}"].'
+        )
+
+
+@dataclass(repr=False, eq=False)
 class SameVersion(Fault):
     """Two schemas to judge by that are the same version, so that a handshake could not choose between them."""
 

@@ -18,6 +18,7 @@ from acpgen.errors import (
     Fault,
     Faults,
     NamedByPosition,
+    NoOutput,
     TooDeep,
     TooMuchWork,
     UnknownName,
@@ -171,14 +172,13 @@ def configured(
     if not config.outputs:
         expected = "a table with one entry for each output folder"
         raise Faults([BadSetting(at=place(config.file), key="tool.acpgen.outputs", expected=expected)])
-    faults = [
-        UnknownName(at=place(config.file), kind=kind, name=name, hint=did_you_mean(name, known))
-        for kind, names, known in (
-            ("protocol", protocols, config.protocols),
-            ("target", targets, {output.target for output in config.outputs}),
-        )
-        for name in names
-        if name not in known
+    faults: list[Fault] = [
+        UnknownName(at=place(config.file), kind="protocol", name=name, hint=did_you_mean(name, config.protocols))
+        for name in protocols
+        if name not in config.protocols
+    ]
+    faults += [
+        _without_output(name, config) for name in targets if name not in {output.target for output in config.outputs}
     ]
     if faults:
         raise Faults(faults)
@@ -222,6 +222,16 @@ def configured(
         names_at=f"{place(config.file)}: tool.acpgen.names",
         protocols=frozenset(config.protocols),
     )
+
+
+def _without_output(target: str, config: Config) -> Fault:
+    """The fault of a target that no output of a project has: it exists, or it does not."""
+    from acpgen.targets import TARGETS
+
+    if target in TARGETS:
+        return NoOutput(at=place(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
+    known = {output.target for output in config.outputs}
+    return UnknownName(at=place(config.file), kind="target", name=target, hint=did_you_mean(target, known))
 
 
 def single(
