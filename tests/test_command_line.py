@@ -14,6 +14,8 @@ from acpgen import terminal
 from acpgen.cli import app
 from commands import acpgen
 
+GENERATE = ["generate", "--schema", "acp/v1", "--package", "acme.v1", "--out", "out"]
+
 
 def commands() -> Iterator[list[str]]:
     """The arguments of every command."""
@@ -134,3 +136,37 @@ def test_a_target_without_an_output_is_told_with_what_to_add(tmp_path: Path) -> 
             'hint: Add one: [tool.acpgen.outputs."FOLDER"] with target = "typescript" and protocols = ["p/v1"].',
         ],
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hints"),
+    [
+        (
+            ["diff", "acp/v1", "acp/v2", "--waive", "zzz"],
+            ["Give it: --reason TEXT.", "Give it: --until DATE, or --until RELEASE."],
+        ),
+        (["diff", "acp/v1", "acp/v2", "--until", "x"], ["Add --waive FINGERPRINT, or leave --until out."]),
+        (
+            ["diff", "acp/v1", "acp/v2", "--ref", "foo"],
+            ["Write it as in --ref https://example.com/common.json=common.json."],
+        ),
+        ([*GENERATE, "--option", "layout=fil"], ["Did you mean 'file'?"]),
+        ([*GENERATE, "--names", "names.json"], ["Write a name such as 'TextBlock'."]),
+        (["generate"], ["Correct this setting."]),
+    ],
+    ids=["waive", "until", "ref", "option", "names", "pyproject"],
+)
+def test_a_value_that_cannot_be_used_is_told_with_what_to_do(
+    tmp_path: Path, arguments: list[str], hints: list[str]
+) -> None:
+    (tmp_path / "names.json").write_text('{"ContentBlock": "1x"}')
+    (tmp_path / "pyproject.toml").write_text(
+        "[tool.acpgen]\n\n[tool.acpgen.outputs.out]\ntarget = 1\nprotocols = ['p/v1']\n" * (arguments == ["generate"])
+    )
+    done = acpgen(arguments, cwd=tmp_path)
+    lines = done.stderr.decode().splitlines()
+    assert (done.returncode, [line for line in lines if line.startswith("hint: ")]) == (
+        2,
+        [f"hint: {hint}" for hint in hints],
+    ), lines
+    assert len(lines) == 2 * len(hints)

@@ -709,8 +709,10 @@ class BadSetting(Fault):
 
     key: str
     expected: str
+    hint: str = ""
 
-    message = "{key} must be {expected}."
+    def text(self) -> str:
+        return f"{self.key} must be {self.expected}.\n{self.hint}".rstrip()
 
 
 @dataclass(repr=False, eq=False)

@@ -171,7 +171,8 @@ def configured(
     """
     if not config.outputs:
         expected = "a table with one entry for each output folder"
-        raise Faults([BadSetting(at=place(config.file), key="tool.acpgen.outputs", expected=expected)])
+        hint = 'Add one: [tool.acpgen.outputs."FOLDER"].'
+        raise Faults([BadSetting(at=place(config.file), key="tool.acpgen.outputs", expected=expected, hint=hint)])
     faults: list[Fault] = [
         UnknownName(at=place(config.file), kind="protocol", name=name, hint=did_you_mean(name, config.protocols))
         for name in protocols
