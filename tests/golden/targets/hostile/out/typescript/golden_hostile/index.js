@@ -2,14 +2,14 @@
 import { all, any, expression, integer, literal, minimum, not, object, pattern, protocol, record, string, union } from "../runtime.js";
 export { DecodeError, UNKNOWN, decodeAs, encode, is, parse, validateAs } from "../runtime.js";
 
-const k0 = /* @__PURE__ */ literal(any, "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000");
+const ke854a = /* @__PURE__ */ literal(any, "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000");
 const $EvilEnum = /* @__PURE__ */ literal(any, "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000", "ok");
 const $EvilPattern = /* @__PURE__ */ all(string, /* @__PURE__ */ pattern(/* @__PURE__ */ expression("^(\"\"\"|'''|\\\\)+$"), "^(\"\"\"|'''|\\\\)+$"));
-const $Evil = /* @__PURE__ */ record({ const: k0, ["a\"]; import os #"]: string, enum: $EvilEnum, default: string, object: object, pattern: $EvilPattern, ["import os"]: integer, customTypePath: string, capability: string }, 1);
-const $ImportOsOsSystemX77RawScriptBUnion = /* @__PURE__ */ record({ ["t\"ag"]: k0 }, 1);
-const k5 = /* @__PURE__ */ literal(any, "two");
-const $TwoUnion = /* @__PURE__ */ record({ ["t\"ag"]: k5 }, 1);
-const $UnknownUnion = /* @__PURE__ */ all(/* @__PURE__ */ record({ ["t\"ag"]: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ union([/* @__PURE__ */ record({ ["t\"ag"]: k0 }, 1, 0, [], true), /* @__PURE__ */ record({ ["t\"ag"]: k5 }, 1, 0, [], true)], { field: "t\"ag", known: { ["\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000"]: 0, two: 1 } })));
+const $Evil = /* @__PURE__ */ record({ const: ke854a, ["a\"]; import os #"]: string, enum: $EvilEnum, default: string, object: object, pattern: $EvilPattern, ["import os"]: integer, customTypePath: string, capability: string }, 1);
+const $ImportOsOsSystemX77RawScriptBUnion = /* @__PURE__ */ record({ ["t\"ag"]: ke854a }, 1);
+const kd5cda = /* @__PURE__ */ literal(any, "two");
+const $TwoUnion = /* @__PURE__ */ record({ ["t\"ag"]: kd5cda }, 1);
+const $UnknownUnion = /* @__PURE__ */ all(/* @__PURE__ */ record({ ["t\"ag"]: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ union([/* @__PURE__ */ record({ ["t\"ag"]: ke854a }, 1, 0, [], true), /* @__PURE__ */ record({ ["t\"ag"]: kd5cda }, 1, 0, [], true)], { field: "t\"ag", known: { ["\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000"]: 0, two: 1 } })));
 const $Union = /* @__PURE__ */ union([$ImportOsOsSystemX77RawScriptBUnion, $TwoUnion, $UnknownUnion], { field: "t\"ag", known: { ["\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000"]: 0, two: 1 }, others: [2], unknown: [] });
 const $EvilRequest = /* @__PURE__ */ record({ evil: $Evil, union: $Union });
 const $Shape = /* @__PURE__ */ union([/* @__PURE__ */ all(string, /* @__PURE__ */ pattern(/* @__PURE__ */ expression("\"; import os"), "\"; import os")), /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(1))]);
