@@ -40,8 +40,8 @@ const problemsOf = (c, from = 0) => c.findings.slice(from).filter((one) => !one.
 /** The problems, each with those of the items that were left out below it: an array may be too short for that. */
 const refusal = (c) => {
   const drops = c.findings.filter((one) => one.problem);
-  const isItem = (pointer, p) => pointer.startsWith(`${p}/`) && /^\d+$/.test(pointer.slice(p.length + 1));
-  return problemsOf(c).slice(0, MOST + 1).flatMap((one) => [one, ...drops.filter((each) => isItem(each.pointer, one.pointer)).map((each) => each.problem)]);
+  const arrayOf = ({ pointer }) => /^([^]*)\/\d+$/.exec(pointer)?.[1];
+  return problemsOf(c).slice(0, MOST + 1).flatMap((one) => [one, ...drops.filter((each) => arrayOf(each) === one.pointer).map((each) => each.problem)]);
 };
 
 const add = (c, sentence, rule, more) => {
@@ -72,22 +72,16 @@ const fits = (f, v, c, strict) => !attempt(f, v, c, undefined, strict).length;
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
 
-const HIDDEN = /[\p{C}\p{Z}]/u;
 const ESCAPES = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
 const quote = (text) => {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
-  let out = mark;
-  for (const one of text) {
+  const escape = (one) => {
     const code = one.codePointAt(0);
-    if (one in ESCAPES) out += ESCAPES[one];
-    else if (one === mark) out += `\\${one}`;
-    else if (one !== " " && HIDDEN.test(one))
-      out += code < 256 ? `\\x${hex(code, 2)}` : code < 65536 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
-    else out += one;
-  }
-  return out + mark;
+    const [letter, length] = code < 256 ? ["x", 2] : code < 65536 ? ["u", 4] : ["U", 8];
+    return ESCAPES[one] ?? `\\${one === mark ? one : letter + code.toString(16).padStart(length, "0")}`;
+  };
+  return mark + text.replace(mark === "'" ? /[\\']|(?! )[\p{C}\p{Z}]/gu : /[\\"]|(?! )[\p{C}\p{Z}]/gu, escape) + mark;
 };
-const hex = (code, length) => code.toString(16).padStart(length, "0");
 const show = (v) => {
   const chars = Array.from(typeof v === "string" ? quote(v.slice(0, 400)) : String(v));
   return chars.length <= 80 ? chars.join("") : `${chars.slice(0, 77).join("")}...`;
@@ -121,13 +115,11 @@ const likeness = (a, b) => {
 };
 const plain = (name) => name.replace(/[_-]/g, "").toLowerCase();
 const similar = (name, names) => {
-  let best = 0.75;
-  let found = null;
+  let [best, nearest, found] = [0.75, "", null];
   if (name.length > 200) return null;
-  for (const one of new Map(names.map((each) => [plain(each), each])).values()) {
-    if (one.length > 200) continue;
-    const ratio = likeness(plain(one), plain(name));
-    if (ratio > best || (ratio === best && (found === null || plain(one) > plain(found)))) [best, found] = [ratio, one];
+  for (const [text, one] of new Map(names.map((each) => [plain(each), each]))) {
+    const ratio = one.length > 200 ? 0 : likeness(text, plain(name));
+    if (ratio > best || (ratio === best && text > nearest)) [best, nearest, found] = [ratio, text, one];
   }
   return found;
 };
@@ -152,39 +144,31 @@ const hint = (missing, present) => {
 
 // --- checkers of scalars ----------------------------------------------------------------------------------------------
 
-const ARTICLES = {
-  array: "an array",
-  boolean: "true or false",
-  integer: "an integer",
-  null: "null",
-  number: "a number",
-  object: "an object",
-  string: "a string",
+/** What each type is called, what it holds, and a sample of it. */
+const TYPES = {
+  array: ["an array", Array.isArray, []],
+  boolean: ["true or false", (v) => typeof v === "boolean", true],
+  integer: ["an integer", Number.isInteger, 0],
+  null: ["null", (v) => v === null, null],
+  number: ["a number", (v) => typeof v === "number", 0.5],
+  object: ["an object", isObject, {}],
+  string: ["a string", (v) => typeof v === "string", ""],
 };
-const kinds = {
-  array: Array.isArray,
-  boolean: (v) => typeof v === "boolean",
-  integer: Number.isInteger,
-  null: (v) => v === null,
-  number: (v) => typeof v === "number",
-  object: isObject,
-  string: (v) => typeof v === "string",
-};
-const mismatch = (v, c, types) => {
-  add(c, `${types.map((one) => ARTICLES[one]).join(" or ") || "another value"} is expected, not ${tell(v)}`, "type");
+const mismatch = (v, c, ...types) => {
+  add(c, `${types.map((one) => TYPES[one][0]).join(" or ") || "another value"} is expected, not ${tell(v)}`, "type");
   return v;
 };
 
 export const any = (v) => v;
 export const never = (v, c) => (add(c, "nothing is allowed here", "false"), v);
-export const string = (v, c) => (typeof v === "string" ? v : mismatch(v, c, ["string"]));
-export const boolean = (v, c) => (typeof v === "boolean" ? v : mismatch(v, c, ["boolean"]));
-export const number = (v, c) => (typeof v === "number" ? v : mismatch(v, c, ["number"]));
-export const integer = (v, c) => (Number.isInteger(v) ? v : mismatch(v, c, ["integer"]));
-export const nil = (v, c) => (v === null ? v : mismatch(v, c, ["null"]));
-export const object = (v, c) => (isObject(v) ? v : mismatch(v, c, ["object"]));
-export const array = (v, c) => (Array.isArray(v) ? v : mismatch(v, c, ["array"]));
-export const type = (...types) => (v, c) => types.some((one) => kinds[one](v)) ? v : mismatch(v, c, types);
+export const string = (v, c) => (typeof v === "string" ? v : mismatch(v, c, "string"));
+export const boolean = (v, c) => (typeof v === "boolean" ? v : mismatch(v, c, "boolean"));
+export const number = (v, c) => (typeof v === "number" ? v : mismatch(v, c, "number"));
+export const integer = (v, c) => (Number.isInteger(v) ? v : mismatch(v, c, "integer"));
+export const nil = (v, c) => (v === null ? v : mismatch(v, c, "null"));
+export const object = (v, c) => (isObject(v) ? v : mismatch(v, c, "object"));
+export const array = (v, c) => (Array.isArray(v) ? v : mismatch(v, c, "array"));
+export const type = (...types) => (v, c) => types.some((one) => TYPES[one][1](v)) ? v : mismatch(v, c, ...types);
 export const nullable = (f) => (v, c) => v === null ? v : f(v, c);
 /** A checker that is made later. */
 export const lazy = (get) => (v, c) => get()(v, c);
@@ -193,7 +177,7 @@ export const open = (strict, received) => (v, c) => (c.strict ? strict : receive
 
 /** One of some values, which are of a type. */
 export const literal = (f, ...values) => (v, c) => {
-  for (const one of values) if (one === v || equal(one, v)) return v;
+  for (const one of values) if (one === v || (typeof v === "object" && key(one) === key(v))) return v;
   f(v, c);
   if (values.length === 1) add(c, `${tell(v)} is not ${tell(values[0])}, the only value allowed here`, "const", { values });
   else oneOf(v, c, values);
@@ -203,25 +187,13 @@ const oneOf = (v, c, values) => {
   add(c, `${tell(v)} is not one of ${listed(values)}${suggest(v, values)}`, "enum", { values });
 };
 
-const equal = (a, b) => {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => has(b, key) && equal(a[key], b[key]));
-};
+/** Text that equal values share. */
 const key = (v) =>
-  typeof v === "object" && v !== null
-    ? Array.isArray(v)
-      ? `[${v.map(key)}]`
-      : `{${Object.keys(v)
-          .sort()
-          .map((name) => `${JSON.stringify(name)}:${key(v[name])}`)}}`
-    : JSON.stringify(v);
+  JSON.stringify(v, (_, one) => (isObject(one) ? Object.fromEntries(Object.keys(one).sort().map((name) => [name, one[name]])) : one));
 
 /** A limit of values of one kind: whether it holds, and what is wrong otherwise. */
 const limit = (rule, kind, holds, sentence) => (n) => (v, c) => {
-  if (kinds[kind](v) && !holds(v, n)) add(c, sentence.replace("#", n), rule);
+  if (TYPES[kind][1](v) && !holds(v, n)) add(c, sentence.replace("#", n), rule);
   return v;
 };
 const points = (text) => {
@@ -278,7 +250,7 @@ const MISSING = "required";
 export const record = (fields, count = 0, usual = 0, others = [], isPart = false) => {
   let rows; // laid out when they are first needed, as an import has no need of them
   return (v, c) => {
-    if (!isObject(v)) return isPart ? v : mismatch(v, c, ["object"]);
+    if (!isObject(v)) return isPart ? v : mismatch(v, c, "object");
     rows ??= rowsOf(fields, count, usual, others);
     const start = c.findings.length;
     let dropped;
@@ -313,7 +285,7 @@ const rowsOf = (fields, count, usual, others) =>
 /** Tells of an object first, then of its members in their order. */
 const arrange = (v, c, from) => {
   const keys = ["", ...Object.keys(v).map(below)];
-  const rank = ({ pointer }) => keys.indexOf(pointer.slice(0, (pointer.indexOf("/", 1) + 1 || Infinity) - 1));
+  const rank = ({ pointer }) => keys.indexOf(pointer.split("/", 2).join("/"));
   for (const one of c.findings.splice(from).sort((a, b) => rank(a) - rank(b))) c.findings.push(one);
 };
 const lack = (v, c, { name, f, how, at }, fields) => {
@@ -426,8 +398,9 @@ export const all = (...checkers) => (v, c) => {
   if (c.findings.length > from + 1 && isObject(v)) arrange(v, c, from);
   return v;
 };
-export const not = (f) => (v, c) => {
-  if (fits(f, v, c, true)) add(c, "this is one of the values that are excluded here", "not");
+/** None of some schemas. */
+export const not = (...checkers) => (v, c) => {
+  if (checkers.some((f) => fits(f, v, c, true))) add(c, "this is one of the values that are excluded here", "not");
   return v;
 };
 export const when = (test, then, otherwise) => (v, c) => (fits(test, v, c, true) ? then : otherwise)(v, c);
@@ -458,27 +431,28 @@ export const evaluate = ({ names: declared = [], patterns = [], allNames, first 
 };
 
 /** One of several schemas, or but one where it `isExclusive`. How they are told apart:
- *  `field` and `known` (tag → branch, or branches), `others` (branches without the tag), `isLoose` (these may take an object with a known tag),
- *  `untagged` (those that take objects without the field), `keys` (the one field of each branch), `nulls` (branches that are null alone),
+ *  `field` and `tags` (of each branch, one or a list), `isLoose` (a branch that has none may take an object with a known tag),
+ *  `untagged` (branches that take objects without the field), `keys` (the one field of each branch), `nulls` (branches that are null alone),
  *  `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
- *  one of these), `shared` (the constant fields that such an object has).
+ *  one of these: with a fallback, for all), `shared` (the constant fields that such an object has).
  */
-export const union = (strict, { isExclusive, field, known = {}, others = [], isLoose, untagged = [], keys = {}, nulls = [], fallback, unknown, shared } = {}) => {
+export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged = [], keys = {}, nulls = [], fallback, unknown = fallback && [], shared } = {}) => {
   let owners;
   let isClear;
   const received = fallback ? [...strict, fallback] : strict;
   const ownersOf = (v) => {
     if (!owners) {
-      owners = new Map(Object.entries(known).map(([tag, found]) => [tag, [found].flat()]));
+      owners = new Map();
+      for (const [index, found] of tags.entries())
+        for (const tag of [found].flat()) owners.set(tag, [...(owners.get(tag) ?? []), index]);
       isClear = !isLoose && [...owners.values()].every((one) => one.length === 1);
     }
-    const tag = has(v, field) ? v[field] : undefined;
-    return typeof tag === "string" ? owners.get(tag) : typeof tag === "object" && tag !== null ? undefined : owners.get(`\0${tag}`);
+    return has(v, field) ? owners.get(v[field]) : undefined;
   };
   /** What the branch makes of a value that `trials` show to be meant: it says what is wrong, or leaves it out. */
   const explain = (v, c, branches, trials) => {
     const real = trials.map((_, i) => i).filter((i) => !nulls.includes(i));
-    if (real.length < 2) return real.length ? branches[real[0]](v, c) : mismatch(v, c, ["null"]);
+    if (real.length < 2) return real.length ? branches[real[0]](v, c) : mismatch(v, c, "null");
     if (field === undefined) {
       const names = Object.values(keys);
       const inside = isObject(v) ? Object.keys(keys).filter((i) => has(v, keys[i])) : [];
@@ -487,13 +461,13 @@ export const union = (strict, { isExclusive, field, known = {}, others = [], isL
       const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
       return add(c, `the object must have one field of ${names.map(show).join(", ")}; it has ${there}`, MISSING), v;
     }
-    if (!isObject(v)) return mismatch(v, c, ["object"]);
+    if (!isObject(v)) return mismatch(v, c, "object");
     const found = ownersOf(v);
     if (found) return found.length === 1 ? branches[found[0]](v, c) : nearest(v, c, branches, trials, found);
     const hasTag = has(v, field);
     const given = v[field];
     const pointer = below(field);
-    const candidates = hasTag ? (branches === strict ? others : [...others, strict.length]) : untagged;
+    const candidates = hasTag ? real.filter((i) => ![...owners.values()].flat().includes(i)) : untagged;
     if (candidates.length) {
       const tried = trial(c, c.strict, false);
       nearest(v, tried, branches, trials, candidates);
@@ -503,9 +477,9 @@ export const union = (strict, { isExclusive, field, known = {}, others = [], isL
       const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...(wrong.length ? wrong : [said.length])) < count(said);
       if (!isStray || typeof given !== "string") return nearest(v, c, branches, trials, candidates);
     }
-    const tags = [...owners.keys()].map((one) => (one[0] !== "\0" ? one : JSON.parse(one.slice(1))));
-    if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(tags)}${suggest(given, tags)}`, "tag", { pointer });
-    else add(c, `the field ${quote(field)} is required, one of ${listed(tags)}${hint(field, Object.keys(v))}`, MISSING);
+    const known = [...owners.keys()];
+    if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`, "tag", { pointer });
+    else add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
     return v;
   };
   const check = (v, c) => {
@@ -558,7 +532,7 @@ const nearest = (v, c, branches, trials, indices) => {
     const index = a.findIndex((one, i) => one !== b[i]);
     return b[index] < a[index] ? b : a;
   });
-  if (isWrong) return mismatch(v, c, [...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
+  if (isWrong) return mismatch(v, c, ...[...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
   const from = c.findings.length;
   const values = isOther && indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null);
   const found = isOther ? (oneOf(v, c, values), v) : branches[best](v, c);
@@ -568,16 +542,15 @@ const nearest = (v, c, branches, trials, indices) => {
     if (one && indices.length > 1 && !one.sentence.endsWith(" alternatives)")) one.sentence += more;
   return found;
 };
-const SAMPLES = { array: [], boolean: true, integer: 0, null: null, number: 0.5, object: {}, string: "" };
 /** The types that a checker takes, if it does not take all. */
 const typesOf = (f, c) => {
-  const found = Object.keys(SAMPLES).filter((one) => !attempt(f, SAMPLES[one], c).some((each) => each.rule === "type" && !each.pointer));
+  const found = Object.keys(TYPES).filter((one) => !attempt(f, TYPES[one][2], c).some((each) => each.rule === "type" && !each.pointer));
   return found.length === 7 ? [] : found.includes("number") ? found.filter((one) => one !== "integer") : found;
 };
 
 // --- text -------------------------------------------------------------------------------------------------------------
 
-const RAW = new WeakMap(); // object or array → key → the text of a number that a double does not hold
+const RAW = new WeakMap(); // object or array → key → a number and its text, which a double does not hold
 let hasRaw = false;
 const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u[dD]/; // numbers that a double may not hold, halves of surrogate pairs
 
@@ -594,12 +567,8 @@ const read = (text) => {
 };
 const count = (v) => {
   let found = 0;
-  if (Array.isArray(v)) for (const one of v) found += typeof one === "object" && one !== null ? count(one) : 0;
-  else if (typeof v === "object" && v !== null)
-    for (const name in v) {
-      const one = v[name];
-      found += typeof one === "object" && one !== null ? 1 + count(one) : 1;
-    }
+  if (Array.isArray(v)) for (const one of v) found += count(one);
+  else if (typeof v === "object" && v !== null) for (const name in v) found += 1 + count(v[name]);
   return found;
 };
 
@@ -614,36 +583,33 @@ const slowly = (text) => {
     if (Math.abs(found) === Infinity) throw notJson("a number is too large");
     return found;
   };
-  const value = (p, holder, name) => {
+  const value = (p, raw, name) => {
     const word = tokens[next++];
     if (word !== "{" && word !== "[") {
       const found = scalar(word);
-      if (typeof found === "number" && holder && !same(word, found)) {
-        hasRaw = true;
-        RAW.set(holder, { ...RAW.get(holder), [name]: [found, word] });
-      }
+      if (typeof found === "number" && !same(word, found)) raw.set(String(name), [found, word]);
       return found;
     }
-    const found = word === "[" ? [] : {};
-    const seen = new Set();
+    const members = new Map();
+    const words = new Map();
     for (; tokens[next] !== "}" && tokens[next] !== "]"; ) {
-      const key = word === "[" ? found.length : scalar(tokens[next++]);
+      const key = word === "[" ? members.size : scalar(tokens[next++]);
       const at = p + below(key);
-      const one = value(at, found, key);
-      Object.defineProperty(found, key, { value: one, enumerable: true, writable: true, configurable: true }); // of any name
-      if (seen.has(key) && !twice.some((each) => each.pointer === at))
+      if (members.has(key) && !twice.some((each) => each.pointer === at))
         twice.push({
           pointer: at,
           sentence: `the key ${show(key)} occurs more than once in one object, and readers differ in which value they take`,
           rule: "duplicate-key",
         });
-      seen.add(key);
+      members.set(key, value(at, words, key));
     }
     next++;
+    const found = word === "[" ? [...members.values()] : Object.fromEntries(members); // of any name
+    if (words.size) RAW.set(found, words);
+    hasRaw ||= words.size > 0;
     return found;
   };
-  const root = value("", null, "");
-  return [root, twice.sort((a, b) => (a.pointer < b.pointer ? -1 : 1))];
+  return [value("", new Map()), twice.sort((a, b) => (a.pointer < b.pointer ? -1 : 1))];
 };
 /** Whether the text of a number says the same as the text of its double. */
 const same = (word, found) => {
@@ -662,7 +628,7 @@ export const encode = (value) => {
   const mark = `#${Math.random().toString(36)}:`;
   const words = [];
   const written = JSON.stringify(value, function (name, one) {
-    const raw = typeof one === "number" ? RAW.get(this)?.[name] : undefined;
+    const raw = typeof one === "number" ? RAW.get(this)?.get(name) : undefined;
     return raw && Object.is(raw[0], one) ? mark + (words.push(raw[1]) - 1) : one;
   });
   return words.length ? written.replace(new RegExp(`"${mark}(\\d+)"`, "g"), (_, index) => words[index]) : written;
@@ -674,11 +640,12 @@ export const encode = (value) => {
 const finish = (problems) => {
   const found = new Map();
   const isNot = (one) => one.rule === "not";
-  for (const { pointer, sentence, rule } of [...problems].sort((a, b) => isNot(a) - isNot(b))) {
-    if (rule !== "not" || ![...found.values()].some((one) => `${one.pointer}/`.startsWith(`${pointer}/`)))
-      found.set(pointer + sentence, { pointer, sentence, rule });
-    if (found.size > MOST) found.set(pointer + sentence, { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" });
-    if (found.size > MOST) break;
+  for (const { pointer, sentence, rule } of problems.sort((a, b) => isNot(a) - isNot(b))) {
+    if (rule === "not" && [...found.values()].some((one) => `${one.pointer}/`.startsWith(`${pointer}/`))) continue;
+    found.set(pointer + sentence, { pointer, sentence, rule });
+    if (found.size <= MOST) continue;
+    found.set(pointer + sentence, { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" });
+    break;
   }
   return [...found.values()];
 };
