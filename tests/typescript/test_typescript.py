@@ -207,6 +207,39 @@ def test_a_pattern_with_a_named_group(tmp_path: Path) -> None:
     assert run(script) == [[True, False]]
 
 
+def answers(folder: Path, definitions: dict[str, Any], source: str) -> Any:
+    """What a program prints of the module of some definitions."""
+    schema = folder / "schema.json"
+    schema.write_text(json.dumps({"$defs": definitions}), "utf-8")
+    write(folder / "out", schema)
+    script = folder / "script.mjs"
+    script.write_text(f'import * as m from "./out/index.js";\nconsole.log(JSON.stringify({source}));', "utf-8")
+    (found,) = run(script)
+    return found
+
+
+RECURSIVE = {
+    "V": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/V"}}]},
+    "W": {"oneOf": [{"$ref": "#/$defs/Pair"}, {"type": "null"}, {"type": "string"}]},
+    "Pair": {"type": "object", "properties": {"a": {"$ref": "#/$defs/W"}}, "required": ["a"]},
+}
+
+
+def test_values_of_recursive_unions_are_judged_at_any_depth(tmp_path: Path) -> None:
+    source = """(() => {
+      const nest = (v, wrap) => { for (let i = 0; i < 60; i++) v = wrap(v); return v; };
+      const list = (v) => [v], pair = (a) => ({ a });
+      const told = (type, v) => { try { m.decodeAs(type, v); return []; } catch (error) { return error.problems; } };
+      const values = [[m.V, nest(1, list)], [m.W, nest("x", pair)], [m.V, nest("x", list)], [m.W, nest(1, pair)]];
+      return values.map(([type, v]) => [told(type, v), m.validateAs(type, v)].map((all) => all.map((one) => one.sentence)));
+    })()"""
+    *good, array, pair = answers(tmp_path, RECURSIVE, source)
+    assert good == [[[], []], [[], []]]
+    nearest = "(the nearest of 2 alternatives)"
+    assert array == [[f"an array or an integer is expected, not 'x' {nearest}"]] * 2
+    assert pair == [[f"an object or a string is expected, not 1 {nearest}"]] * 2
+
+
 def test_the_schema_keeps_its_names(tmp_path: Path) -> None:
     schema = tmp_path / "schema.json"
     names = ["Message", "Request", "Type", "Unknown", "DecodeError", "UNKNOWN", "Error", "Array"]

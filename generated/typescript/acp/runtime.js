@@ -30,7 +30,7 @@ const MOST = 100;
 const STEPS = 200000;
 
 /** A judgement: `findings` are problems, and with them what leniency left out; where it `keeps`, changes are written into the value. */
-const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS }) => ({ strict, lenient, keeps, whole, findings: [] });
+const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS, changes: 0 }) => ({ strict, lenient, keeps, whole, findings: [] });
 /** A judgement that only tells whether something fits. */
 const trial = (c, strict = c.strict, lenient = c.lenient && !strict) => {
   if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
@@ -483,26 +483,43 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
     return v;
   };
   const check = (v, c) => {
-    if (v instanceof Unknown) v = v.raw;
+    if (v instanceof Unknown) {
+      v = v.raw;
+      c.whole.changes++;
+    }
     const branches = c.strict ? strict : received;
     let isUnknown = false;
     if (field !== undefined && isObject(v)) {
       const found = ownersOf(v);
       if (found && isClear) return branches[found[0]](v, c);
-      isUnknown = c.keeps && !found && unknown !== undefined && typeof v[field] === "string" && !unknown.includes(v[field]);
+      isUnknown = !c.strict && !found && unknown !== undefined && typeof v[field] === "string" && !unknown.includes(v[field]);
     }
     let fit;
+    let changes; // that the branch makes
     const trials = [];
     for (const f of branches) {
+      const before = c.whole.changes;
       trials.push(attempt(f, v, c, false));
       if (trials.at(-1).length) continue;
       if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
       fit = f;
+      changes = c.whole.changes - before;
       if (!isExclusive) break;
     }
-    if (fit && c.strict) return v;
+    const made = (one) => {
+      if (!isUnknown || !isObject(one)) return one;
+      c.whole.changes++;
+      return c.keeps ? new Unknown(field, one, shared) : one;
+    };
+    // a branch judges twice only where that tells or changes more, as each twice doubles with the depth
+    if (fit) return made(c.keeps && changes ? fit(v, c) : v);
     const from = c.findings.length;
-    const found = fit ? fit(v, c) : explain(v, c, branches, trials);
+    const again = (f, i) => (one, judgement) => {
+      if (one !== v) return f(one, judgement);
+      for (const each of trials[i]) judgement.findings.push({ ...each });
+      return one;
+    };
+    const found = explain(v, c, c.keeps || c.lenient ? branches : branches.map(again), trials);
     // a field that the branch needs may be left out where another branch does without it
     const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.pointer === below(one.soft));
     if (soft) {
@@ -514,7 +531,7 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
         return check(c.keeps ? v : rest, c);
       }
     }
-    return isUnknown && isObject(found) ? new Unknown(field, found, shared) : found;
+    return made(found);
   };
   return check;
 };
