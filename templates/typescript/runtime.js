@@ -1,18 +1,21 @@
 /** The tag of a variant that the schema does not know: `switch` on it like on any other tag. */
 export const UNKNOWN = Symbol("unknown variant");
 
-/** A variant whose tag the schema does not know. Its tag field holds `UNKNOWN`; `raw` is the object as it came, and is what is written. */
+/** A variant whose tag the schema does not know. Its tag field holds `UNKNOWN`; `raw` is the object as it came, and is what is written;
+ *  beside a tag field of that name, it is `raw_`, and `tag` is `tag_`.
+ */
 export class Unknown {
   constructor(field, raw, shared = []) {
     for (const name of shared) this[name] = raw[name];
     this[field] = UNKNOWN;
-    this.tag = raw[field];
-    this.raw = raw;
+    this[field === "tag" ? "tag_" : "tag"] = raw[field];
+    this[field === "raw" ? "raw_" : "raw"] = raw;
   }
   toJSON() {
-    return this.raw;
+    return rawOf(this);
   }
 }
+const rawOf = (v) => v[v.raw === UNKNOWN ? "raw_" : "raw"];
 
 /** A message that cannot be decoded: `code` is the JSON-RPC error code that fits, `problems` say what is wrong and where. */
 export class DecodeError extends Error {
@@ -202,13 +205,17 @@ const points = (text) => {
   return count;
 };
 const size = (v) => Object.keys(v).length;
+/** Whether a number is a multiple of another one, as their texts say. */
 const multiple = (v, n) => {
-  const scale = 10 ** Math.max(decimals(v), decimals(n));
-  return Number.isSafeInteger(v * scale) ? Math.round(v * scale) % Math.round(n * scale) === 0 : Number.isInteger(v / n);
+  if (Number.isSafeInteger(v) && Number.isSafeInteger(n)) return v % n === 0;
+  const [[a, p], [b, q]] = [decimal(v), decimal(n)];
+  return (a * 10n ** BigInt(Math.max(0, p - q))) % (b * 10n ** BigInt(Math.max(0, q - p))) === 0n;
 };
-const decimals = (v) => {
-  const [, fraction = "", exponent = "0"] = /^-?\d+(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(String(v)) ?? [];
-  return Math.max(0, fraction.length - Number(exponent));
+/** The digits of the shortest text of a number, and the power of ten that they count. */
+const decimal = (v) => {
+  const [text, exponent = "0"] = String(v).split("e");
+  const [whole, fraction = ""] = text.split(".");
+  return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 };
 export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string must have # characters or more");
 export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string may have # characters at most");
@@ -222,17 +229,16 @@ export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.l
 export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
 export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the object must have # fields or more");
 export const maxProperties = /* @__PURE__ */ limit("maxProperties", "object", (v, n) => size(v) <= n, "the object may have # fields at most");
-/** A pattern of the schema. What JavaScript reads only without the flag `u`, such as `\\:`, is read without. */
+/** A pattern of the schema. What JavaScript reads only without the flag `u`, such as `\\:`, is read without; nothing where it reads it in no way. */
 export const expression = (source) => {
-  try {
-    return new RegExp(source, "u");
-  } catch {
-    return new RegExp(source);
-  }
+  for (const flags of ["u", ""])
+    try {
+      return new RegExp(source, flags);
+    } catch {}
 };
-/** Text that matches an expression; `text` is the pattern of the schema, empty for that of an absolute path. */
+/** Text that matches an expression, if there is one; `text` is the pattern of the schema, empty for that of an absolute path. */
 export const pattern = (expression, text) => (v, c) => {
-  if (typeof v === "string" && !expression.test(v))
+  if (typeof v === "string" && expression && !expression.test(v))
     add(c, text ? `${tell(v)} does not match the pattern ${tell(text)}` : `an absolute path is expected, not ${tell(v)}`, "pattern");
   return v;
 };
@@ -313,7 +319,7 @@ export const members = (names, patterns, rest) => {
     for (const name of Object.keys(v)) {
       let isKnown = known.has(name);
       for (const [expression, f] of patterns)
-        if (expression.test(name)) {
+        if (expression?.test(name)) {
           isKnown = true;
           member(v, name, c, f);
         }
@@ -362,20 +368,28 @@ export const items = (f, first = [], drops = false) => (v, c) => {
   for (let i = 0; i < v.length; i++) {
     const from = c.findings.length;
     const one = v[i];
-    const found = (i + gone < first.length ? first[i + gone] : f)(one, c);
+    const found = (i < first.length ? first[i] : f)(one, c);
     if (c.findings.length > from) {
       const [problem] = drops && c.lenient ? problemsOf(c, from) : [];
       if (problem) drop(c, from, one, problem);
-      prefix(c, from, `/${i + gone}`);
-      if (problem && c.keeps) {
-        v.splice(i--, 1);
+      prefix(c, from, `/${i}`);
+      if (problem) {
         gone++;
+        continue;
       }
-      if (problem) continue;
     }
-    if (found !== one && c.keeps) v[i] = found;
+    if (!c.keeps) continue;
+    if (gone) move(v, i, i - gone);
+    if (gone || found !== one) v[i - gone] = found;
   }
+  if (gone && c.keeps) v.length -= gone;
   return v;
+};
+/** Takes the text of a long number along, where an item moves. */
+const move = (v, from, to) => {
+  const raw = RAW.get(v);
+  if (raw?.has(String(from))) raw.set(String(to), raw.get(String(from)));
+  else raw?.delete(String(to));
 };
 /** An array that is a list of one kind of items. */
 export const list = (f, drops) => {
@@ -420,7 +434,7 @@ export const evaluate = ({ names: declared = [], patterns = [], allNames, first 
   if (isArray ? allItems : allNames) return true;
   const found = new Set(isArray ? Array.from({ length: first }, (_, index) => String(index)) : declared);
   for (const one of Object.keys(v))
-    if (isArray ? held && fits(held, v[one], c, true) : patterns.some((each) => each.test(one))) found.add(one);
+    if (isArray ? held && fits(held, v[one], c, true) : patterns.some((each) => each?.test(one))) found.add(one);
   for (const [test, inner] of parts) {
     if (test !== null && !fits(test, v, c, true)) continue;
     const more = inner()(v, c);
@@ -483,8 +497,8 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
     return v;
   };
   const check = (v, c) => {
-    if (v instanceof Unknown) {
-      v = v.raw;
+    if (v instanceof Unknown || (isObject(v) && v[field] === UNKNOWN)) {
+      v = rawOf(v);
       c.whole.changes++;
     }
     const branches = c.strict ? strict : received;
@@ -639,14 +653,25 @@ const same = (word, found) => {
   return digits(word) === digits(String(found));
 };
 
+/** Whether an object stands for an unknown variant without being an `Unknown`, which writes itself. */
+const isCopy = (v) => isObject(v) && Object.values(v).includes(UNKNOWN);
+const hasCopy = (v) => {
+  if (typeof v !== "object" || v === null) return false;
+  if (v instanceof Unknown) return hasCopy(rawOf(v));
+  for (const name in v) if (v[name] === UNKNOWN || hasCopy(v[name])) return true;
+  return false;
+};
 /** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
 export const encode = (value) => {
-  if (!hasRaw) return JSON.stringify(value);
+  if (!hasRaw && !hasCopy(value)) return JSON.stringify(value);
   const mark = `#${Math.random().toString(36)}:`;
   const words = [];
   const written = JSON.stringify(value, function (name, one) {
     const raw = typeof one === "number" ? RAW.get(this)?.get(name) : undefined;
-    return raw && Object.is(raw[0], one) ? mark + (words.push(raw[1]) - 1) : one;
+    if (raw && Object.is(raw[0], one)) return mark + (words.push(raw[1]) - 1);
+    if (!isCopy(one)) return one;
+    if (!isObject(rawOf(one))) throw new TypeError("a variant with the tag UNKNOWN needs the object to write, as its member 'raw'");
+    return rawOf(one);
   });
   return words.length ? written.replace(new RegExp(`"${mark}(\\d+)"`, "g"), (_, index) => words[index]) : written;
 };
