@@ -31,11 +31,6 @@ const STEPS = 200000;
 
 /** A judgement: `findings` are problems, and with them what leniency left out; where it `keeps`, changes are written into the value. */
 const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS }) => ({ strict, lenient, keeps, whole, findings: [] });
-/** A judgement that only tells whether something fits. */
-const trial = (c, strict = c.strict, lenient = c.lenient && !strict) => {
-  if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
-  return judge(strict, lenient, false, c.whole);
-};
 const problemsOf = (c, from = 0) => c.findings.slice(from).filter((one) => !one.problem);
 /** The problems, each with those of the items that were left out below it: an array may be too short for that. */
 const refusal = (c) => {
@@ -63,12 +58,14 @@ const drop = (c, from, value, { pointer, sentence }) => {
 const has = Object.hasOwn;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
 const below = (key) => `/${typeof key === "string" ? key.replace(/~/g, "~0").replace(/\//g, "~1") : key}`;
-const attempt = (f, v, c, lenient, strict) => {
-  const tried = trial(c, strict, lenient);
+/** The problems of a value, which stays as it is. */
+const attempt = (f, v, c, strict = c.strict, lenient = c.lenient && !strict) => {
+  if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
+  const tried = judge(strict, lenient, false, c.whole);
   f(v, tried);
   return problemsOf(tried);
 };
-const fits = (f, v, c, strict) => !attempt(f, v, c, undefined, strict).length;
+const fits = (f, v, c, strict) => !attempt(f, v, c, strict).length;
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
 
@@ -83,7 +80,7 @@ const quote = (text) => {
   return mark + text.replace(/\\|(?! )[\p{C}\p{Z}]/gu, escape).replaceAll(mark, `\\${mark}`) + mark;
 };
 const show = (v) => {
-  const chars = Array.from(typeof v === "string" ? quote(v.slice(0, 400)) : String(v));
+  const chars = [...(typeof v === "string" ? quote(v.slice(0, 400)) : String(v))];
   return chars.length <= 80 ? chars.join("") : `${chars.slice(0, 77).join("")}...`;
 };
 const tell = (v) => (Array.isArray(v) ? "an array" : isObject(v) ? "an object" : show(v));
@@ -278,7 +275,7 @@ export const record = (fields, count = 0, usual = 0, others = [], isPart = false
   };
 };
 const rowsOf = (fields, count, usual, others) =>
-  [...Object.keys(fields), ...others.filter((name) => !has(fields, name))].map((name, index) => {
+  [...new Set([...Object.keys(fields), ...others])].map((name, index) => {
     const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
     return { name, f, how, at: below(name), isRequired: index < count || others.includes(name), isInherited: name in {} };
   });
@@ -451,29 +448,30 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
   };
   /** What the branch makes of a value that `trials` show to be meant: it says what is wrong, or leaves it out. */
   const explain = (v, c, branches, trials) => {
+    const closest = (indices, judgement = c) => nearest(v, judgement, branches, trials, indices);
     const real = trials.map((_, i) => i).filter((i) => !nulls.includes(i));
     if (real.length < 2) return real.length ? branches[real[0]](v, c) : mismatch(v, c, "null");
+    if (!isObject(v)) return field === undefined ? closest(real) : mismatch(v, c, "object");
     if (field === undefined) {
       const names = Object.values(keys);
-      const inside = isObject(v) ? Object.keys(keys).filter((i) => has(v, keys[i])) : [];
+      const inside = Object.keys(keys).filter((i) => has(v, keys[i]));
       if (inside.length === 1) return branches[inside[0]](v, c);
-      if (inside.length || !names.length || !isObject(v)) return nearest(v, c, branches, trials, real);
+      if (inside.length || !names.length) return closest(real);
       const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
       return add(c, `the object must have one field of ${names.map(show).join(", ")}; it has ${there}`, MISSING), v;
     }
-    if (!isObject(v)) return mismatch(v, c, "object");
     const found = ownersOf(v);
-    if (found) return found.length === 1 ? branches[found[0]](v, c) : nearest(v, c, branches, trials, found);
+    if (found) return found.length === 1 ? branches[found[0]](v, c) : closest(found);
     const hasTag = has(v, field);
     const given = v[field];
     const pointer = below(field);
     const candidates = hasTag ? real.filter((i) => ![...owners.values()].flat().includes(i)) : untagged;
     if (candidates.length) {
-      const said = attempt((one, inner) => nearest(one, inner, branches, trials, candidates), v, c, false);
+      const said = attempt((_, inner) => closest(candidates, inner), v, c, c.strict, false);
       const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
       const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
       const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...wrong) < count(said);
-      if (!isStray || typeof given !== "string") return nearest(v, c, branches, trials, candidates);
+      if (!isStray || typeof given !== "string") return closest(candidates);
     }
     const known = [...owners.keys()];
     if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`, "tag", { pointer });
@@ -487,12 +485,12 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
     if (field !== undefined && isObject(v)) {
       const found = ownersOf(v);
       if (found && isClear) return branches[found[0]](v, c);
-      isUnknown = c.keeps && !found && unknown !== undefined && typeof v[field] === "string" && !unknown.includes(v[field]);
+      isUnknown = c.keeps && !found && typeof v[field] === "string" && unknown?.includes(v[field]) === false;
     }
     let fit;
     const trials = [];
     for (const f of branches) {
-      trials.push(attempt(f, v, c, false));
+      trials.push(attempt(f, v, c, c.strict, false));
       if (trials.at(-1).length) continue;
       if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
       fit = f;
@@ -504,10 +502,10 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
     // a field that the branch needs may be left out where another branch does without it
     const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.pointer === below(one.soft));
     if (soft) {
-      const { [soft.soft]: value, ...rest } = v;
-      if (!attempt(check, rest, c).some((one) => one.missing === soft.soft && !one.pointer)) {
-        if (c.keeps) delete v[soft.soft];
-        const { pointer, sentence } = soft;
+      const { soft: name, pointer, sentence } = soft;
+      const { [name]: value, ...rest } = v;
+      if (!attempt(check, rest, c).some((one) => one.missing === name && !one.pointer)) {
+        if (c.keeps) delete v[name];
         c.findings.push(...c.findings.splice(from).filter((one) => one.problem), { pointer, value, problem: { pointer, sentence } });
         return check(c.keeps ? v : rest, c);
       }
@@ -612,10 +610,11 @@ const slowly = (text) => {
 /** Whether the text of a number says the same as the text of its double. */
 const same = (word, found) => {
   const digits = (one) => {
-    const [, sign, whole, fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(one);
-    const all = (whole + fraction).replace(/^0+/, "");
+    const [number, exponent] = one.toLowerCase().split("e");
+    const [whole, fraction = ""] = number.split(".");
+    const [, sign, all] = /^(-?)0*(.*)/.exec(whole + fraction);
     const trimmed = all.replace(/0+$/, "");
-    return `${trimmed && sign}${trimmed}e${trimmed ? Number(exponent) - fraction.length + all.length - trimmed.length : 0}`;
+    return trimmed && `${sign}${trimmed}e${Number(exponent ?? 0) - fraction.length + all.length - trimmed.length}`;
   };
   return digits(word) === digits(String(found));
 };
@@ -623,13 +622,12 @@ const same = (word, found) => {
 /** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
 export const encode = (value) => {
   if (!hasRaw) return JSON.stringify(value);
-  const mark = `#${Math.random().toString(36)}:`;
-  const words = [];
+  const mark = `#${Math.random()}:`;
   const written = JSON.stringify(value, function (name, one) {
-    const raw = typeof one === "number" ? RAW.get(this)?.get(name) : undefined;
-    return raw && Object.is(raw[0], one) ? mark + (words.push(raw[1]) - 1) : one;
+    const [number, text] = (typeof one === "number" && RAW.get(this)?.get(name)) || [];
+    return text && Object.is(number, one) ? mark + text : one;
   });
-  return words.length ? written.replace(new RegExp(`"${mark}(\\d+)"`, "g"), (_, index) => words[index]) : written;
+  return written?.replace(new RegExp(`"${mark}([^"]*)"`, "g"), "$1");
 };
 
 // --- values and messages ----------------------------------------------------------------------------------------------
@@ -672,10 +670,10 @@ const settle = (c, code, onDrop, v) => {
 };
 
 /** Whether a value is one of a type, exactly. */
-export const is = (f, value) => validateAs(f, value).length === 0;
+export const is = (f, value) => !validateAs(f, value).length;
 /** What is wrong with a value as one of a type, by its schema and nothing else; an empty list, if all is well. */
 export const validateAs = (f, value) => {
-  const c = judge(true, false);
+  const c = judge(true);
   run(f, value, c);
   return finish(c.findings);
 };
@@ -721,7 +719,7 @@ export const plainError = (v, c) => {
 export const protocol = (methods, { id, error, batch, versioned = true }) => {
   const rows = [new Map(), new Map()]; // of notifications, of requests
   for (const row of methods) rows[row[3] ? 1 : 0].set(row[0], row);
-  const isId = (v) => fits(id, v, judge(true, false));
+  const isId = (v) => is(id, v);
   const checkId = (v, c) => {
     if (!isId(v)) fault(c, `an id must be ${isId(null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
   };
@@ -737,9 +735,13 @@ export const protocol = (methods, { id, error, batch, versioned = true }) => {
   /** What judges what a message carries: `[checker, member, code, empty, isNullFine]`; nothing where its envelope leaves that open. */
   const route = (v, c, { sender, method, pending }) => {
     if (!isObject(v)) return fault(c, `a JSON-RPC message is an object, not ${tell(v)}`);
-    const [hasVersion, hasId, isError, hasResult, hasMethod] = ["jsonrpc", "id", "error", "result", "method"].map((one) => has(v, one));
-    if (versioned && v.jsonrpc !== "2.0")
-      fault(c, `the field 'jsonrpc' must be "2.0"${hasVersion ? `, not ${tell(v.jsonrpc)}` : ""}`, hasVersion ? "/jsonrpc" : "");
+    if (versioned && v.jsonrpc !== "2.0") {
+      const [more, pointer] = has(v, "jsonrpc") ? [`, not ${tell(v.jsonrpc)}`, "/jsonrpc"] : ["", ""];
+      fault(c, `the field 'jsonrpc' must be "2.0"${more}`, pointer);
+    }
+    const hasId = has(v, "id");
+    const hasResult = has(v, "result");
+    const isError = has(v, "error");
     if (typeof v.method === "string") {
       if (hasId) checkId(v.id, c);
       if (isError || hasResult) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
@@ -747,7 +749,7 @@ export const protocol = (methods, { id, error, batch, versioned = true }) => {
       if (side ? side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
       return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600];
     }
-    if (hasMethod) return fault(c, `the method must be a string, not ${tell(v.method)}`, "/method");
+    if (has(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, "/method");
     if (!isError && !hasResult) {
       const others = Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one));
       return fault(c, `the message has no 'method', and neither 'result' nor 'error'${hint("method", others)}`);
@@ -801,7 +803,7 @@ export const protocol = (methods, { id, error, batch, versioned = true }) => {
         return error.problems;
       }
       each(value, (v, at) => {
-        const c = judge(true, false);
+        const c = judge(true);
         const carried = route(v, c, options);
         if (carried) check(v, c, carried);
         prefix(c, 0, at);
