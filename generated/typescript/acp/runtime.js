@@ -34,11 +34,6 @@ const STEPS = 200000;
 
 /** A judgement: `findings` are problems, and with them what leniency left out; where it `keeps`, changes are written into the value. */
 const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS, changes: 0 }) => ({ strict, lenient, keeps, whole, findings: [] });
-/** A judgement that only tells whether something fits. */
-const trial = (c, strict = c.strict, lenient = c.lenient && !strict) => {
-  if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
-  return judge(strict, lenient, false, c.whole);
-};
 const problemsOf = (c, from = 0) => c.findings.slice(from).filter((one) => !one.problem);
 /** The problems, each with those of the items that were left out below it: an array may be too short for that. */
 const refusal = (c) => {
@@ -66,12 +61,14 @@ const drop = (c, from, value, { pointer, sentence }) => {
 const has = Object.hasOwn;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
 const below = (key) => `/${typeof key === "string" ? key.replace(/~/g, "~0").replace(/\//g, "~1") : key}`;
-const attempt = (f, v, c, lenient, strict) => {
-  const tried = trial(c, strict, lenient);
+/** The problems of a value, which stays as it is. */
+const attempt = (f, v, c, strict = c.strict, lenient = c.lenient && !strict) => {
+  if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
+  const tried = judge(strict, lenient, false, c.whole);
   f(v, tried);
   return problemsOf(tried);
 };
-const fits = (f, v, c, strict) => !attempt(f, v, c, undefined, strict).length;
+const fits = (f, v, c, strict) => !attempt(f, v, c, strict).length;
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
 
@@ -81,12 +78,12 @@ const quote = (text) => {
   const escape = (one) => {
     const code = one.codePointAt(0);
     const [letter, length] = code < 256 ? ["x", 2] : code < 65536 ? ["u", 4] : ["U", 8];
-    return ESCAPES[one] ?? `\\${one === mark ? one : letter + code.toString(16).padStart(length, "0")}`;
+    return ESCAPES[one] ?? `\\${letter}${code.toString(16).padStart(length, "0")}`;
   };
-  return mark + text.replace(mark === "'" ? /[\\']|(?! )[\p{C}\p{Z}]/gu : /[\\"]|(?! )[\p{C}\p{Z}]/gu, escape) + mark;
+  return mark + text.replace(/\\|(?! )[\p{C}\p{Z}]/gu, escape).replaceAll(mark, `\\${mark}`) + mark;
 };
 const show = (v) => {
-  const chars = Array.from(typeof v === "string" ? quote(v.slice(0, 400)) : String(v));
+  const chars = [...(typeof v === "string" ? quote(v.slice(0, 400)) : String(v))];
   return chars.length <= 80 ? chars.join("") : `${chars.slice(0, 77).join("")}...`;
 };
 const tell = (v) => (Array.isArray(v) ? "an array" : isObject(v) ? "an object" : show(v));
@@ -284,7 +281,7 @@ export const record = (fields, count = 0, usual = 0, others = [], isPart = false
   };
 };
 const rowsOf = (fields, count, usual, others) =>
-  [...Object.keys(fields), ...others.filter((name) => !has(fields, name))].map((name, index) => {
+  [...new Set([...Object.keys(fields), ...others])].map((name, index) => {
     const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
     return { name, f, how, at: below(name), isRequired: index < count || others.includes(name), isInherited: name in {} };
   });
@@ -465,31 +462,30 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
   };
   /** What the branch makes of a value that `trials` show to be meant: it says what is wrong, or leaves it out. */
   const explain = (v, c, branches, trials) => {
+    const closest = (indices, judgement = c) => nearest(v, judgement, branches, trials, indices);
     const real = trials.map((_, i) => i).filter((i) => !nulls.includes(i));
     if (real.length < 2) return real.length ? branches[real[0]](v, c) : mismatch(v, c, "null");
+    if (!isObject(v)) return field === undefined ? closest(real) : mismatch(v, c, "object");
     if (field === undefined) {
       const names = Object.values(keys);
-      const inside = isObject(v) ? Object.keys(keys).filter((i) => has(v, keys[i])) : [];
+      const inside = Object.keys(keys).filter((i) => has(v, keys[i]));
       if (inside.length === 1) return branches[inside[0]](v, c);
-      if (inside.length || !names.length || !isObject(v)) return nearest(v, c, branches, trials, real);
+      if (inside.length || !names.length) return closest(real);
       const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
       return add(c, `the object must have one field of ${names.map(show).join(", ")}; it has ${there}`, MISSING), v;
     }
-    if (!isObject(v)) return mismatch(v, c, "object");
     const found = ownersOf(v);
-    if (found) return found.length === 1 ? branches[found[0]](v, c) : nearest(v, c, branches, trials, found);
+    if (found) return found.length === 1 ? branches[found[0]](v, c) : closest(found);
     const hasTag = has(v, field);
     const given = v[field];
     const pointer = below(field);
     const candidates = hasTag ? real.filter((i) => ![...owners.values()].flat().includes(i)) : untagged;
     if (candidates.length) {
-      const tried = trial(c, c.strict, false);
-      nearest(v, tried, branches, trials, candidates);
-      const said = problemsOf(tried);
+      const said = attempt((_, inner) => closest(candidates, inner), v, c, c.strict, false);
       const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
       const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
-      const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...(wrong.length ? wrong : [said.length])) < count(said);
-      if (!isStray || typeof given !== "string") return nearest(v, c, branches, trials, candidates);
+      const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...wrong) < count(said);
+      if (!isStray || typeof given !== "string") return closest(candidates);
     }
     const known = [...owners.keys()];
     if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`, "tag", { pointer });
@@ -506,14 +502,14 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
     if (field !== undefined && isObject(v)) {
       const found = ownersOf(v);
       if (found && isClear) return branches[found[0]](v, c);
-      isUnknown = !c.strict && !found && unknown !== undefined && typeof v[field] === "string" && !unknown.includes(v[field]);
+      isUnknown = !c.strict && !found && typeof v[field] === "string" && unknown?.includes(v[field]) === false;
     }
     let fit;
     let changes; // that the branch makes
     const trials = [];
     for (const f of branches) {
       const before = c.whole.changes;
-      trials.push(attempt(f, v, c, false));
+      trials.push(attempt(f, v, c, c.strict, false));
       if (trials.at(-1).length) continue;
       if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
       fit = f;
@@ -537,10 +533,10 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
     // a field that the branch needs may be left out where another branch does without it
     const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.pointer === below(one.soft));
     if (soft) {
-      const { [soft.soft]: value, ...rest } = v;
-      if (!attempt(check, rest, c).some((one) => one.missing === soft.soft && !one.pointer)) {
-        if (c.keeps) delete v[soft.soft];
-        const { pointer, sentence } = soft;
+      const { soft: name, pointer, sentence } = soft;
+      const { [name]: value, ...rest } = v;
+      if (!attempt(check, rest, c).some((one) => one.missing === name && !one.pointer)) {
+        if (c.keeps) delete v[name];
         c.findings.push(...c.findings.splice(from).filter((one) => one.problem), { pointer, value, problem: { pointer, sentence } });
         return check(c.keeps ? v : rest, c);
       }
@@ -585,7 +581,7 @@ const RAW = new WeakMap(); // object or array → key → a number and its text,
 let hasRaw = false;
 const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u[dD]/; // numbers that a double may not hold, halves of surrogate pairs
 
-const notJson = (why) => new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${why}` }]);
+const notJson = (why) => new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${why}`, rule: "json" }]);
 const read = (text) => {
   try {
     if (typeof text !== "string") text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
@@ -645,10 +641,11 @@ const slowly = (text) => {
 /** Whether the text of a number says the same as the text of its double. */
 const same = (word, found) => {
   const digits = (one) => {
-    const [, sign, whole, fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(one);
-    const all = (whole + fraction).replace(/^0+/, "");
+    const [number, exponent] = one.toLowerCase().split("e");
+    const [whole, fraction = ""] = number.split(".");
+    const [, sign, all] = /^(-?)0*(.*)/.exec(whole + fraction);
     const trimmed = all.replace(/0+$/, "");
-    return `${trimmed && sign}${trimmed}e${trimmed ? Number(exponent) - fraction.length + all.length - trimmed.length : 0}`;
+    return trimmed && `${sign}${trimmed}e${Number(exponent ?? 0) - fraction.length + all.length - trimmed.length}`;
   };
   return digits(word) === digits(String(found));
 };
@@ -664,16 +661,15 @@ const hasCopy = (v) => {
 /** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
 export const encode = (value) => {
   if (!hasRaw && !hasCopy(value)) return JSON.stringify(value);
-  const mark = `#${Math.random().toString(36)}:`;
-  const words = [];
+  const mark = `#${Math.random()}:`;
   const written = JSON.stringify(value, function (name, one) {
-    const raw = typeof one === "number" ? RAW.get(this)?.get(name) : undefined;
-    if (raw && Object.is(raw[0], one)) return mark + (words.push(raw[1]) - 1);
+    const [number, text] = (typeof one === "number" && RAW.get(this)?.get(name)) || [];
+    if (text && Object.is(number, one)) return mark + text;
     if (!isCopy(one)) return one;
     if (!isObject(rawOf(one))) throw new TypeError("a variant with the tag UNKNOWN needs the object to write, as its member 'raw'");
     return rawOf(one);
   });
-  return words.length ? written.replace(new RegExp(`"${mark}(\\d+)"`, "g"), (_, index) => words[index]) : written;
+  return written?.replace(new RegExp(`"${mark}([^"]*)"`, "g"), "$1");
 };
 
 // --- values and messages ----------------------------------------------------------------------------------------------
@@ -702,11 +698,24 @@ const run = (f, v, c) => {
   }
 };
 
+/** Throws the problems of a message, with its id and method where these can be read. */
+const fail = (code, problems, v, twice = []) => {
+  const member = (name, ...types) =>
+    isObject(v) && types.includes(typeof v[name]) && !twice.some((one) => one.pointer === `/${name}`) ? v[name] : null;
+  throw new DecodeError(code, finish(problems), member("id", "string", "number"), member("method", "string"));
+};
+/** Throws what a judgement refuses, or tells what it left out. */
+const settle = (c, code, onDrop, v) => {
+  const problems = refusal(c);
+  if (problems.length) fail(code, problems, v);
+  if (onDrop) c.findings.forEach(onDrop);
+};
+
 /** Whether a value is one of a type, exactly. */
-export const is = (f, value) => validateAs(f, value).length === 0;
+export const is = (f, value) => !validateAs(f, value).length;
 /** What is wrong with a value as one of a type, by its schema and nothing else; an empty list, if all is well. */
 export const validateAs = (f, value) => {
-  const c = judge(true, false);
+  const c = judge(true);
   run(f, value, c);
   return finish(c.findings);
 };
@@ -714,151 +723,135 @@ export const validateAs = (f, value) => {
 export const decodeAs = (f, value, { onDrop, lenient = true } = {}) => {
   const c = judge(false, lenient);
   const found = run(f, value, c);
-  if (!c.findings.length) return found;
-  const problems = refusal(c);
-  if (problems.length) throw new DecodeError(-32602, finish(problems));
-  if (onDrop) c.findings.forEach(onDrop);
+  if (c.findings.length) settle(c, -32602, onDrop);
   return found;
 };
 /** JSON text as `JSON.parse` reads it; keys that are given twice and what is too large are refused, long numbers are kept for `encode`. */
 export const parse = (text) => {
   const [value, twice] = read(text);
-  if (twice.length) throw new DecodeError(-32600, finish(twice));
+  if (twice.length) fail(-32600, twice);
   return value;
 };
 
+const fault = (c, sentence, pointer = "", rule = "envelope") => {
+  add(c, sentence, rule, { pointer });
+};
 /** What is wrong with a batch as such. */
 export const batches = (value, isStrict) => {
-  const problem = (pointer, sentence) => ({ pointer, sentence, rule: "envelope" });
-  if (!value.length) return [problem("", "a batch must hold at least one message")];
+  const c = judge();
   const answers = value.map((v) => isObject(v) && !has(v, "method"));
-  return answers.flatMap((one, index) => (isStrict && one !== answers[0] ? [problem(`/${index}`, "a batch holds either calls or answers, not both")] : []));
+  if (!value.length) fault(c, "a batch must hold at least one message");
+  for (const [index, one] of answers.entries())
+    if (isStrict && one !== answers[0]) fault(c, "a batch holds either calls or answers, not both", `/${index}`);
+  return c.findings;
 };
 const plainParams = (v, c) => {
-  if (typeof v !== "object" || v === null) add(c, `the params must be an object or an array, not ${tell(v)}`, "envelope");
+  if (typeof v !== "object" || v === null) fault(c, `the params must be an object or an array, not ${tell(v)}`);
   return v;
 };
-const plainError = (v, c) => {
+export const plainError = (v, c) => {
   if (!isObject(v) || !Number.isInteger(v.code) || typeof v.message !== "string")
-    add(c, "an error is an object with an integer 'code' and a string 'message'", "envelope");
+    fault(c, "an error is an object with an integer 'code' and a string 'message'");
   return v;
 };
-const fault = (c, sentence, pointer = "", code = -32600, rule = "envelope") => {
-  add(c, sentence, rule, { pointer, code });
-};
-/** A member of a message that can be read, where a key is not given twice. */
-const readable = (v, name, types, twice = []) =>
-  isObject(v) && types.includes(typeof v[name]) && !twice.some((one) => one.pointer === `/${name}`) ? v[name] : null;
 
 /** Decodes and validates the messages of one protocol: `methods` are rows `[name, side, params, result, isNullFine, empty]`: of
  *  a notification without a result. `empty` is what stands for params that are left out, `false` for nothing.
  */
-export const protocol = (methods, { id, error = plainError, batch, versioned = true }) => {
+export const protocol = (methods, { id, error, batch, versioned = true }) => {
   const rows = [new Map(), new Map()]; // of notifications, of requests
-  for (const [name, side, params, result, isNullFine, empty = {}] of methods)
-    rows[result ? 1 : 0].set(name, { side, params, result, isNullFine, empty });
-  const isId = (v) => (id ? fits(id, v, judge(true, false)) : typeof v === "string" || Number.isInteger(v));
+  for (const row of methods) rows[row[3] ? 1 : 0].set(row[0], row);
+  const isId = (v) => is(id, v);
   const checkId = (v, c) => {
     if (!isId(v)) fault(c, `an id must be ${isId(null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
   };
   const stray = (c, name, isRequest, sender) => {
-    const row = rows[+isRequest].get(name);
-    const alike = rows[+isRequest].size ? rows[+isRequest] : rows[+!isRequest];
-    const sentence = row
-      ? `${quote(name)} is handled by the ${row.side}, so the ${sender} does not send it`
-      : rows[+!isRequest].has(name)
+    const [own, others] = isRequest ? [rows[1], rows[0]] : rows;
+    const sentence = own.has(name)
+      ? `${quote(name)} is handled by the ${own.get(name)[1]}, so the ${sender} does not send it`
+      : others.has(name)
         ? `${quote(name)} is a ${isRequest ? "notification, not a request: remove" : "request, not a notification: add"} 'id'`
-        : `the method ${show(name)} is not known${suggest(name, [...alike.keys()])}`;
-    fault(c, sentence, "/method", -32601, "method");
+        : `the method ${show(name)} is not known${suggest(name, [...(own.size ? own : others).keys()])}`;
+    fault(c, sentence, "/method", "method");
   };
-  /** What judges what a message carries: `{f, name, empty, code, isNullFine}`; nothing where its envelope leaves that open. */
+  /** What judges what a message carries: `[checker, member, code, empty, isNullFine]`; nothing where its envelope leaves that open. */
   const route = (v, c, { sender, method, pending }) => {
     if (!isObject(v)) return fault(c, `a JSON-RPC message is an object, not ${tell(v)}`);
     if (versioned && v.jsonrpc !== "2.0") {
-      const isThere = has(v, "jsonrpc");
-      fault(c, `the field 'jsonrpc' must be "2.0"${isThere ? `, not ${tell(v.jsonrpc)}` : ""}`, isThere ? "/jsonrpc" : "");
+      const [more, pointer] = has(v, "jsonrpc") ? [`, not ${tell(v.jsonrpc)}`, "/jsonrpc"] : ["", ""];
+      fault(c, `the field 'jsonrpc' must be "2.0"${more}`, pointer);
     }
     const hasId = has(v, "id");
+    const hasResult = has(v, "result");
     const isError = has(v, "error");
-    const isAnswer = isError || has(v, "result");
     if (typeof v.method === "string") {
       if (hasId) checkId(v.id, c);
-      if (isAnswer) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
-      const row = rows[+hasId].get(v.method);
-      if (row ? row.side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
-      return row?.params ? { f: row.params, name: "params", empty: row.empty, code: -32602 } : { f: versioned ? plainParams : any, name: "params", code: -32600 };
+      if (isError || hasResult) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
+      const [, side, params, , , empty = {}] = rows[+hasId].get(v.method) ?? [];
+      if (side ? side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
+      return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600];
     }
     if (has(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, "/method");
-    if (!isAnswer) {
+    if (!isError && !hasResult) {
       const others = Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one));
       return fault(c, `the message has no 'method', and neither 'result' nor 'error'${hint("method", others)}`);
     }
-    if (isError && has(v, "result")) fault(c, "a response holds either 'result' or 'error', not both");
+    if (isError && hasResult) fault(c, "a response holds either 'result' or 'error', not both");
     if (!hasId) fault(c, "a response must carry the request's 'id'");
-    else if (!(isError && v.id === null)) checkId(v.id, c);
+    else if (!isError || v.id !== null) checkId(v.id, c);
     method ??= pending?.(v.id);
-    if (isError) return { f: error, name: "error", code: -32600 };
-    const row = rows[1].get(method);
-    if (row && ![sender, "both", "protocol"].includes(row.side))
-      return fault(c, `${quote(method)} is answered by the ${row.side}, not by the ${sender}`);
-    if (!row && method !== undefined && !method.startsWith("_")) return stray(c, method, true, sender);
-    return { f: row ? row.result : any, name: "result", code: -32602, isNullFine: row?.isNullFine };
+    if (isError) return [error, "error", -32600];
+    const [, side, , result = any, isNullFine] = rows[1].get(method) ?? [];
+    if (side && ![sender, "both", "protocol"].includes(side))
+      return fault(c, `${quote(method)} is answered by the ${side}, not by the ${sender}`);
+    if (!side && method !== undefined && !method.startsWith("_")) return stray(c, method, true, sender);
+    return [result, "result", -32602, false, isNullFine];
   };
-  const check = (v, c, { f, name, empty, isNullFine }) => {
+  const check = (v, c, [f, name, , empty = false, isNullFine]) => {
     const isLeftOut = !has(v, name) || (v[name] === null && name === "params");
-    if (isLeftOut && (empty === undefined || empty === false)) return;
-    const given = isLeftOut ? structuredClone(empty) : v[name];
-    if (given === null && isNullFine && !c.strict) return;
+    const given = isLeftOut ? empty : v[name];
+    if ((isLeftOut && empty === false) || (given === null && isNullFine && !c.strict)) return;
     const from = c.findings.length;
     const found = run(f, given, c);
     if (c.findings.length > from) prefix(c, from, `/${name}`);
     if (c.keeps && !isLeftOut && found !== given) v[name] = found;
   };
+  const input = (given) => (typeof given === "string" || given instanceof Uint8Array ? read(given) : [given, []]);
+  const isBatch = (value) => batch && Array.isArray(value);
+  const each = (value, f) => (isBatch(value) ? value.map((v, index) => f(v, `/${index}`)) : f(value, ""));
   return {
     decode(line, options) {
-      const [value, twice] = typeof line === "string" || line instanceof Uint8Array ? read(line) : [line, []];
-      const idOf = (v, given) => readable(v, "id", ["string", "number"], given);
-      const methodOf = (v, given) => readable(v, "method", ["string"], given);
-      if (twice.length) throw new DecodeError(-32600, finish(twice), idOf(value, twice), methodOf(value, twice));
-      const one = (v, at) => {
+      const [value, twice] = input(line);
+      const problems = twice.length || !isBatch(value) ? twice : batch(value, false);
+      if (problems.length) fail(-32600, problems, value, twice);
+      return each(value, (v, at) => {
         const c = judge(false, options.lenient ?? true);
         const carried = route(v, c, options);
-        const isRouted = !c.findings.length;
-        if (isRouted) check(v, c, carried);
-        if (!c.findings.length) return v;
-        prefix(c, 0, at);
-        const problems = refusal(c);
-        if (problems.length)
-          throw new DecodeError(isRouted ? carried.code : problems[0].code, finish(problems), idOf(v), methodOf(v));
-        if (options.onDrop) c.findings.forEach(options.onDrop);
+        const code = c.findings.length ? (c.findings[0].rule === "method" ? -32601 : -32600) : carried[2];
+        if (!c.findings.length) check(v, c, carried);
+        if (c.findings.length) {
+          prefix(c, 0, at);
+          settle(c, code, options.onDrop, v);
+        }
         return v;
-      };
-      if (!batch || !Array.isArray(value)) return one(value, "");
-      const problems = batch(value, false);
-      if (problems.length) throw new DecodeError(-32600, problems);
-      return value.map((v, index) => one(v, `/${index}`));
+      });
     },
     validate(given, options) {
-      let value = given;
-      let problems = [];
-      if (typeof given === "string" || given instanceof Uint8Array)
-        try {
-          [value, problems] = read(given);
-        } catch (error) {
-          return error.problems.map((one) => ({ ...one, rule: "json" }));
-        }
-      const one = (v, at) => {
-        const c = judge(true, false);
+      let value;
+      let problems;
+      try {
+        [value, problems] = input(given);
+      } catch (error) {
+        return error.problems;
+      }
+      each(value, (v, at) => {
+        const c = judge(true);
         const carried = route(v, c, options);
         if (carried) check(v, c, carried);
         prefix(c, 0, at);
         problems = problems.concat(c.findings);
-      };
-      if (batch && Array.isArray(value)) {
-        value.forEach((v, index) => one(v, `/${index}`));
-        problems = problems.concat(batch(value, true));
-      } else one(value, "");
-      return finish(problems);
+      });
+      return finish(isBatch(value) ? problems.concat(batch(value, true)) : problems);
     },
   };
 };

@@ -11,8 +11,7 @@ const k35bf4 = /* @__PURE__ */ list(string);
 const $AuthMethodTerminal = /* @__PURE__ */ record({ type: k6f570, id: string, name: string, description: k5cfb2, args: [k35bf4, 2], env: [/* @__PURE__ */ all(object, /* @__PURE__ */ members([], [], string)), 2], _meta: $Meta }, 3, 1);
 const $AuthMethodAgent = /* @__PURE__ */ record({ id: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1);
 const $AuthMethod = /* @__PURE__ */ union([$AuthMethodTerminal, /* @__PURE__ */ all($AuthMethodAgent, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ all(string, /* @__PURE__ */ not(/* @__PURE__ */ literal(any, "agent"))) }, 1)))], { field: "type", tags: ["terminal"], untagged: [1], isLoose: true, fallback: /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ literal(any, "terminal", "agent") }, 1, 0, [], true))), unknown: ["agent"] });
-const $UnstructuredCommandInput = /* @__PURE__ */ record({ hint: string, _meta: $Meta }, 1, 1);
-const $AvailableCommandInput = /* @__PURE__ */ union([$UnstructuredCommandInput]);
+const $AvailableCommandInput = /* @__PURE__ */ record({ hint: string, _meta: $Meta }, 1, 1);
 const $AvailableCommand = /* @__PURE__ */ record({ name: string, description: string, input: /* @__PURE__ */ nullable($AvailableCommandInput), _meta: $Meta }, 2, 1);
 const $AvailableCommandsUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "available_commands_update"), availableCommands: [/* @__PURE__ */ list($AvailableCommand, true), 5], _meta: $Meta }, 2, 1);
 const $Role = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "assistant", "user"), string);
@@ -48,7 +47,7 @@ const kb6e50 = /* @__PURE__ */ list($SessionConfigOption, true);
 const $SetSessionConfigOptionResponse = /* @__PURE__ */ record({ configOptions: [kb6e50, 5], _meta: $Meta }, 1, 1);
 const $ConfigOptionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ literal(string, "config_option_update"), configOptions: [kb6e50, 5], _meta: $Meta }, 2, 1);
 const kc0760 = /* @__PURE__ */ literal(string, "form");
-const $ElicitationSchemaType = /* @__PURE__ */ union([/* @__PURE__ */ literal(string, "object")], { isExclusive: true });
+const $ElicitationSchemaType = /* @__PURE__ */ literal(string, "object");
 const k202e2 = /* @__PURE__ */ literal(string, "string");
 const k34936 = /* @__PURE__ */ minimum(0);
 const k47c51 = /* @__PURE__ */ all(k844da, k34936);
@@ -234,7 +233,7 @@ export {
   $AvailableCommandsUpdate as AvailableCommandsUpdate,
   $AvailableCommand as AvailableCommand,
   $AvailableCommandInput as AvailableCommandInput,
-  $UnstructuredCommandInput as UnstructuredCommandInput,
+  $AvailableCommandInput as UnstructuredCommandInput,
   $CompactionUpdate as CompactionUpdate,
   $CompactionSummaryChunk as CompactionSummaryChunk,
   string as CompactionId,

@@ -335,6 +335,8 @@ class Checkers:
     def _union(
         self, branches: Sequence[Any], keyword: str, meaning: ir.Definition | None, *, fallback: Any, drops: bool
     ) -> str:
+        if len(branches) == 1 and not isinstance(meaning, ir.TaggedUnion):
+            return self.of(branches[0], drops=drops)
         real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
         nulls = [index for index in range(len(branches)) if index not in real]
         if nulls and len(real) == 1 and len(nulls) == 1 and "null" not in self._types(branches[real[0]], frozenset()):
