@@ -594,8 +594,12 @@ const read = (text) => {
 };
 const count = (v) => {
   let found = 0;
-  if (Array.isArray(v)) for (const one of v) found += count(one);
-  else if (typeof v === "object" && v !== null) for (const name in v) found += 1 + count(v[name]);
+  if (Array.isArray(v)) for (const one of v) found += typeof one === "object" && one !== null ? count(one) : 0;
+  else if (typeof v === "object" && v !== null)
+    for (const name in v) {
+      const one = v[name];
+      found += typeof one === "object" && one !== null ? 1 + count(one) : 1;
+    }
   return found;
 };
 
