@@ -111,14 +111,14 @@ const likeness = (a, b) => {
     }
     return size && common(alo, besti, blo, bestj) + size + common(besti + size, ahi, bestj + size, bhi);
   };
-  return a.length + b.length ? (2 * common(0, a.length, 0, b.length)) / (a.length + b.length) : 1;
+  const total = a.length + b.length;
+  return total ? (2 * common(0, a.length, 0, b.length)) / total : 1;
 };
 const plain = (name) => name.replace(/[_-]/g, "").toLowerCase();
 const similar = (name, names) => {
   let [best, nearest, found] = [0.75, "", null];
-  if (name.length > 200) return null;
   for (const [text, one] of new Map(names.map((each) => [plain(each), each]))) {
-    const ratio = one.length > 200 ? 0 : likeness(text, plain(name));
+    const ratio = Math.max(one.length, name.length) > 200 ? 0 : likeness(text, plain(name));
     if (ratio > best || (ratio === best && text > nearest)) [best, nearest, found] = [ratio, text, one];
   }
   return found;
@@ -314,13 +314,9 @@ export const members = (names, patterns, rest) => {
     if (!isObject(v)) return v;
     const extra = [];
     for (const name of Object.keys(v)) {
-      let isKnown = known.has(name);
-      for (const [expression, f] of patterns)
-        if (expression?.test(name)) {
-          isKnown = true;
-          member(v, name, c, f);
-        }
-      if (isKnown) continue;
+      const matching = patterns.filter(([expression]) => expression?.test(name));
+      for (const [, f] of matching) member(v, name, c, f);
+      if (matching.length || known.has(name)) continue;
       if (rest === never) extra.push(name);
       else member(v, name, c, rest);
     }
@@ -555,9 +551,9 @@ const nearest = (v, c, branches, trials, indices) => {
     const isWrong = rules.includes("type") || (isOther && typeof v !== "string");
     return [isWrong, isOther, rules.includes("not"), rules.filter((one) => one === MISSING).length, trials[i].length, i];
   });
-  const [isWrong, isOther, , , , best] = ranks.reduce((a, b) => {
+  const [[isWrong, isOther, , , , best]] = ranks.sort((a, b) => {
     const index = a.findIndex((one, i) => one !== b[i]);
-    return b[index] < a[index] ? b : a;
+    return a[index] - b[index];
   });
   if (isWrong) return mismatch(v, c, ...[...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
   const from = c.findings.length;
@@ -572,7 +568,7 @@ const nearest = (v, c, branches, trials, indices) => {
 /** The types that a checker takes, if it does not take all. */
 const typesOf = (f, c) => {
   const found = Object.keys(TYPES).filter((one) => !attempt(f, TYPES[one][2], c).some((each) => each.rule === "type" && !each.pointer));
-  return found.length === 7 ? [] : found.includes("number") ? found.filter((one) => one !== "integer") : found;
+  return found.length === 7 ? [] : found.filter((one) => one !== "integer" || !found.includes("number"));
 };
 
 // --- text -------------------------------------------------------------------------------------------------------------
@@ -594,11 +590,11 @@ const read = (text) => {
 };
 const count = (v) => {
   let found = 0;
-  if (Array.isArray(v)) for (const one of v) found += typeof one === "object" && one !== null ? count(one) : 0;
+  if (Array.isArray(v)) for (const one of v) found += typeof one === "object" ? count(one) : 0;
   else if (typeof v === "object" && v !== null)
     for (const name in v) {
       const one = v[name];
-      found += typeof one === "object" && one !== null ? 1 + count(one) : 1;
+      found += typeof one === "object" ? 1 + count(one) : 1;
     }
   return found;
 };
@@ -764,15 +760,14 @@ export const plainError = (v, c) => {
  */
 export const protocol = (methods, { id, error, batch, versioned = true }) => {
   const rows = [new Map(), new Map()]; // of notifications, of requests
-  for (const row of methods) rows[row[3] ? 1 : 0].set(row[0], row);
-  const isId = (v) => is(id, v);
+  for (const [name, ...row] of methods) rows[row[2] ? 1 : 0].set(name, row);
   const checkId = (v, c) => {
-    if (!isId(v)) fault(c, `an id must be ${isId(null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
+    if (!is(id, v)) fault(c, `an id must be ${is(id, null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
   };
   const stray = (c, name, isRequest, sender) => {
     const [own, others] = isRequest ? [rows[1], rows[0]] : rows;
     const sentence = own.has(name)
-      ? `${quote(name)} is handled by the ${own.get(name)[1]}, so the ${sender} does not send it`
+      ? `${quote(name)} is handled by the ${own.get(name)[0]}, so the ${sender} does not send it`
       : others.has(name)
         ? `${quote(name)} is a ${isRequest ? "notification, not a request: remove" : "request, not a notification: add"} 'id'`
         : `the method ${show(name)} is not known${suggest(name, [...(own.size ? own : others).keys()])}`;
@@ -791,7 +786,7 @@ export const protocol = (methods, { id, error, batch, versioned = true }) => {
     if (typeof v.method === "string") {
       if (hasId) checkId(v.id, c);
       if (isError || hasResult) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
-      const [, side, params, , , empty = {}] = rows[+hasId].get(v.method) ?? [];
+      const [side, params, , , empty = {}] = rows[+hasId].get(v.method) ?? [];
       if (side ? side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
       return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600];
     }
@@ -805,7 +800,7 @@ export const protocol = (methods, { id, error, batch, versioned = true }) => {
     else if (!isError || v.id !== null) checkId(v.id, c);
     method ??= pending?.(v.id);
     if (isError) return [error, "error", -32600];
-    const [, side, , result = any, isNullFine] = rows[1].get(method) ?? [];
+    const [side, , result = any, isNullFine] = rows[1].get(method) ?? [];
     if (side && ![sender, "both", "protocol"].includes(side))
       return fault(c, `${quote(method)} is answered by the ${side}, not by the ${sender}`);
     if (!side && method !== undefined && !method.startsWith("_")) return stray(c, method, true, sender);

@@ -40,6 +40,8 @@ _KINDS: Final[dict[type, str]] = {str: "string", int: "integer", bool: "boolean"
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _TOKEN: Final = re.compile(r"\0(\d+)\0")
 """Stands for a constant in the source of others until all are known. No literal holds this character as it is."""
+_COPIES: Final = 130
+"""The most characters that copies of a constant may add: a few short ones compress better than a name."""
 _EXACT: Final = " (exact)"
 """The end of names of definitions that `of_receivers` excludes by; checkers judge strictly there."""
 
@@ -64,7 +66,7 @@ class Checkers:
     def render(self, others: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         """The source of all checkers, each constant after those that it is made of, and `others` with the names in place.
 
-        What one place alone uses stands there.
+        What one place alone uses stands there, and what is short in a few.
         """
         uses = Counter(_TOKEN.findall("".join([*self._sources, *others.values()])))
         texts: dict[str, str] = {}
@@ -78,7 +80,8 @@ class Checkers:
             texts[str(index)] = self._kept.get(index, "")
         for index in self._order:
             source = resolved(self._sources[index])
-            if index not in self._kept and (uses[str(index)] < 2 or _TOKEN.fullmatch(self._sources[index])):
+            is_short = (uses[str(index)] - 1) * len(source) <= _COPIES
+            if index not in self._kept and (is_short or _TOKEN.fullmatch(self._sources[index])):
                 texts[str(index)] = source
                 continue
             name = self._kept.get(index) or _constant_name(source, taken)

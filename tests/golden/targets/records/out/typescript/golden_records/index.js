@@ -2,14 +2,13 @@
 import { all, any, boolean, expression, integer, lazy, list, literal, maximum, members, minItems, minLength, minimum, nil, nullable, number, object, pattern, plainError, protocol, record, string, type } from "../runtime.js";
 export { DecodeError, UNKNOWN, decodeAs, encode, is, parse, validateAs } from "../runtime.js";
 
-const k5cfb2 = /* @__PURE__ */ type("string", "null");
 const $PersonHome = /* @__PURE__ */ all(string, /* @__PURE__ */ pattern(/* @__PURE__ */ expression("^(?:/|[A-Za-z]:[\\\\/]|\\\\\\\\[^\\\\/])"), ""));
 const $PersonClass = /* @__PURE__ */ literal(any, "first", "second");
 const $Settings = /* @__PURE__ */ record({ loud: boolean });
 const $PersonAddressLinesItem = /* @__PURE__ */ record({ text: string });
 const $PersonAddress = /* @__PURE__ */ record({ street: string, lines: /* @__PURE__ */ list($PersonAddressLinesItem) }, 1);
 const $PersonContact = /* @__PURE__ */ type("integer", "string");
-const $Person = /* @__PURE__ */ record({ name: /* @__PURE__ */ all(string, /* @__PURE__ */ minLength(1)), age: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0), /* @__PURE__ */ maximum(200)), kind: /* @__PURE__ */ literal(any, "person"), nickName: k5cfb2, mail: k5cfb2, home: $PersonHome, score: number, class: $PersonClass, tags: [/* @__PURE__ */ list(string, true), 1], settings: $Settings, attributes: /* @__PURE__ */ all(object, /* @__PURE__ */ members([], [], integer)), friends: /* @__PURE__ */ all(/* @__PURE__ */ list(/* @__PURE__ */ lazy(() => $Person)), /* @__PURE__ */ minItems(1)), address: $PersonAddress, contact: /* @__PURE__ */ nullable($PersonContact), copy: boolean, _meta: /* @__PURE__ */ type("object", "null") }, 3);
+const $Person = /* @__PURE__ */ record({ name: /* @__PURE__ */ all(string, /* @__PURE__ */ minLength(1)), age: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0), /* @__PURE__ */ maximum(200)), kind: /* @__PURE__ */ literal(any, "person"), nickName: /* @__PURE__ */ type("string", "null"), mail: /* @__PURE__ */ type("string", "null"), home: $PersonHome, score: number, class: $PersonClass, tags: [/* @__PURE__ */ list(string, true), 1], settings: $Settings, attributes: /* @__PURE__ */ all(object, /* @__PURE__ */ members([], [], integer)), friends: /* @__PURE__ */ all(/* @__PURE__ */ list(/* @__PURE__ */ lazy(() => $Person)), /* @__PURE__ */ minItems(1)), address: $PersonAddress, contact: /* @__PURE__ */ nullable($PersonContact), copy: boolean, _meta: /* @__PURE__ */ type("object", "null") }, 3);
 const $Counts = /* @__PURE__ */ all(/* @__PURE__ */ record({ total: integer }, 1), /* @__PURE__ */ members(["total"], [], integer));
 const $Any = /* @__PURE__ */ record({ None: nil });
 
