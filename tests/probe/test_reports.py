@@ -158,7 +158,7 @@ def test_the_transcript_of_a_finding_is_a_recording(tmp_path: Path) -> None:
 def test_the_page_of_shipped_agents_says_what_was_measured() -> None:
     rows = json.loads(probes.RESULTS.read_text("utf-8"))
     assert probes.PAGE.read_text("utf-8") == probes.page(rows)
-    assert all(row["seconds"] < 120 for row in rows.values())
+    assert all(row["seconds"] < 600 for row in rows.values())
 
 
 # --- in CI -----------------------------------------------------------------------------------------------------------

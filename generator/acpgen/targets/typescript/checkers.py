@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -74,6 +75,7 @@ class Checkers:
             return _TOKEN.sub(lambda found: texts[found[1]], text)
 
         lines: list[str] = []
+        taken: set[str] = set()
         for index in self._order:
             texts[str(index)] = self._kept.get(index, "")
         for index in self._order:
@@ -82,7 +84,9 @@ class Checkers:
             if index not in self._kept and (is_short or _TOKEN.fullmatch(self._sources[index])):
                 texts[str(index)] = source
                 continue
-            texts[str(index)] = name = self._kept.get(index) or f"k{len(lines)}"
+            name = self._kept.get(index) or _constant_name(source, taken)
+            taken.add(name)
+            texts[str(index)] = name
             lines.append(f"const {name} = {source};")
         return "\n".join(lines), {key: resolved(text) for key, text in others.items()}
 
@@ -409,6 +413,12 @@ def constant_fields(union: ir.TaggedUnion, protocol: ir.Protocol) -> list[ir.Fie
     record = protocol.definitions.get(union.fallback or "")
     fields = record.fields if isinstance(record, ir.Record) else ()
     return [one for one in fields if one.required and isinstance(one.type, ir.Constant) and one.name != union.tag]
+
+
+def _constant_name(source: str, taken: Collection[str]) -> str:
+    """A name for a constant that comes from its source, so that no addition elsewhere renames it."""
+    digest = sha256(source.encode()).hexdigest()
+    return next(name for end in range(5, len(digest)) if (name := f"k{digest[:end]}") not in taken)
 
 
 def _parted(received: Schema, published: Schema) -> tuple[Schema, Any]:
