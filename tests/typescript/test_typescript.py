@@ -356,7 +356,12 @@ def test_one_file(tmp_path: Path) -> None:
 
 def test_a_package_of_npm(tmp_path: Path) -> None:
     for name in ("acp/v1", "acp/v2"):
-        given = {"package": name.partition("/")[2], "distribution": "@tide/acp", "license": "MIT", "version": "1.2.3"}
+        given: Any = {
+            "package": name.partition("/")[2],
+            "distribution": "@tide/acp",
+            "license": "MIT",
+            "version": "1.2.3",
+        }
         write(tmp_path / "node_modules" / "@tide" / "acp", ROOT / "schema" / name, **given)
     script = tmp_path / "script.mjs"
     script.write_text(
