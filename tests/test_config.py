@@ -121,7 +121,9 @@ def test_an_output_around_another_one_is_refused(tmp_path: Path) -> None:
     text = f'{FULL}\n[tool.acpgen.outputs.generated]\ntarget = "ir"\nprotocols = ["acp/v1"]\n'
     expected = "apart from the schema and every other output"
     at = (tmp_path / "pyproject.toml").as_posix()
-    assert faults_of(tmp_path, text) == (BadSetting(at=at, key="tool.acpgen.outputs.generated", expected=expected),)
+    assert faults_of(tmp_path, text) == (
+        BadSetting(at=at, key="tool.acpgen.outputs.generated", expected=expected, hint="Correct this setting."),
+    )
 
 
 @pytest.mark.parametrize(

@@ -951,6 +951,14 @@ def test_generate_says_at_its_end_what_no_validator_enforces_and_where_the_file_
     assert '"Exact": (' not in tables
 
 
+def test_a_pattern_that_no_validator_enforces_has_the_file_as_people_know_it(here: Path) -> None:
+    write_loose(here)
+    (here / "below").mkdir()
+    (here / "loose.json").rename(here / "below" / "loose.json")
+    made = run("--schema", "below/loose.json", *LOOSE[2:])
+    assert "\n  below/loose.json#/$defs/Worda/pattern: it is no pattern of ECMA-262: " in made.err
+
+
 NAMED = ("--schema", "named.json", "--package", "acme.v1", "--out", "out")
 
 

@@ -234,11 +234,17 @@ def references(given: Iterable[str], start: Path | None = None) -> References:
     for each in given:
         url, equals, file = each.rpartition("=")
         if not (equals and file and _ADDRESS.fullmatch(url)):
-            faults.append(BadSetting(at="--ref", key=shown(each), expected=f"{_REFERENCE}, written URL=FILE"))
+            hint = "Write it as in --ref https://example.com/common.json=common.json."
+            faults.append(
+                BadSetting(at="--ref", key=shown(each), expected=f"{_REFERENCE}, written URL=FILE", hint=hint)
+            )
         found[url] = file
     if faults:
         raise Faults(faults)
     return found
+
+
+_NAMES: Final = """Write it as in {"Thing.kind": "ThingKind"}."""
 
 
 def read_names(path: Path) -> Mapping[str, str]:
@@ -250,7 +256,7 @@ def read_names(path: Path) -> Mapping[str, str]:
     text = decode(read_bytes(path), at)
     value = _toml(text, at) if path.suffix == ".toml" else parse_json(text, at)
     if not isinstance(value, dict):
-        raise Faults([BadSetting(at=at, key="a names file", expected="one object from pointers to names")])
+        raise Faults([BadSetting(at=at, key="a names file", expected="one object from pointers to names", hint=_NAMES)])
     faults: list[Fault] = []
     names = _names(value, at, faults)
     if faults:
@@ -265,12 +271,13 @@ def _names(value: Mapping[str, object], at: str, faults: list[Fault]) -> Mapping
             expected = (
                 "a pointer such as '#/$defs/Name', a field such as 'Name.field', or a variant such as 'Union[tag]'"
             )
-            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected))
+            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected, hint="Correct the place."))
         from acpgen.naming.identifiers import is_class_name
 
         if not isinstance(name, str) or not is_class_name(name):
             expected = "the name of a Python class: letters, digits and '_', a capital first"
-            faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected))
+            hint = "Write a name such as 'TextBlock'."
+            faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected, hint=hint))
     return {key: str(name) for key, name in value.items()}
 
 
@@ -549,7 +556,7 @@ class _Reader:
             taken.append(path)
 
     def wrong(self, key: str, expected: str) -> None:
-        self.faults.append(BadSetting(at=self.at, key=key, expected=expected))
+        self.faults.append(BadSetting(at=self.at, key=key, expected=expected, hint="Correct this setting."))
 
 
 def _as_table(value: object) -> Table | None:

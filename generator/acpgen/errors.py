@@ -709,8 +709,10 @@ class BadSetting(Fault):
 
     key: str
     expected: str
+    hint: str = ""
 
-    message = "{key} must be {expected}."
+    def text(self) -> str:
+        return f"{self.key} must be {self.expected}.\n{self.hint}".rstrip()
 
 
 @dataclass(repr=False, eq=False)
@@ -730,6 +732,20 @@ class UnknownName(Fault):
 
     def text(self) -> str:
         return f"there is no {self.kind} {shown(self.name)}.\n{self.hint}".rstrip()
+
+
+@dataclass(repr=False, eq=False)
+class NoOutput(Fault):
+    """A target that exists, and that no output of the project has."""
+
+    target: str
+    protocol: str
+
+    def text(self) -> str:
+        return (
+            f"no output of this project has the target {shown(self.target)}.\n"
+            f'Add one: [tool.acpgen.outputs."FOLDER"] with target = "{self.target}" and protocols = ["{self.protocol}"].'
+        )
 
 
 @dataclass(repr=False, eq=False)

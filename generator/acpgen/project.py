@@ -18,6 +18,7 @@ from acpgen.errors import (
     Fault,
     Faults,
     NamedByPosition,
+    NoOutput,
     TooDeep,
     TooMuchWork,
     UnknownName,
@@ -170,15 +171,15 @@ def configured(
     """
     if not config.outputs:
         expected = "a table with one entry for each output folder"
-        raise Faults([BadSetting(at=place(config.file), key="tool.acpgen.outputs", expected=expected)])
-    faults = [
-        UnknownName(at=place(config.file), kind=kind, name=name, hint=did_you_mean(name, known))
-        for kind, names, known in (
-            ("protocol", protocols, config.protocols),
-            ("target", targets, {output.target for output in config.outputs}),
-        )
-        for name in names
-        if name not in known
+        hint = 'Add one: [tool.acpgen.outputs."FOLDER"].'
+        raise Faults([BadSetting(at=place(config.file), key="tool.acpgen.outputs", expected=expected, hint=hint)])
+    faults: list[Fault] = [
+        UnknownName(at=place(config.file), kind="protocol", name=name, hint=did_you_mean(name, config.protocols))
+        for name in protocols
+        if name not in config.protocols
+    ]
+    faults += [
+        _without_output(name, config) for name in targets if name not in {output.target for output in config.outputs}
     ]
     if faults:
         raise Faults(faults)
@@ -222,6 +223,16 @@ def configured(
         names_at=f"{place(config.file)}: tool.acpgen.names",
         protocols=frozenset(config.protocols),
     )
+
+
+def _without_output(target: str, config: Config) -> Fault:
+    """The fault of a target that no output of a project has: it exists, or it does not."""
+    from acpgen.targets import TARGETS
+
+    if target in TARGETS:
+        return NoOutput(at=place(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
+    known = {output.target for output in config.outputs}
+    return UnknownName(at=place(config.file), kind="target", name=target, hint=did_you_mean(target, known))
 
 
 def single(
@@ -579,9 +590,13 @@ def _part(files: Files, part: Part, meaning: tuple[ir.Protocol, Bundle], source:
     """What is known of a part: its files, what its bindings do not enforce, and what of its schema means nothing."""
     from acpgen.meaning import unenforced
 
+    gaps = {
+        name: {source.at(at): reason for at, reason in places.items()}
+        for name, places in unenforced.gaps(*meaning).items()
+    }
     return {
         "files": {**files},
-        "gaps": unenforced.gaps(*meaning) if part.target == "python" else None,
+        "gaps": gaps if part.target == "python" else None,
         "notes": [[source.at(note.at), note.what()] for note in meaning[1].notes],
     }
 

@@ -207,6 +207,25 @@ def test_what_ends_a_command_is_told_and_is_no_finding(folder: Path, instead: st
     assert done.stderr.splitlines()[-2].startswith(told)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/Nope"},
+        {"$ref": "nope.json"},
+        {"$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}},
+    ],
+    ids=["dangling", "missing-file", "loop"],
+)
+@pytest.mark.parametrize("names", [("old/schema.json", "new/schema.json"), ("old", "new")], ids=["files", "folders"])
+def test_faults_name_the_files_as_they_were_given(tmp_path: Path, names: tuple[str, str], schema: object) -> None:
+    for name, value in (("old", SMALL), ("new", schema)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "schema.json").write_text(json.dumps(value))
+    done = run(tmp_path, "diff", *names)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: new/schema.json#"), done.stderr
+
+
 def test_the_merge_base_needs_a_revision(folder: Path) -> None:
     done = run(folder, "diff", "a.json", "b.json", "--merge-base")
     assert (done.returncode, done.stdout) == (2, "")

@@ -451,7 +451,7 @@ def test_a_note_has_no_severity_to_be_set() -> None:
     assert [str(each) for each in caught.value.faults] == [
         (
             "pyproject.toml: tool.acpgen.compat.severity.0.rule must be a rule whose findings have a severity; 'waiver-unused' "
-            "only reports notes."
+            "only reports notes. Correct this setting."
         )
     ]
 

@@ -58,6 +58,12 @@ def test_no_format_hands_on_what_a_program_says_as_more_than_text(name: str, jud
     assert "<script>alert" not in shown or name not in ("html", "junit", "markdown")
 
 
+@pytest.mark.parametrize("name", ["text", "markdown"])
+def test_the_end_of_standard_error_has_one_heading(name: str) -> None:
+    text = written(outcome(judged=False), name)
+    assert (text.count("The program wrote to its standard error."), text.count("It ends with:")) == (1, 1)
+
+
 def test_what_the_same_messages_prove_is_told_with_them_once() -> None:
     report = outcome()
     report.findings.append(replace(report.findings[0], message="no flood either", place="flood"))

@@ -162,7 +162,8 @@ def _bundled(
     may_count: bool,
     is_apart: bool,
 ) -> Bundle:
-    collected = collect(foreign.documents, wanted, profile.sides if profile.at else (), foreign.made)
+    sides = profile.sides if profile.at else ()
+    collected = collect(foreign.documents, wanted, sides, foreign.made, foreign.read)
     require_short_chains(collected.definitions, collected.origins)
     with_alternatives(collected.definitions, collected.origins, profile)
     calls = find_calls(collected.definitions, collected.origins, profile)

@@ -87,24 +87,32 @@ def collect(
     names: ChosenNames | None = None,
     sides: Iterable[str] = (),
     ungrouped: Iterable[str] = (),
+    read: Iterable[str] = (),
 ) -> Collected:
     """Merge the files, make each `$ref` read `#/$defs/Name`, and bring draft-07 to 2020-12.
 
     Every definition gets a name, those in groups and inside other definitions too, and so does every root that asserts something,
     unless it is the envelope of a protocol's messages. `names` maps a pointer (`#/$defs/Old`, `file.json#/…`, `#` for the root) to
     the name that the thing there shall have; `sides` are those that a profile declares, `ungrouped` the files in which every
-    definition is a schema. Raises `Faults`: dangling references, loops of references alone, two definitions of one name, what is no
-    schema where one should be, keywords that cannot be supported, wrong values of the dialect's keywords.
+    definition is a schema, `read` places that others than this read. Raises `Faults`: dangling references, loops of references
+    alone, two definitions of one name, what is no schema where one should be, keywords that cannot be supported, wrong values of the
+    dialect's keywords.
     """
-    return _Collector(documents, names or ChosenNames({}), sides, frozenset(ungrouped)).run()
+    return _Collector(documents, names or ChosenNames({}), sides, frozenset(ungrouped), frozenset(read)).run()
 
 
 class _Collector:
     def __init__(
-        self, documents: Documents, names: ChosenNames, sides: Iterable[str], ungrouped: frozenset[str]
+        self,
+        documents: Documents,
+        names: ChosenNames,
+        sides: Iterable[str],
+        ungrouped: frozenset[str],
+        read: frozenset[str],
     ) -> None:
         self.names = names
         self.ungrouped = ungrouped
+        self.read = read
         self.faults: list[Fault] = []
         self.notes: list[LeftOut] = []
         self.unknown: dict[tuple[str, str], list[str]] = {}
@@ -244,7 +252,7 @@ class _Collector:
     def _note_unread(self) -> None:
         """Remember what the roots that are no schemas hold beside keywords, if it looks like schemas and no reference leads there."""
         containers = {path: root for path, root in self._own_files() if ASSERTIONS.isdisjoint(root)}
-        for path, key in unread(containers, {place.at for place in self.known}):
+        for path, key in unread(containers, {*self.read, *(place.at for place in self.known)}):
             self.unknown.setdefault((path, key), [SchemaPlace(path, ()).at])
 
     def _unknown(self) -> list[UnknownKeyword]:

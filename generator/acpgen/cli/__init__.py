@@ -8,6 +8,7 @@ import sys
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from acpgen import __version__, terminal
 from acpgen.cli import on_docs, on_messages, on_outputs, on_programs, on_revisions, on_schemas
@@ -69,6 +70,15 @@ def _help(
 
     Exit codes: 0 success, 2 there is no such command.
     """
+    found = get_command(app)
+    for index, name in enumerate(command or ()):
+        inner = getattr(found, "commands", None)
+        if inner is None:
+            after = " ".join(("acpgen", *(command or ())[:index]))
+            raise typer.BadParameter(f"{after!r} has no command {name!r} below it.")
+        if name not in inner:
+            break  # the parser refuses it, with what is nearest
+        found = inner[name]
     app([*(command or ()), "--help"], prog_name="acpgen")
 
 

@@ -50,9 +50,21 @@ class Group(TyperGroup):
         return code
 
 
+_NUMBERS: Final = {"int_parsing": "a whole number", "int_from_float": "a whole number", "float_parsing": "a number"}
+"""What is expected, by the kinds of errors of numbers."""
+
+
+def _no_number(error: Any) -> str:
+    """The sentence on a value that is not the number which an option takes; empty for other errors."""
+    refused = getattr(error.__cause__, "errors", list)()
+    kind = _NUMBERS.get(refused[0]["type"]) if refused else None
+    return "" if kind is None else f"{error.param.opts[0]}: {refused[0]['input']!r} is not {kind}."
+
+
 def _refusal(error: Any) -> tuple[str, str]:
     """What the parser refuses, and what to do."""
-    message, _, near = re.sub(r"^Invalid value: ", "", error.format_message()).partition(" Did you mean ")
+    told = _no_number(error) or re.sub(r"^Invalid value: ", "", error.format_message())
+    message, _, near = told.partition(" Did you mean ")
     options = getattr(error, "possibilities", None)
     if options:
         message, near = message.partition(" (")[0], f"{' or '.join(sorted(options))}?"

@@ -52,6 +52,8 @@ def serve(
 
     The browser reloads a page that has changed. After a change of a schema, the changelogs, migration guides, single-file pages and
     the versions that extend the changed one follow some seconds later.
+
+    Exit codes: 0 Ctrl-C or a signal ended it, 2 the site generator is missing or failed, the port is taken, or the input cannot be used.
     """
     from acpgen import config, site
 

@@ -249,7 +249,7 @@ def init(
             )
         given[protocol] = Path(path)
     with faults_end_with_2():
-        named = {protocol: protocols.find(path.as_posix()) or path for protocol, path in given.items()}
+        named = {protocol: protocols.locate(path) for protocol, path in given.items()}
         begun = starting.start(folder, named, config.references(ref or ()), methods)
         try:
             with create_folder(folder, begun.files):
@@ -337,8 +337,7 @@ def _for_schema(
         raise typer.BadParameter("--package must be a name that can be imported, such as acme.v1.")
     if "python" in targets and not package:
         raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
-    named = protocols.find(schema.as_posix())
-    place = schema if named is None else named
+    place = protocols.locate(schema)
     if os.path.isdir(place) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(place)):
         raise typer.BadParameter("--out must not be inside the schema folder.")
     profile = None if methods is None else config.find_profile(methods)
@@ -353,7 +352,7 @@ def _for_schema(
         methods=profile,
         cache=cache,
         options=options,
-        protocol=None if named is None else schema.as_posix(),
+        protocol=None if place == schema else schema.as_posix(),
     )
 
 

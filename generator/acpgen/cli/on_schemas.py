@@ -42,7 +42,7 @@ def lint(
     with faults_end_with_2():
         destinations = outputs(output or (), output_format)
         require_places(each.file for each in destinations)
-        wanted = [protocols.find(path.as_posix()) or path for path in paths or ()] or [_schema_folder()]
+        wanted = [protocols.locate(path) for path in paths or ()] or [_schema_folder()]
         require_apart(
             (each.file for each in destinations), [file for path in wanted for file in (path, *path.rglob("*"))]
         )

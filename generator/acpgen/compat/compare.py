@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -37,7 +38,7 @@ from acpgen.compat.sources import Comparable, Input, open_input
 from acpgen.errors import Fault, Faults, NameCollision, NoKeyword, Unsupported, distinct
 from acpgen.input.ignored_content import holds_schemas, unread, without_places
 from acpgen.input.load import NO_REFERENCES, Documents, References
-from acpgen.input.step_budget import account, bounded
+from acpgen.input.step_budget import account, bounded, working_on
 from acpgen.input.walk import ASSERTIONS, Schema, is_object, may_hold_schemas
 from acpgen.methods.profile import choose
 from acpgen.naming.identifiers import class_name
@@ -266,13 +267,24 @@ def read_revision(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | N
     from acpgen.meaning.lower import lower
 
     wanted = roots or {}
-    with bounded(side.at(side.documents.documents[0].path), side.documents.size):
+    first = side.documents.documents[0].path
+    with bounded(side.at(first), side.documents.size), _located(side):
+        working_on(first)
         bundled = _bundle_apart(_with_roots(side.documents, wanted), side.methods)
         protocol = lower(bundled)
     found = _roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
     labels = {each.name: each.label for each in wanted.values()}
     stood = frozenset(f"{path}#" for path in wanted)
     return SchemaRevision(protocol, bundled, unstable, replace(found, named=labels, stood=stood))
+
+
+@contextmanager
+def _located(side: Input) -> Generator[None]:
+    """Let the faults of work on one side name its files as people know them."""
+    try:
+        yield
+    except Faults as caught:
+        raise Faults(replace(fault, at=side.at(fault.at)) for fault in caught.faults) from None
 
 
 def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, Mapping[str, JSON]]) -> Roots:
@@ -435,7 +447,8 @@ def _whole(side: Input) -> _Whole:
     if len(roots) == 1 and (not documents.references or not is_object(whole)):
         return alone
     try:
-        bundled = _bundle_apart(documents)
+        with _located(side):
+            bundled = _bundle_apart(documents)
     except Faults:
         if len(roots) == 1:
             return alone  # what cannot be followed in it is undecided

@@ -188,7 +188,7 @@ class _Settings:
         )
 
     def wrong(self, key: str, expected: str) -> None:
-        self.faults.append(BadSetting(at=self.at, key=key, expected=expected))
+        self.faults.append(BadSetting(at=self.at, key=key, expected=expected, hint="Correct this setting."))
 
 
 def _one_of(words: Iterable[str]) -> str:

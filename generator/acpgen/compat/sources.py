@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen import config, protocols
-from acpgen.errors import Fault, Faults, NotAtARevision, NotFound, UnknownName, did_you_mean
+from acpgen.errors import Faults, NotAtARevision, NotFound
 from acpgen.input.git_revisions import MergeBase, merge_base, read_revision
 from acpgen.input.load import (
     NO_REFERENCES,
@@ -120,7 +120,7 @@ def find_source(given: str | Path) -> Source:
         return read(canonical, name=text)
     at_revision = _revision(text)
     if at_revision is None:
-        raise Faults([_unknown(text)])
+        raise Faults([protocols.unknown(text)])
     revision, rest = at_revision
     inside = protocol_folder(rest)
     return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
@@ -176,13 +176,6 @@ def _edition(source: Source, *, unstable: bool) -> Source:
         return source
     left_out = _STABLE if unstable else _UNSTABLE
     return replace(source, files=tuple(each for each in source.files if each[0] != left_out))
-
-
-def _unknown(text: str) -> Fault:
-    """The fault of a text that names no file, no folder and no protocol: with the names of the protocols, if it is like one."""
-    if not config.is_protocol(text) or Path(text).suffix:
-        return NotFound(at=text)
-    return UnknownName(at=text, kind="file, folder or protocol", name=text, hint=did_you_mean(text, protocols.names()))
 
 
 def protocol_folder(name: str) -> Path | None:

@@ -240,15 +240,19 @@ def decision(fingerprints: Sequence[str], reason: str | None, until: str | None,
     if not fingerprints:
         given = (("--reason", reason), ("--until", until))
         alone = "given together with --waive FINGERPRINT"
-        faults.extend(BadSetting(at=name, key="it", expected=alone) for name, value in given if value is not None)
-    elif reason is None or not reason.strip():
-        faults.append(
-            BadSetting(at="--waive", key="--reason", expected="a sentence that says why the finding is accepted")
+        faults.extend(
+            BadSetting(at=name, key="it", expected=alone, hint=f"Add --waive FINGERPRINT, or leave {name} out.")
+            for name, value in given
+            if value is not None
         )
+    elif reason is None or not reason.strip():
+        expected = "a sentence that says why the finding is accepted"
+        faults.append(BadSetting(at="--waive", key="--reason", expected=expected, hint="Give it: --reason TEXT."))
     end = _end(until)
     if fingerprints and (end is None or (isinstance(end, date) and end < today)):
         expected = "today or a later date, such as 2027-01-31, or a future release, such as 1.7.0"
-        faults.append(BadSetting(at="--waive", key="--until", expected=expected))
+        hint = "Give it: --until DATE, or --until RELEASE."
+        faults.append(BadSetting(at="--waive", key="--until", expected=expected, hint=hint))
     if faults:
         raise Faults(faults)
     return None if end is None else Decision(tuple(dict.fromkeys(fingerprints)), (reason or "").strip(), end)

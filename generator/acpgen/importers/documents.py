@@ -30,13 +30,15 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], Made]
 class Translated:
     """The documents of a protocol as JSON Schema; `methods` have places in place of names for params and result.
 
-    `made` are the files that were no JSON Schema, each with what of it is not read, as `Made.unread` has it.
+    `made` are the files that were no JSON Schema, each with what of it is not read, as `Made.unread` has it; `read` are the places in
+    them of the members that were read.
     """
 
     documents: Documents
     methods: tuple[Bound, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict[str, str])
     made: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"])
+    read: frozenset[str] = frozenset()
 
     def bound(self, origins: Mapping[str, str]) -> tuple[Bound, ...]:
         """The methods with the names that the definitions at their places have got."""
@@ -59,7 +61,8 @@ def translated(documents: Documents, profile: Profile) -> Translated:
     made: list[Document] = []
     methods: list[Bound] = []
     places: dict[str, str] = {}
-    read: dict[str, Mapping[str, Any]] = {}
+    unread: dict[str, Mapping[str, Any]] = {}
+    read: set[str] = set()
     faults: list[Fault] = []
     for document in documents.documents:
         if not is_object(document.value) or not is_document(document.value, profile.document):
@@ -69,7 +72,8 @@ def translated(documents: Documents, profile: Profile) -> Translated:
             made.append(document)
             continue
         found = _READERS[profile.document](document.value, document.path, _elsewhere(documents, document.path))
-        read[document.path] = found.unread
+        unread[document.path] = found.unread
+        read.update(map(found.at, found.read))
         faults.extend(found.faults)
         places.update(found.places)
         methods.extend(found.methods)
@@ -79,7 +83,7 @@ def translated(documents: Documents, profile: Profile) -> Translated:
             faults.extend(replace(fault, at=relocated(fault.at, places)) for fault in wrong)
     if faults:
         raise Faults(faults)
-    return Translated(replace(documents, documents=tuple(made)), tuple(methods), places, read)
+    return Translated(replace(documents, documents=tuple(made)), tuple(methods), places, unread, frozenset(read))
 
 
 def _elsewhere(documents: Documents, path: str) -> Elsewhere:

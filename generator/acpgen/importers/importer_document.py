@@ -20,11 +20,13 @@ Elsewhere: TypeAlias = Callable[[str], tuple[str, Any] | None]
 class Made:
     """A schema in the making. Params and results of `methods` are places of definitions in `value`.
 
+    `read` are the members of the document that its reader reads.
     `unread` is what the document says of messages and no reader understands, by a phrase that names it.
     """
 
     path: str
     kind: str
+    read: tuple[str, ...]
     definitions: Schema = field(default_factory=dict[str, Any])
     value: Schema = field(default_factory=dict[str, Any])
     methods: list[Bound] = field(default_factory=list[Bound])

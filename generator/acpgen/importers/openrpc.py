@@ -28,7 +28,7 @@ _STRUCTURES: Final = ("by-name", "by-position", "either")
 
 def read_openrpc(document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -> Made:
     """The schema and the methods of an OpenRPC document, which may refer to others. What is wrong with it is among the faults."""
-    made = Made(path, "an OpenRPC document")
+    made = Made(path, "an OpenRPC document", read=("methods", "components"))
     components = document.get("components", {})
     schemas: Any = components.get("schemas") if is_object(components) else None
     made.places[made.at("definitions")] = made.at("components", "schemas")

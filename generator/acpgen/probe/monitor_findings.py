@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import embedded
 from acpgen.input.walk import is_array, is_object
@@ -13,6 +13,9 @@ from acpgen.probe.citations import requirements as requirements_table
 from acpgen.probe.clauses import ACP, RPC, Clause, Strength
 from acpgen.probe.conformance import Proven, Unreached
 from acpgen.probe.connection import Connection, Spotted, id_text
+
+if TYPE_CHECKING:
+    from acp_monitor import Breach
 
 _PASSED_OVER: Final = frozenset({"messages-missed", "request-unanswered", "not-judged", "version-unknown"})
 """Rules whose notes say nothing against the program."""
@@ -52,7 +55,7 @@ def broken(connection: Connection) -> Iterator[Proven]:
         yield Proven(
             rule=breach.rule,
             case=spotted.case,
-            clause=_clause(breach.rule, breach.requirements, breach.level, connection.other),
+            clause=_clause(breach.rule, _requirements(breach, connection.version), breach.level, connection.other),
             level=breach.level,
             message=f"{breach.method}: {breach.sentence}{_where(breach.pointer)}" if breach.method else breach.sentence,
             transcript=connection.excerpt(breach.earlier, _asked(connection, breach.index), breach.index),
@@ -123,6 +126,18 @@ def _read(text: bytes) -> Any:
 
 def _where(pointer: str) -> str:
     return f" (at {pointer})" if pointer else ""
+
+
+def _requirements(breach: Breach, version: int | str | None) -> tuple[int | str, ...]:
+    """The requirements behind a breach in the version in force. Before the handshake has ended, the monitor cites the newest version."""
+    own = f"acp/v{version}"
+    is_other = all(str(each).startswith("acp/") and not str(each).startswith(f"{own}/") for each in breach.requirements)
+    if version is None or not is_other:
+        return breach.requirements
+    return (
+        embedded.monitor.requirements.requirements_behind(own, breach.rule, (breach.method, breach.sender))
+        or breach.requirements
+    )
 
 
 def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, side: str) -> Clause:
