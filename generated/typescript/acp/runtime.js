@@ -1,18 +1,21 @@
 /** The tag of a variant that the schema does not know: `switch` on it like on any other tag. */
 export const UNKNOWN = Symbol("unknown variant");
 
-/** A variant whose tag the schema does not know. Its tag field holds `UNKNOWN`; `raw` is the object as it came, and is what is written. */
+/** A variant whose tag the schema does not know. Its tag field holds `UNKNOWN`; `raw` is the object as it came, and is what is written;
+ *  beside a tag field of that name, it is `raw_`, and `tag` is `tag_`.
+ */
 export class Unknown {
   constructor(field, raw, shared = []) {
     for (const name of shared) this[name] = raw[name];
     this[field] = UNKNOWN;
-    this.tag = raw[field];
-    this.raw = raw;
+    this[field === "tag" ? "tag_" : "tag"] = raw[field];
+    this[field === "raw" ? "raw_" : "raw"] = raw;
   }
   toJSON() {
-    return this.raw;
+    return rawOf(this);
   }
 }
+const rawOf = (v) => v[v.raw === UNKNOWN ? "raw_" : "raw"];
 
 /** A message that cannot be decoded: `code` is the JSON-RPC error code that fits, `problems` say what is wrong and where. */
 export class DecodeError extends Error {
@@ -30,7 +33,7 @@ const MOST = 100;
 const STEPS = 200000;
 
 /** A judgement: `findings` are problems, and with them what leniency left out; where it `keeps`, changes are written into the value. */
-const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS }) => ({ strict, lenient, keeps, whole, findings: [] });
+const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS, changes: 0 }) => ({ strict, lenient, keeps, whole, findings: [] });
 const problemsOf = (c, from = 0) => c.findings.slice(from).filter((one) => !one.problem);
 /** The problems, each with those of the items that were left out below it: an array may be too short for that. */
 const refusal = (c) => {
@@ -199,13 +202,17 @@ const points = (text) => {
   return count;
 };
 const size = (v) => Object.keys(v).length;
+/** Whether a number is a multiple of another one, as their texts say. */
 const multiple = (v, n) => {
-  const scale = 10 ** Math.max(decimals(v), decimals(n));
-  return Number.isSafeInteger(v * scale) ? Math.round(v * scale) % Math.round(n * scale) === 0 : Number.isInteger(v / n);
+  if (Number.isSafeInteger(v) && Number.isSafeInteger(n)) return v % n === 0;
+  const [[a, p], [b, q]] = [decimal(v), decimal(n)];
+  return (a * 10n ** BigInt(Math.max(0, p - q))) % (b * 10n ** BigInt(Math.max(0, q - p))) === 0n;
 };
-const decimals = (v) => {
-  const [, fraction = "", exponent = "0"] = /^-?\d+(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(String(v)) ?? [];
-  return Math.max(0, fraction.length - Number(exponent));
+/** The digits of the shortest text of a number, and the power of ten that they count. */
+const decimal = (v) => {
+  const [text, exponent = "0"] = String(v).split("e");
+  const [whole, fraction = ""] = text.split(".");
+  return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 };
 export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string must have # characters or more");
 export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string may have # characters at most");
@@ -219,17 +226,16 @@ export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.l
 export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
 export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the object must have # fields or more");
 export const maxProperties = /* @__PURE__ */ limit("maxProperties", "object", (v, n) => size(v) <= n, "the object may have # fields at most");
-/** A pattern of the schema. What JavaScript reads only without the flag `u`, such as `\\:`, is read without. */
+/** A pattern of the schema. What JavaScript reads only without the flag `u`, such as `\\:`, is read without; nothing where it reads it in no way. */
 export const expression = (source) => {
-  try {
-    return new RegExp(source, "u");
-  } catch {
-    return new RegExp(source);
-  }
+  for (const flags of ["u", ""])
+    try {
+      return new RegExp(source, flags);
+    } catch {}
 };
-/** Text that matches an expression; `text` is the pattern of the schema, empty for that of an absolute path. */
+/** Text that matches an expression, if there is one; `text` is the pattern of the schema, empty for that of an absolute path. */
 export const pattern = (expression, text) => (v, c) => {
-  if (typeof v === "string" && !expression.test(v))
+  if (typeof v === "string" && expression && !expression.test(v))
     add(c, text ? `${tell(v)} does not match the pattern ${tell(text)}` : `an absolute path is expected, not ${tell(v)}`, "pattern");
   return v;
 };
@@ -308,7 +314,7 @@ export const members = (names, patterns, rest) => {
     if (!isObject(v)) return v;
     const extra = [];
     for (const name of Object.keys(v)) {
-      const matching = patterns.filter(([expression]) => expression.test(name));
+      const matching = patterns.filter(([expression]) => expression?.test(name));
       for (const [, f] of matching) member(v, name, c, f);
       if (matching.length || known.has(name)) continue;
       if (rest === never) extra.push(name);
@@ -355,20 +361,28 @@ export const items = (f, first = [], drops = false) => (v, c) => {
   for (let i = 0; i < v.length; i++) {
     const from = c.findings.length;
     const one = v[i];
-    const found = (i + gone < first.length ? first[i + gone] : f)(one, c);
+    const found = (i < first.length ? first[i] : f)(one, c);
     if (c.findings.length > from) {
       const [problem] = drops && c.lenient ? problemsOf(c, from) : [];
       if (problem) drop(c, from, one, problem);
-      prefix(c, from, `/${i + gone}`);
-      if (problem && c.keeps) {
-        v.splice(i--, 1);
+      prefix(c, from, `/${i}`);
+      if (problem) {
         gone++;
+        continue;
       }
-      if (problem) continue;
     }
-    if (found !== one && c.keeps) v[i] = found;
+    if (!c.keeps) continue;
+    if (gone) move(v, i, i - gone);
+    if (gone || found !== one) v[i - gone] = found;
   }
+  if (gone && c.keeps) v.length -= gone;
   return v;
+};
+/** Takes the text of a long number along, where an item moves. */
+const move = (v, from, to) => {
+  const raw = RAW.get(v);
+  if (raw?.has(String(from))) raw.set(String(to), raw.get(String(from)));
+  else raw?.delete(String(to));
 };
 /** An array that is a list of one kind of items. */
 export const list = (f, drops) => {
@@ -413,7 +427,7 @@ export const evaluate = ({ names: declared = [], patterns = [], allNames, first 
   if (isArray ? allItems : allNames) return true;
   const found = new Set(isArray ? Array.from({ length: first }, (_, index) => String(index)) : declared);
   for (const one of Object.keys(v))
-    if (isArray ? held && fits(held, v[one], c, true) : patterns.some((each) => each.test(one))) found.add(one);
+    if (isArray ? held && fits(held, v[one], c, true) : patterns.some((each) => each?.test(one))) found.add(one);
   for (const [test, inner] of parts) {
     if (test !== null && !fits(test, v, c, true)) continue;
     const more = inner()(v, c);
@@ -475,26 +489,43 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
     return v;
   };
   const check = (v, c) => {
-    if (v instanceof Unknown) v = v.raw;
+    if (v instanceof Unknown || (isObject(v) && v[field] === UNKNOWN)) {
+      v = rawOf(v);
+      c.whole.changes++;
+    }
     const branches = c.strict ? strict : received;
     let isUnknown = false;
     if (field !== undefined && isObject(v)) {
       const found = ownersOf(v);
       if (found && isClear) return branches[found[0]](v, c);
-      isUnknown = c.keeps && !found && typeof v[field] === "string" && unknown?.includes(v[field]) === false;
+      isUnknown = !c.strict && !found && typeof v[field] === "string" && unknown?.includes(v[field]) === false;
     }
     let fit;
+    let changes; // that the branch makes
     const trials = [];
     for (const f of branches) {
+      const before = c.whole.changes;
       trials.push(attempt(f, v, c, c.strict, false));
       if (trials.at(-1).length) continue;
       if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
       fit = f;
+      changes = c.whole.changes - before;
       if (!isExclusive) break;
     }
-    if (fit && c.strict) return v;
+    const made = (one) => {
+      if (!isUnknown || !isObject(one)) return one;
+      c.whole.changes++;
+      return c.keeps ? new Unknown(field, one, shared) : one;
+    };
+    // a branch judges twice only where that tells or changes more, as each twice doubles with the depth
+    if (fit) return made(c.keeps && changes ? fit(v, c) : v);
     const from = c.findings.length;
-    const found = fit ? fit(v, c) : explain(v, c, branches, trials);
+    const again = (f, i) => (one, judgement) => {
+      if (one !== v) return f(one, judgement);
+      for (const each of trials[i]) judgement.findings.push({ ...each });
+      return one;
+    };
+    const found = explain(v, c, c.keeps || c.lenient ? branches : branches.map(again), trials);
     // a field that the branch needs may be left out where another branch does without it
     const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.pointer === below(one.soft));
     if (soft) {
@@ -506,7 +537,7 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
         return check(c.keeps ? v : rest, c);
       }
     }
-    return isUnknown && isObject(found) ? new Unknown(field, found, shared) : found;
+    return made(found);
   };
   return check;
 };
@@ -619,13 +650,24 @@ const same = (word, found) => {
   return digits(word) === digits(String(found));
 };
 
+/** Whether an object stands for an unknown variant without being an `Unknown`, which writes itself. */
+const isCopy = (v) => isObject(v) && Object.values(v).includes(UNKNOWN);
+const hasCopy = (v) => {
+  if (typeof v !== "object" || v === null) return false;
+  if (v instanceof Unknown) return hasCopy(rawOf(v));
+  for (const name in v) if (v[name] === UNKNOWN || hasCopy(v[name])) return true;
+  return false;
+};
 /** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
 export const encode = (value) => {
-  if (!hasRaw) return JSON.stringify(value);
+  if (!hasRaw && !hasCopy(value)) return JSON.stringify(value);
   const mark = `#${Math.random()}:`;
   const written = JSON.stringify(value, function (name, one) {
     const [number, text] = (typeof one === "number" && RAW.get(this)?.get(name)) || [];
-    return text && Object.is(number, one) ? mark + text : one;
+    if (text && Object.is(number, one)) return mark + text;
+    if (!isCopy(one)) return one;
+    if (!isObject(rawOf(one))) throw new TypeError("a variant with the tag UNKNOWN needs the object to write, as its member 'raw'");
+    return rawOf(one);
   });
   return written?.replace(new RegExp(`"${mark}([^"]*)"`, "g"), "$1");
 };

@@ -214,7 +214,7 @@ class Checkers:
         return _SCALARS[names[0]] if len(names) == 1 else self._call("type", *map(dumps, names))
 
     def _literal(self, type_: str, values: Sequence[ir.JSON]) -> str:
-        return self._call("literal", type_, *map(dumps, values))
+        return self._call("literal", type_, *map(_value, values))
 
     # --- arrays and objects ---
 
@@ -437,6 +437,11 @@ def _parted(received: Schema, published: Schema) -> tuple[Schema, Any]:
 
 def _key(name: str) -> str:
     return name if _NAME.fullmatch(name) and name != "__proto__" else f"[{dumps(name)}]"
+
+
+def _value(value: ir.JSON) -> str:
+    """A value as an expression. A key `__proto__` that is not computed sets the prototype; an escaped quote begins no key."""
+    return re.sub(r'(?<!\\)"__proto__":', '["__proto__"]:', dumps(value))
 
 
 def _js(holds: bool) -> str:
