@@ -207,6 +207,16 @@ def test_no_value_of_the_table_is_more_than_a_fault(tmp_path_factory: pytest.Tem
     assert all(str(fault).isprintable() for fault in told)
 
 
+def test_a_scope_is_part_of_names_of_npm_alone(tmp_path: Path) -> None:
+    text = FULL.replace('"acp-bindings"\nversion = "1.2.0rc1"', '"@tide/protocol"')
+    config = config_of(tmp_path, text.replace('target = "python"', 'target = "typescript"'))
+    assert config is not None
+    assert config.outputs[0].distribution == "@tide/protocol"
+    for target, name in (("python", "@tide/protocol"), ("typescript", "tide/protocol"), ("typescript", "@Tide/")):
+        wrong = text.replace("@tide/protocol", name).replace('"python"', f'"{target}"')
+        assert "the name of a distribution" in str(faults_of(tmp_path, wrong)[0])
+
+
 def test_the_version_of_a_distribution_is_the_one_that_it_is_given() -> None:
     value: JSON = {"$defs": {"AskRequest": {"type": "object", "x-method": "ask", "x-side": "agent"}}}
     schema = Documents("p/v1", (Document("p.json", value, json.dumps(value)),))

@@ -73,6 +73,7 @@ Level: TypeAlias = Literal["error", "warning", "off"]
 """What a finding of a rule of lint does: it makes the exit code 1, is told, or neither."""
 
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_OF_NPM: Final = re.compile(rf"(?:@[a-z0-9~-][a-z0-9._~-]*/)?{_DISTRIBUTION.pattern}")
 _VERSION: Final = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?")
 _LICENSE: Final = re.compile(r"[A-Za-z0-9.+()-]+(?: [A-Za-z0-9.+()-]+)*")
 _PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+(?:\[.*\].*)?", re.DOTALL)
@@ -465,7 +466,8 @@ class _Reader:
         if ("target" in table or set(table) <= set(_OUTPUT_KEYS)) and not (isinstance(target, str) and target):
             self.wrong(f"{key}.target", "the name of a target, such as 'python'")
         distribution = table.get("distribution")
-        if distribution is not None and not (isinstance(distribution, str) and _DISTRIBUTION.fullmatch(distribution)):
+        names = _OF_NPM if target == "typescript" else _DISTRIBUTION
+        if distribution is not None and not (isinstance(distribution, str) and names.fullmatch(distribution)):
             self.wrong(f"{key}.distribution", "the name of a distribution, such as 'acp-bindings'")
         version = table.get("version")
         if version is not None and not (isinstance(version, str) and _VERSION.fullmatch(version)):

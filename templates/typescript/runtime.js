@@ -1,18 +1,21 @@
 /** The tag of a variant that the schema does not know: `switch` on it like on any other tag. */
 export const UNKNOWN = Symbol("unknown variant");
 
-/** A variant whose tag the schema does not know. Its tag field holds `UNKNOWN`; `raw` is the object as it came, and is what is written. */
+/** A variant whose tag the schema does not know. Its tag field holds `UNKNOWN`; `raw` is the object as it came, and is what is written;
+ *  beside a tag field of that name, it is `raw_`, and `tag` is `tag_`.
+ */
 export class Unknown {
   constructor(field, raw, shared = []) {
     for (const name of shared) this[name] = raw[name];
     this[field] = UNKNOWN;
-    this.tag = raw[field];
-    this.raw = raw;
+    this[field === "tag" ? "tag_" : "tag"] = raw[field];
+    this[field === "raw" ? "raw_" : "raw"] = raw;
   }
   toJSON() {
-    return this.raw;
+    return rawOf(this);
   }
 }
+const rawOf = (v) => v[v.raw === UNKNOWN ? "raw_" : "raw"];
 
 /** A message that cannot be decoded: `code` is the JSON-RPC error code that fits, `problems` say what is wrong and where. */
 export class DecodeError extends Error {
@@ -30,18 +33,13 @@ const MOST = 100;
 const STEPS = 200000;
 
 /** A judgement: `findings` are problems, and with them what leniency left out; where it `keeps`, changes are written into the value. */
-const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS }) => ({ strict, lenient, keeps, whole, findings: [] });
-/** A judgement that only tells whether something fits. */
-const trial = (c, strict = c.strict, lenient = c.lenient && !strict) => {
-  if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
-  return judge(strict, lenient, false, c.whole);
-};
+const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS, changes: 0 }) => ({ strict, lenient, keeps, whole, findings: [] });
 const problemsOf = (c, from = 0) => c.findings.slice(from).filter((one) => !one.problem);
 /** The problems, each with those of the items that were left out below it: an array may be too short for that. */
 const refusal = (c) => {
   const drops = c.findings.filter((one) => one.problem);
-  const isItem = (pointer, p) => pointer.startsWith(`${p}/`) && /^\d+$/.test(pointer.slice(p.length + 1));
-  return problemsOf(c).slice(0, MOST + 1).flatMap((one) => [one, ...drops.filter((each) => isItem(each.pointer, one.pointer)).map((each) => each.problem)]);
+  const arrayOf = ({ pointer }) => /^([^]*)\/\d+$/.exec(pointer)?.[1];
+  return problemsOf(c).slice(0, MOST + 1).flatMap((one) => [one, ...drops.filter((each) => arrayOf(each) === one.pointer).map((each) => each.problem)]);
 };
 
 const add = (c, sentence, rule, more) => {
@@ -63,33 +61,29 @@ const drop = (c, from, value, { pointer, sentence }) => {
 const has = Object.hasOwn;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
 const below = (key) => `/${typeof key === "string" ? key.replace(/~/g, "~0").replace(/\//g, "~1") : key}`;
-const attempt = (f, v, c, lenient, strict) => {
-  const tried = trial(c, strict, lenient);
+/** The problems of a value, which stays as it is. */
+const attempt = (f, v, c, strict = c.strict, lenient = c.lenient && !strict) => {
+  if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
+  const tried = judge(strict, lenient, false, c.whole);
   f(v, tried);
   return problemsOf(tried);
 };
-const fits = (f, v, c, strict) => !attempt(f, v, c, undefined, strict).length;
+const fits = (f, v, c, strict) => !attempt(f, v, c, strict).length;
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
 
-const HIDDEN = /[\p{C}\p{Z}]/u;
 const ESCAPES = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
 const quote = (text) => {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
-  let out = mark;
-  for (const one of text) {
+  const escape = (one) => {
     const code = one.codePointAt(0);
-    if (one in ESCAPES) out += ESCAPES[one];
-    else if (one === mark) out += `\\${one}`;
-    else if (one !== " " && HIDDEN.test(one))
-      out += code < 256 ? `\\x${hex(code, 2)}` : code < 65536 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
-    else out += one;
-  }
-  return out + mark;
+    const [letter, length] = code < 256 ? ["x", 2] : code < 65536 ? ["u", 4] : ["U", 8];
+    return ESCAPES[one] ?? `\\${letter}${code.toString(16).padStart(length, "0")}`;
+  };
+  return mark + text.replace(/\\|(?! )[\p{C}\p{Z}]/gu, escape).replaceAll(mark, `\\${mark}`) + mark;
 };
-const hex = (code, length) => code.toString(16).padStart(length, "0");
 const show = (v) => {
-  const chars = Array.from(typeof v === "string" ? quote(v.slice(0, 400)) : String(v));
+  const chars = [...(typeof v === "string" ? quote(v.slice(0, 400)) : String(v))];
   return chars.length <= 80 ? chars.join("") : `${chars.slice(0, 77).join("")}...`;
 };
 const tell = (v) => (Array.isArray(v) ? "an array" : isObject(v) ? "an object" : show(v));
@@ -117,17 +111,15 @@ const likeness = (a, b) => {
     }
     return size && common(alo, besti, blo, bestj) + size + common(besti + size, ahi, bestj + size, bhi);
   };
-  return a.length + b.length ? (2 * common(0, a.length, 0, b.length)) / (a.length + b.length) : 1;
+  const total = a.length + b.length;
+  return total ? (2 * common(0, a.length, 0, b.length)) / total : 1;
 };
 const plain = (name) => name.replace(/[_-]/g, "").toLowerCase();
 const similar = (name, names) => {
-  let best = 0.75;
-  let found = null;
-  if (name.length > 200) return null;
-  for (const one of new Map(names.map((each) => [plain(each), each])).values()) {
-    if (one.length > 200) continue;
-    const ratio = likeness(plain(one), plain(name));
-    if (ratio > best || (ratio === best && (found === null || plain(one) > plain(found)))) [best, found] = [ratio, one];
+  let [best, nearest, found] = [0.75, "", null];
+  for (const [text, one] of new Map(names.map((each) => [plain(each), each]))) {
+    const ratio = Math.max(one.length, name.length) > 200 ? 0 : likeness(text, plain(name));
+    if (ratio > best || (ratio === best && text > nearest)) [best, nearest, found] = [ratio, text, one];
   }
   return found;
 };
@@ -152,39 +144,31 @@ const hint = (missing, present) => {
 
 // --- checkers of scalars ----------------------------------------------------------------------------------------------
 
-const ARTICLES = {
-  array: "an array",
-  boolean: "true or false",
-  integer: "an integer",
-  null: "null",
-  number: "a number",
-  object: "an object",
-  string: "a string",
+/** What each type is called, what it holds, and a sample of it. */
+const TYPES = {
+  array: ["an array", Array.isArray, []],
+  boolean: ["true or false", (v) => typeof v === "boolean", true],
+  integer: ["an integer", Number.isInteger, 0],
+  null: ["null", (v) => v === null, null],
+  number: ["a number", (v) => typeof v === "number", 0.5],
+  object: ["an object", isObject, {}],
+  string: ["a string", (v) => typeof v === "string", ""],
 };
-const kinds = {
-  array: Array.isArray,
-  boolean: (v) => typeof v === "boolean",
-  integer: Number.isInteger,
-  null: (v) => v === null,
-  number: (v) => typeof v === "number",
-  object: isObject,
-  string: (v) => typeof v === "string",
-};
-const mismatch = (v, c, types) => {
-  add(c, `${types.map((one) => ARTICLES[one]).join(" or ") || "another value"} is expected, not ${tell(v)}`, "type");
+const mismatch = (v, c, ...types) => {
+  add(c, `${types.map((one) => TYPES[one][0]).join(" or ") || "another value"} is expected, not ${tell(v)}`, "type");
   return v;
 };
 
 export const any = (v) => v;
 export const never = (v, c) => (add(c, "nothing is allowed here", "false"), v);
-export const string = (v, c) => (typeof v === "string" ? v : mismatch(v, c, ["string"]));
-export const boolean = (v, c) => (typeof v === "boolean" ? v : mismatch(v, c, ["boolean"]));
-export const number = (v, c) => (typeof v === "number" ? v : mismatch(v, c, ["number"]));
-export const integer = (v, c) => (Number.isInteger(v) ? v : mismatch(v, c, ["integer"]));
-export const nil = (v, c) => (v === null ? v : mismatch(v, c, ["null"]));
-export const object = (v, c) => (isObject(v) ? v : mismatch(v, c, ["object"]));
-export const array = (v, c) => (Array.isArray(v) ? v : mismatch(v, c, ["array"]));
-export const type = (...types) => (v, c) => types.some((one) => kinds[one](v)) ? v : mismatch(v, c, types);
+export const string = (v, c) => (typeof v === "string" ? v : mismatch(v, c, "string"));
+export const boolean = (v, c) => (typeof v === "boolean" ? v : mismatch(v, c, "boolean"));
+export const number = (v, c) => (typeof v === "number" ? v : mismatch(v, c, "number"));
+export const integer = (v, c) => (Number.isInteger(v) ? v : mismatch(v, c, "integer"));
+export const nil = (v, c) => (v === null ? v : mismatch(v, c, "null"));
+export const object = (v, c) => (isObject(v) ? v : mismatch(v, c, "object"));
+export const array = (v, c) => (Array.isArray(v) ? v : mismatch(v, c, "array"));
+export const type = (...types) => (v, c) => types.some((one) => TYPES[one][1](v)) ? v : mismatch(v, c, ...types);
 export const nullable = (f) => (v, c) => v === null ? v : f(v, c);
 /** A checker that is made later. */
 export const lazy = (get) => (v, c) => get()(v, c);
@@ -193,7 +177,7 @@ export const open = (strict, received) => (v, c) => (c.strict ? strict : receive
 
 /** One of some values, which are of a type. */
 export const literal = (f, ...values) => (v, c) => {
-  for (const one of values) if (one === v || equal(one, v)) return v;
+  for (const one of values) if (one === v || (typeof v === "object" && key(one) === key(v))) return v;
   f(v, c);
   if (values.length === 1) add(c, `${tell(v)} is not ${tell(values[0])}, the only value allowed here`, "const", { values });
   else oneOf(v, c, values);
@@ -203,25 +187,13 @@ const oneOf = (v, c, values) => {
   add(c, `${tell(v)} is not one of ${listed(values)}${suggest(v, values)}`, "enum", { values });
 };
 
-const equal = (a, b) => {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => has(b, key) && equal(a[key], b[key]));
-};
+/** Text that equal values share. */
 const key = (v) =>
-  typeof v === "object" && v !== null
-    ? Array.isArray(v)
-      ? `[${v.map(key)}]`
-      : `{${Object.keys(v)
-          .sort()
-          .map((name) => `${JSON.stringify(name)}:${key(v[name])}`)}}`
-    : JSON.stringify(v);
+  JSON.stringify(v, (_, one) => (isObject(one) ? Object.fromEntries(Object.keys(one).sort().map((name) => [name, one[name]])) : one));
 
 /** A limit of values of one kind: whether it holds, and what is wrong otherwise. */
 const limit = (rule, kind, holds, sentence) => (n) => (v, c) => {
-  if (kinds[kind](v) && !holds(v, n)) add(c, sentence.replace("#", n), rule);
+  if (TYPES[kind][1](v) && !holds(v, n)) add(c, sentence.replace("#", n), rule);
   return v;
 };
 const points = (text) => {
@@ -230,13 +202,17 @@ const points = (text) => {
   return count;
 };
 const size = (v) => Object.keys(v).length;
+/** Whether a number is a multiple of another one, as their texts say. */
 const multiple = (v, n) => {
-  const scale = 10 ** Math.max(decimals(v), decimals(n));
-  return Number.isSafeInteger(v * scale) ? Math.round(v * scale) % Math.round(n * scale) === 0 : Number.isInteger(v / n);
+  if (Number.isSafeInteger(v) && Number.isSafeInteger(n)) return v % n === 0;
+  const [[a, p], [b, q]] = [decimal(v), decimal(n)];
+  return (a * 10n ** BigInt(Math.max(0, p - q))) % (b * 10n ** BigInt(Math.max(0, q - p))) === 0n;
 };
-const decimals = (v) => {
-  const [, fraction = "", exponent = "0"] = /^-?\d+(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(String(v)) ?? [];
-  return Math.max(0, fraction.length - Number(exponent));
+/** The digits of the shortest text of a number, and the power of ten that they count. */
+const decimal = (v) => {
+  const [text, exponent = "0"] = String(v).split("e");
+  const [whole, fraction = ""] = text.split(".");
+  return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 };
 export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string must have # characters or more");
 export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string may have # characters at most");
@@ -250,17 +226,16 @@ export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.l
 export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
 export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the object must have # fields or more");
 export const maxProperties = /* @__PURE__ */ limit("maxProperties", "object", (v, n) => size(v) <= n, "the object may have # fields at most");
-/** A pattern of the schema. What JavaScript reads only without the flag `u`, such as `\\:`, is read without. */
+/** A pattern of the schema. What JavaScript reads only without the flag `u`, such as `\\:`, is read without; nothing where it reads it in no way. */
 export const expression = (source) => {
-  try {
-    return new RegExp(source, "u");
-  } catch {
-    return new RegExp(source);
-  }
+  for (const flags of ["u", ""])
+    try {
+      return new RegExp(source, flags);
+    } catch {}
 };
-/** Text that matches an expression; `text` is the pattern of the schema, empty for that of an absolute path. */
+/** Text that matches an expression, if there is one; `text` is the pattern of the schema, empty for that of an absolute path. */
 export const pattern = (expression, text) => (v, c) => {
-  if (typeof v === "string" && !expression.test(v))
+  if (typeof v === "string" && expression && !expression.test(v))
     add(c, text ? `${tell(v)} does not match the pattern ${tell(text)}` : `an absolute path is expected, not ${tell(v)}`, "pattern");
   return v;
 };
@@ -278,7 +253,7 @@ const MISSING = "required";
 export const record = (fields, count = 0, usual = 0, others = [], isPart = false) => {
   let rows; // laid out when they are first needed, as an import has no need of them
   return (v, c) => {
-    if (!isObject(v)) return isPart ? v : mismatch(v, c, ["object"]);
+    if (!isObject(v)) return isPart ? v : mismatch(v, c, "object");
     rows ??= rowsOf(fields, count, usual, others);
     const start = c.findings.length;
     let dropped;
@@ -306,14 +281,14 @@ export const record = (fields, count = 0, usual = 0, others = [], isPart = false
   };
 };
 const rowsOf = (fields, count, usual, others) =>
-  [...Object.keys(fields), ...others.filter((name) => !has(fields, name))].map((name, index) => {
+  [...new Set([...Object.keys(fields), ...others])].map((name, index) => {
     const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
     return { name, f, how, at: below(name), isRequired: index < count || others.includes(name), isInherited: name in {} };
   });
 /** Tells of an object first, then of its members in their order. */
 const arrange = (v, c, from) => {
   const keys = ["", ...Object.keys(v).map(below)];
-  const rank = ({ pointer }) => keys.indexOf(pointer.slice(0, (pointer.indexOf("/", 1) + 1 || Infinity) - 1));
+  const rank = ({ pointer }) => keys.indexOf(pointer.split("/", 2).join("/"));
   for (const one of c.findings.splice(from).sort((a, b) => rank(a) - rank(b))) c.findings.push(one);
 };
 const lack = (v, c, { name, f, how, at }, fields) => {
@@ -339,13 +314,9 @@ export const members = (names, patterns, rest) => {
     if (!isObject(v)) return v;
     const extra = [];
     for (const name of Object.keys(v)) {
-      let isKnown = known.has(name);
-      for (const [expression, f] of patterns)
-        if (expression.test(name)) {
-          isKnown = true;
-          member(v, name, c, f);
-        }
-      if (isKnown) continue;
+      const matching = patterns.filter(([expression]) => expression?.test(name));
+      for (const [, f] of matching) member(v, name, c, f);
+      if (matching.length || known.has(name)) continue;
       if (rest === never) extra.push(name);
       else member(v, name, c, rest);
     }
@@ -390,20 +361,28 @@ export const items = (f, first = [], drops = false) => (v, c) => {
   for (let i = 0; i < v.length; i++) {
     const from = c.findings.length;
     const one = v[i];
-    const found = (i + gone < first.length ? first[i + gone] : f)(one, c);
+    const found = (i < first.length ? first[i] : f)(one, c);
     if (c.findings.length > from) {
       const [problem] = drops && c.lenient ? problemsOf(c, from) : [];
       if (problem) drop(c, from, one, problem);
-      prefix(c, from, `/${i + gone}`);
-      if (problem && c.keeps) {
-        v.splice(i--, 1);
+      prefix(c, from, `/${i}`);
+      if (problem) {
         gone++;
+        continue;
       }
-      if (problem) continue;
     }
-    if (found !== one && c.keeps) v[i] = found;
+    if (!c.keeps) continue;
+    if (gone) move(v, i, i - gone);
+    if (gone || found !== one) v[i - gone] = found;
   }
+  if (gone && c.keeps) v.length -= gone;
   return v;
+};
+/** Takes the text of a long number along, where an item moves. */
+const move = (v, from, to) => {
+  const raw = RAW.get(v);
+  if (raw?.has(String(from))) raw.set(String(to), raw.get(String(from)));
+  else raw?.delete(String(to));
 };
 /** An array that is a list of one kind of items. */
 export const list = (f, drops) => {
@@ -426,8 +405,9 @@ export const all = (...checkers) => (v, c) => {
   if (c.findings.length > from + 1 && isObject(v)) arrange(v, c, from);
   return v;
 };
-export const not = (f) => (v, c) => {
-  if (fits(f, v, c, true)) add(c, "this is one of the values that are excluded here", "not");
+/** None of some schemas. */
+export const not = (...checkers) => (v, c) => {
+  if (checkers.some((f) => fits(f, v, c, true))) add(c, "this is one of the values that are excluded here", "not");
   return v;
 };
 export const when = (test, then, otherwise) => (v, c) => (fits(test, v, c, true) ? then : otherwise)(v, c);
@@ -447,7 +427,7 @@ export const evaluate = ({ names: declared = [], patterns = [], allNames, first 
   if (isArray ? allItems : allNames) return true;
   const found = new Set(isArray ? Array.from({ length: first }, (_, index) => String(index)) : declared);
   for (const one of Object.keys(v))
-    if (isArray ? held && fits(held, v[one], c, true) : patterns.some((each) => each.test(one))) found.add(one);
+    if (isArray ? held && fits(held, v[one], c, true) : patterns.some((each) => each?.test(one))) found.add(one);
   for (const [test, inner] of parts) {
     if (test !== null && !fits(test, v, c, true)) continue;
     const more = inner()(v, c);
@@ -458,89 +438,106 @@ export const evaluate = ({ names: declared = [], patterns = [], allNames, first 
 };
 
 /** One of several schemas, or but one where it `isExclusive`. How they are told apart:
- *  `field` and `known` (tag → branch, or branches), `others` (branches without the tag), `isLoose` (these may take an object with a known tag),
- *  `untagged` (those that take objects without the field), `keys` (the one field of each branch), `nulls` (branches that are null alone),
+ *  `field` and `tags` (of each branch, one or a list), `isLoose` (a branch that has none may take an object with a known tag),
+ *  `untagged` (branches that take objects without the field), `keys` (the one field of each branch), `nulls` (branches that are null alone),
  *  `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
- *  one of these), `shared` (the constant fields that such an object has).
+ *  one of these: with a fallback, for all), `shared` (the constant fields that such an object has).
  */
-export const union = (strict, { isExclusive, field, known = {}, others = [], isLoose, untagged = [], keys = {}, nulls = [], fallback, unknown, shared } = {}) => {
+export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged = [], keys = {}, nulls = [], fallback, unknown = fallback && [], shared } = {}) => {
   let owners;
   let isClear;
   const received = fallback ? [...strict, fallback] : strict;
   const ownersOf = (v) => {
     if (!owners) {
-      owners = new Map(Object.entries(known).map(([tag, found]) => [tag, [found].flat()]));
+      owners = new Map();
+      for (const [index, found] of tags.entries())
+        for (const tag of [found].flat()) owners.set(tag, [...(owners.get(tag) ?? []), index]);
       isClear = !isLoose && [...owners.values()].every((one) => one.length === 1);
     }
-    const tag = has(v, field) ? v[field] : undefined;
-    return typeof tag === "string" ? owners.get(tag) : typeof tag === "object" && tag !== null ? undefined : owners.get(`\0${tag}`);
+    return has(v, field) ? owners.get(v[field]) : undefined;
   };
   /** What the branch makes of a value that `trials` show to be meant: it says what is wrong, or leaves it out. */
   const explain = (v, c, branches, trials) => {
+    const closest = (indices, judgement = c) => nearest(v, judgement, branches, trials, indices);
     const real = trials.map((_, i) => i).filter((i) => !nulls.includes(i));
-    if (real.length < 2) return real.length ? branches[real[0]](v, c) : mismatch(v, c, ["null"]);
+    if (real.length < 2) return real.length ? branches[real[0]](v, c) : mismatch(v, c, "null");
+    if (!isObject(v)) return field === undefined ? closest(real) : mismatch(v, c, "object");
     if (field === undefined) {
       const names = Object.values(keys);
-      const inside = isObject(v) ? Object.keys(keys).filter((i) => has(v, keys[i])) : [];
+      const inside = Object.keys(keys).filter((i) => has(v, keys[i]));
       if (inside.length === 1) return branches[inside[0]](v, c);
-      if (inside.length || !names.length || !isObject(v)) return nearest(v, c, branches, trials, real);
+      if (inside.length || !names.length) return closest(real);
       const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
       return add(c, `the object must have one field of ${names.map(show).join(", ")}; it has ${there}`, MISSING), v;
     }
-    if (!isObject(v)) return mismatch(v, c, ["object"]);
     const found = ownersOf(v);
-    if (found) return found.length === 1 ? branches[found[0]](v, c) : nearest(v, c, branches, trials, found);
+    if (found) return found.length === 1 ? branches[found[0]](v, c) : closest(found);
     const hasTag = has(v, field);
     const given = v[field];
     const pointer = below(field);
-    const candidates = hasTag ? (branches === strict ? others : [...others, strict.length]) : untagged;
+    const candidates = hasTag ? real.filter((i) => ![...owners.values()].flat().includes(i)) : untagged;
     if (candidates.length) {
-      const tried = trial(c, c.strict, false);
-      nearest(v, tried, branches, trials, candidates);
-      const said = problemsOf(tried);
+      const said = attempt((_, inner) => closest(candidates, inner), v, c, c.strict, false);
       const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
       const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
-      const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...(wrong.length ? wrong : [said.length])) < count(said);
-      if (!isStray || typeof given !== "string") return nearest(v, c, branches, trials, candidates);
+      const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...wrong) < count(said);
+      if (!isStray || typeof given !== "string") return closest(candidates);
     }
-    const tags = [...owners.keys()].map((one) => (one[0] !== "\0" ? one : JSON.parse(one.slice(1))));
-    if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(tags)}${suggest(given, tags)}`, "tag", { pointer });
-    else add(c, `the field ${quote(field)} is required, one of ${listed(tags)}${hint(field, Object.keys(v))}`, MISSING);
+    const known = [...owners.keys()];
+    if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`, "tag", { pointer });
+    else add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
     return v;
   };
   const check = (v, c) => {
-    if (v instanceof Unknown) v = v.raw;
+    if (v instanceof Unknown || (isObject(v) && v[field] === UNKNOWN)) {
+      v = rawOf(v);
+      c.whole.changes++;
+    }
     const branches = c.strict ? strict : received;
     let isUnknown = false;
     if (field !== undefined && isObject(v)) {
       const found = ownersOf(v);
       if (found && isClear) return branches[found[0]](v, c);
-      isUnknown = c.keeps && !found && unknown !== undefined && typeof v[field] === "string" && !unknown.includes(v[field]);
+      isUnknown = !c.strict && !found && typeof v[field] === "string" && unknown?.includes(v[field]) === false;
     }
     let fit;
+    let changes; // that the branch makes
     const trials = [];
     for (const f of branches) {
-      trials.push(attempt(f, v, c, false));
+      const before = c.whole.changes;
+      trials.push(attempt(f, v, c, c.strict, false));
       if (trials.at(-1).length) continue;
       if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
       fit = f;
+      changes = c.whole.changes - before;
       if (!isExclusive) break;
     }
-    if (fit && c.strict) return v;
+    const made = (one) => {
+      if (!isUnknown || !isObject(one)) return one;
+      c.whole.changes++;
+      return c.keeps ? new Unknown(field, one, shared) : one;
+    };
+    // a branch judges twice only where that tells or changes more, as each twice doubles with the depth
+    if (fit) return made(c.keeps && changes ? fit(v, c) : v);
     const from = c.findings.length;
-    const found = fit ? fit(v, c) : explain(v, c, branches, trials);
+    const again = (f, i) => (one, judgement) => {
+      if (one !== v) return f(one, judgement);
+      for (const each of trials[i]) judgement.findings.push({ ...each });
+      return one;
+    };
+    const found = explain(v, c, c.keeps || c.lenient ? branches : branches.map(again), trials);
     // a field that the branch needs may be left out where another branch does without it
     const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.pointer === below(one.soft));
     if (soft) {
-      const { [soft.soft]: value, ...rest } = v;
-      if (!attempt(check, rest, c).some((one) => one.missing === soft.soft && !one.pointer)) {
-        if (c.keeps) delete v[soft.soft];
-        const { pointer, sentence } = soft;
+      const { soft: name, pointer, sentence } = soft;
+      const { [name]: value, ...rest } = v;
+      if (!attempt(check, rest, c).some((one) => one.missing === name && !one.pointer)) {
+        if (c.keeps) delete v[name];
         c.findings.push(...c.findings.splice(from).filter((one) => one.problem), { pointer, value, problem: { pointer, sentence } });
         return check(c.keeps ? v : rest, c);
       }
     }
-    return isUnknown && isObject(found) ? new Unknown(field, found, shared) : found;
+    return made(found);
   };
   return check;
 };
@@ -554,11 +551,11 @@ const nearest = (v, c, branches, trials, indices) => {
     const isWrong = rules.includes("type") || (isOther && typeof v !== "string");
     return [isWrong, isOther, rules.includes("not"), rules.filter((one) => one === MISSING).length, trials[i].length, i];
   });
-  const [isWrong, isOther, , , , best] = ranks.reduce((a, b) => {
+  const [[isWrong, isOther, , , , best]] = ranks.sort((a, b) => {
     const index = a.findIndex((one, i) => one !== b[i]);
-    return b[index] < a[index] ? b : a;
+    return a[index] - b[index];
   });
-  if (isWrong) return mismatch(v, c, [...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
+  if (isWrong) return mismatch(v, c, ...[...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
   const from = c.findings.length;
   const values = isOther && indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null);
   const found = isOther ? (oneOf(v, c, values), v) : branches[best](v, c);
@@ -568,20 +565,19 @@ const nearest = (v, c, branches, trials, indices) => {
     if (one && indices.length > 1 && !one.sentence.endsWith(" alternatives)")) one.sentence += more;
   return found;
 };
-const SAMPLES = { array: [], boolean: true, integer: 0, null: null, number: 0.5, object: {}, string: "" };
 /** The types that a checker takes, if it does not take all. */
 const typesOf = (f, c) => {
-  const found = Object.keys(SAMPLES).filter((one) => !attempt(f, SAMPLES[one], c).some((each) => each.rule === "type" && !each.pointer));
-  return found.length === 7 ? [] : found.includes("number") ? found.filter((one) => one !== "integer") : found;
+  const found = Object.keys(TYPES).filter((one) => !attempt(f, TYPES[one][2], c).some((each) => each.rule === "type" && !each.pointer));
+  return found.length === 7 ? [] : found.filter((one) => one !== "integer" || !found.includes("number"));
 };
 
 // --- text -------------------------------------------------------------------------------------------------------------
 
-const RAW = new WeakMap(); // object or array → key → the text of a number that a double does not hold
+const RAW = new WeakMap(); // object or array → key → a number and its text, which a double does not hold
 let hasRaw = false;
 const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u[dD]/; // numbers that a double may not hold, halves of surrogate pairs
 
-const notJson = (why) => new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${why}` }]);
+const notJson = (why) => new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${why}`, rule: "json" }]);
 const read = (text) => {
   try {
     if (typeof text !== "string") text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
@@ -594,11 +590,11 @@ const read = (text) => {
 };
 const count = (v) => {
   let found = 0;
-  if (Array.isArray(v)) for (const one of v) found += typeof one === "object" && one !== null ? count(one) : 0;
+  if (Array.isArray(v)) for (const one of v) found += typeof one === "object" ? count(one) : 0;
   else if (typeof v === "object" && v !== null)
     for (const name in v) {
       const one = v[name];
-      found += typeof one === "object" && one !== null ? 1 + count(one) : 1;
+      found += typeof one === "object" ? 1 + count(one) : 1;
     }
   return found;
 };
@@ -614,58 +610,66 @@ const slowly = (text) => {
     if (Math.abs(found) === Infinity) throw notJson("a number is too large");
     return found;
   };
-  const value = (p, holder, name) => {
+  const value = (p, raw, name) => {
     const word = tokens[next++];
     if (word !== "{" && word !== "[") {
       const found = scalar(word);
-      if (typeof found === "number" && holder && !same(word, found)) {
-        hasRaw = true;
-        RAW.set(holder, { ...RAW.get(holder), [name]: [found, word] });
-      }
+      if (typeof found === "number" && !same(word, found)) raw.set(String(name), [found, word]);
       return found;
     }
-    const found = word === "[" ? [] : {};
-    const seen = new Set();
+    const members = new Map();
+    const words = new Map();
     for (; tokens[next] !== "}" && tokens[next] !== "]"; ) {
-      const key = word === "[" ? found.length : scalar(tokens[next++]);
+      const key = word === "[" ? members.size : scalar(tokens[next++]);
       const at = p + below(key);
-      const one = value(at, found, key);
-      Object.defineProperty(found, key, { value: one, enumerable: true, writable: true, configurable: true }); // of any name
-      if (seen.has(key) && !twice.some((each) => each.pointer === at))
+      if (members.has(key) && !twice.some((each) => each.pointer === at))
         twice.push({
           pointer: at,
           sentence: `the key ${show(key)} occurs more than once in one object, and readers differ in which value they take`,
           rule: "duplicate-key",
         });
-      seen.add(key);
+      members.set(key, value(at, words, key));
     }
     next++;
+    const found = word === "[" ? [...members.values()] : Object.fromEntries(members); // of any name
+    if (words.size) RAW.set(found, words);
+    hasRaw ||= words.size > 0;
     return found;
   };
-  const root = value("", null, "");
-  return [root, twice.sort((a, b) => (a.pointer < b.pointer ? -1 : 1))];
+  return [value("", new Map()), twice.sort((a, b) => (a.pointer < b.pointer ? -1 : 1))];
 };
 /** Whether the text of a number says the same as the text of its double. */
 const same = (word, found) => {
   const digits = (one) => {
-    const [, sign, whole, fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(one);
-    const all = (whole + fraction).replace(/^0+/, "");
+    const [number, exponent] = one.toLowerCase().split("e");
+    const [whole, fraction = ""] = number.split(".");
+    const [, sign, all] = /^(-?)0*(.*)/.exec(whole + fraction);
     const trimmed = all.replace(/0+$/, "");
-    return `${trimmed && sign}${trimmed}e${trimmed ? Number(exponent) - fraction.length + all.length - trimmed.length : 0}`;
+    return trimmed && `${sign}${trimmed}e${Number(exponent ?? 0) - fraction.length + all.length - trimmed.length}`;
   };
   return digits(word) === digits(String(found));
 };
 
+/** Whether an object stands for an unknown variant without being an `Unknown`, which writes itself. */
+const isCopy = (v) => isObject(v) && Object.values(v).includes(UNKNOWN);
+const hasCopy = (v) => {
+  if (typeof v !== "object" || v === null) return false;
+  if (v instanceof Unknown) return hasCopy(rawOf(v));
+  for (const name in v) if (v[name] === UNKNOWN || hasCopy(v[name])) return true;
+  return false;
+};
 /** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
 export const encode = (value) => {
-  if (!hasRaw) return JSON.stringify(value);
-  const mark = `#${Math.random().toString(36)}:`;
-  const words = [];
+  if (!hasRaw && !hasCopy(value)) return JSON.stringify(value);
+  const mark = `#${Math.random()}:`;
   const written = JSON.stringify(value, function (name, one) {
-    const raw = typeof one === "number" ? RAW.get(this)?.[name] : undefined;
-    return raw && Object.is(raw[0], one) ? mark + (words.push(raw[1]) - 1) : one;
+    const [number, text] = (typeof one === "number" && RAW.get(this)?.get(name)) || [];
+    if (text && Object.is(number, one)) return mark + text;
+    if (!isCopy(one)) return one;
+    if (!isObject(rawOf(one))) throw new TypeError("a variant with the tag UNKNOWN needs the object to write, as its member 'raw'");
+    return rawOf(one);
   });
-  return words.length ? written.replace(new RegExp(`"${mark}(\\d+)"`, "g"), (_, index) => words[index]) : written;
+  return written?.replace(new RegExp(`"${mark}([^"]*)"`, "g"), "$1");
 };
 
 // --- values and messages ----------------------------------------------------------------------------------------------
@@ -674,11 +678,12 @@ export const encode = (value) => {
 const finish = (problems) => {
   const found = new Map();
   const isNot = (one) => one.rule === "not";
-  for (const { pointer, sentence, rule } of [...problems].sort((a, b) => isNot(a) - isNot(b))) {
-    if (rule !== "not" || ![...found.values()].some((one) => `${one.pointer}/`.startsWith(`${pointer}/`)))
-      found.set(pointer + sentence, { pointer, sentence, rule });
-    if (found.size > MOST) found.set(pointer + sentence, { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" });
-    if (found.size > MOST) break;
+  for (const { pointer, sentence, rule } of problems.sort((a, b) => isNot(a) - isNot(b))) {
+    if (rule === "not" && [...found.values()].some((one) => `${one.pointer}/`.startsWith(`${pointer}/`))) continue;
+    found.set(pointer + sentence, { pointer, sentence, rule });
+    if (found.size <= MOST) continue;
+    found.set(pointer + sentence, { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" });
+    break;
   }
   return [...found.values()];
 };
@@ -693,11 +698,24 @@ const run = (f, v, c) => {
   }
 };
 
+/** Throws the problems of a message, with its id and method where these can be read. */
+const fail = (code, problems, v, twice = []) => {
+  const member = (name, ...types) =>
+    isObject(v) && types.includes(typeof v[name]) && !twice.some((one) => one.pointer === `/${name}`) ? v[name] : null;
+  throw new DecodeError(code, finish(problems), member("id", "string", "number"), member("method", "string"));
+};
+/** Throws what a judgement refuses, or tells what it left out. */
+const settle = (c, code, onDrop, v) => {
+  const problems = refusal(c);
+  if (problems.length) fail(code, problems, v);
+  if (onDrop) c.findings.forEach(onDrop);
+};
+
 /** Whether a value is one of a type, exactly. */
-export const is = (f, value) => validateAs(f, value).length === 0;
+export const is = (f, value) => !validateAs(f, value).length;
 /** What is wrong with a value as one of a type, by its schema and nothing else; an empty list, if all is well. */
 export const validateAs = (f, value) => {
-  const c = judge(true, false);
+  const c = judge(true);
   run(f, value, c);
   return finish(c.findings);
 };
@@ -705,151 +723,134 @@ export const validateAs = (f, value) => {
 export const decodeAs = (f, value, { onDrop, lenient = true } = {}) => {
   const c = judge(false, lenient);
   const found = run(f, value, c);
-  if (!c.findings.length) return found;
-  const problems = refusal(c);
-  if (problems.length) throw new DecodeError(-32602, finish(problems));
-  if (onDrop) c.findings.forEach(onDrop);
+  if (c.findings.length) settle(c, -32602, onDrop);
   return found;
 };
 /** JSON text as `JSON.parse` reads it; keys that are given twice and what is too large are refused, long numbers are kept for `encode`. */
 export const parse = (text) => {
   const [value, twice] = read(text);
-  if (twice.length) throw new DecodeError(-32600, finish(twice));
+  if (twice.length) fail(-32600, twice);
   return value;
 };
 
+const fault = (c, sentence, pointer = "", rule = "envelope") => {
+  add(c, sentence, rule, { pointer });
+};
 /** What is wrong with a batch as such. */
 export const batches = (value, isStrict) => {
-  const problem = (pointer, sentence) => ({ pointer, sentence, rule: "envelope" });
-  if (!value.length) return [problem("", "a batch must hold at least one message")];
+  const c = judge();
   const answers = value.map((v) => isObject(v) && !has(v, "method"));
-  return answers.flatMap((one, index) => (isStrict && one !== answers[0] ? [problem(`/${index}`, "a batch holds either calls or answers, not both")] : []));
+  if (!value.length) fault(c, "a batch must hold at least one message");
+  for (const [index, one] of answers.entries())
+    if (isStrict && one !== answers[0]) fault(c, "a batch holds either calls or answers, not both", `/${index}`);
+  return c.findings;
 };
 const plainParams = (v, c) => {
-  if (typeof v !== "object" || v === null) add(c, `the params must be an object or an array, not ${tell(v)}`, "envelope");
+  if (typeof v !== "object" || v === null) fault(c, `the params must be an object or an array, not ${tell(v)}`);
   return v;
 };
-const plainError = (v, c) => {
+export const plainError = (v, c) => {
   if (!isObject(v) || !Number.isInteger(v.code) || typeof v.message !== "string")
-    add(c, "an error is an object with an integer 'code' and a string 'message'", "envelope");
+    fault(c, "an error is an object with an integer 'code' and a string 'message'");
   return v;
 };
-const fault = (c, sentence, pointer = "", code = -32600, rule = "envelope") => {
-  add(c, sentence, rule, { pointer, code });
-};
-/** A member of a message that can be read, where a key is not given twice. */
-const readable = (v, name, types, twice = []) =>
-  isObject(v) && types.includes(typeof v[name]) && !twice.some((one) => one.pointer === `/${name}`) ? v[name] : null;
 
 /** Decodes and validates the messages of one protocol: `methods` are rows `[name, side, params, result, isNullFine, empty]`: of
  *  a notification without a result. `empty` is what stands for params that are left out, `false` for nothing.
  */
-export const protocol = (methods, { id, error = plainError, batch, versioned = true }) => {
+export const protocol = (methods, { id, error, batch, versioned = true }) => {
   const rows = [new Map(), new Map()]; // of notifications, of requests
-  for (const [name, side, params, result, isNullFine, empty = {}] of methods)
-    rows[result ? 1 : 0].set(name, { side, params, result, isNullFine, empty });
-  const isId = (v) => (id ? fits(id, v, judge(true, false)) : typeof v === "string" || Number.isInteger(v));
+  for (const [name, ...row] of methods) rows[row[2] ? 1 : 0].set(name, row);
   const checkId = (v, c) => {
-    if (!isId(v)) fault(c, `an id must be ${isId(null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
+    if (!is(id, v)) fault(c, `an id must be ${is(id, null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
   };
   const stray = (c, name, isRequest, sender) => {
-    const row = rows[+isRequest].get(name);
-    const alike = rows[+isRequest].size ? rows[+isRequest] : rows[+!isRequest];
-    const sentence = row
-      ? `${quote(name)} is handled by the ${row.side}, so the ${sender} does not send it`
-      : rows[+!isRequest].has(name)
+    const [own, others] = isRequest ? [rows[1], rows[0]] : rows;
+    const sentence = own.has(name)
+      ? `${quote(name)} is handled by the ${own.get(name)[0]}, so the ${sender} does not send it`
+      : others.has(name)
         ? `${quote(name)} is a ${isRequest ? "notification, not a request: remove" : "request, not a notification: add"} 'id'`
-        : `the method ${show(name)} is not known${suggest(name, [...alike.keys()])}`;
-    fault(c, sentence, "/method", -32601, "method");
+        : `the method ${show(name)} is not known${suggest(name, [...(own.size ? own : others).keys()])}`;
+    fault(c, sentence, "/method", "method");
   };
-  /** What judges what a message carries: `{f, name, empty, code, isNullFine}`; nothing where its envelope leaves that open. */
+  /** What judges what a message carries: `[checker, member, code, empty, isNullFine]`; nothing where its envelope leaves that open. */
   const route = (v, c, { sender, method, pending }) => {
     if (!isObject(v)) return fault(c, `a JSON-RPC message is an object, not ${tell(v)}`);
     if (versioned && v.jsonrpc !== "2.0") {
-      const isThere = has(v, "jsonrpc");
-      fault(c, `the field 'jsonrpc' must be "2.0"${isThere ? `, not ${tell(v.jsonrpc)}` : ""}`, isThere ? "/jsonrpc" : "");
+      const [more, pointer] = has(v, "jsonrpc") ? [`, not ${tell(v.jsonrpc)}`, "/jsonrpc"] : ["", ""];
+      fault(c, `the field 'jsonrpc' must be "2.0"${more}`, pointer);
     }
     const hasId = has(v, "id");
+    const hasResult = has(v, "result");
     const isError = has(v, "error");
-    const isAnswer = isError || has(v, "result");
     if (typeof v.method === "string") {
       if (hasId) checkId(v.id, c);
-      if (isAnswer) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
-      const row = rows[+hasId].get(v.method);
-      if (row ? row.side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
-      return row?.params ? { f: row.params, name: "params", empty: row.empty, code: -32602 } : { f: versioned ? plainParams : any, name: "params", code: -32600 };
+      if (isError || hasResult) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
+      const [side, params, , , empty = {}] = rows[+hasId].get(v.method) ?? [];
+      if (side ? side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
+      return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600];
     }
     if (has(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, "/method");
-    if (!isAnswer) {
+    if (!isError && !hasResult) {
       const others = Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one));
       return fault(c, `the message has no 'method', and neither 'result' nor 'error'${hint("method", others)}`);
     }
-    if (isError && has(v, "result")) fault(c, "a response holds either 'result' or 'error', not both");
+    if (isError && hasResult) fault(c, "a response holds either 'result' or 'error', not both");
     if (!hasId) fault(c, "a response must carry the request's 'id'");
-    else if (!(isError && v.id === null)) checkId(v.id, c);
+    else if (!isError || v.id !== null) checkId(v.id, c);
     method ??= pending?.(v.id);
-    if (isError) return { f: error, name: "error", code: -32600 };
-    const row = rows[1].get(method);
-    if (row && ![sender, "both", "protocol"].includes(row.side))
-      return fault(c, `${quote(method)} is answered by the ${row.side}, not by the ${sender}`);
-    if (!row && method !== undefined && !method.startsWith("_")) return stray(c, method, true, sender);
-    return { f: row ? row.result : any, name: "result", code: -32602, isNullFine: row?.isNullFine };
+    if (isError) return [error, "error", -32600];
+    const [side, , result = any, isNullFine] = rows[1].get(method) ?? [];
+    if (side && ![sender, "both", "protocol"].includes(side))
+      return fault(c, `${quote(method)} is answered by the ${side}, not by the ${sender}`);
+    if (!side && method !== undefined && !method.startsWith("_")) return stray(c, method, true, sender);
+    return [result, "result", -32602, false, isNullFine];
   };
-  const check = (v, c, { f, name, empty, isNullFine }) => {
+  const check = (v, c, [f, name, , empty = false, isNullFine]) => {
     const isLeftOut = !has(v, name) || (v[name] === null && name === "params");
-    if (isLeftOut && (empty === undefined || empty === false)) return;
-    const given = isLeftOut ? structuredClone(empty) : v[name];
-    if (given === null && isNullFine && !c.strict) return;
+    const given = isLeftOut ? empty : v[name];
+    if ((isLeftOut && empty === false) || (given === null && isNullFine && !c.strict)) return;
     const from = c.findings.length;
     const found = run(f, given, c);
     if (c.findings.length > from) prefix(c, from, `/${name}`);
     if (c.keeps && !isLeftOut && found !== given) v[name] = found;
   };
+  const input = (given) => (typeof given === "string" || given instanceof Uint8Array ? read(given) : [given, []]);
+  const isBatch = (value) => batch && Array.isArray(value);
+  const each = (value, f) => (isBatch(value) ? value.map((v, index) => f(v, `/${index}`)) : f(value, ""));
   return {
     decode(line, options) {
-      const [value, twice] = typeof line === "string" || line instanceof Uint8Array ? read(line) : [line, []];
-      const idOf = (v, given) => readable(v, "id", ["string", "number"], given);
-      const methodOf = (v, given) => readable(v, "method", ["string"], given);
-      if (twice.length) throw new DecodeError(-32600, finish(twice), idOf(value, twice), methodOf(value, twice));
-      const one = (v, at) => {
+      const [value, twice] = input(line);
+      const problems = twice.length || !isBatch(value) ? twice : batch(value, false);
+      if (problems.length) fail(-32600, problems, value, twice);
+      return each(value, (v, at) => {
         const c = judge(false, options.lenient ?? true);
         const carried = route(v, c, options);
-        const isRouted = !c.findings.length;
-        if (isRouted) check(v, c, carried);
-        if (!c.findings.length) return v;
-        prefix(c, 0, at);
-        const problems = refusal(c);
-        if (problems.length)
-          throw new DecodeError(isRouted ? carried.code : problems[0].code, finish(problems), idOf(v), methodOf(v));
-        if (options.onDrop) c.findings.forEach(options.onDrop);
+        const code = c.findings.length ? (c.findings[0].rule === "method" ? -32601 : -32600) : carried[2];
+        if (!c.findings.length) check(v, c, carried);
+        if (c.findings.length) {
+          prefix(c, 0, at);
+          settle(c, code, options.onDrop, v);
+        }
         return v;
-      };
-      if (!batch || !Array.isArray(value)) return one(value, "");
-      const problems = batch(value, false);
-      if (problems.length) throw new DecodeError(-32600, problems);
-      return value.map((v, index) => one(v, `/${index}`));
+      });
     },
     validate(given, options) {
-      let value = given;
-      let problems = [];
-      if (typeof given === "string" || given instanceof Uint8Array)
-        try {
-          [value, problems] = read(given);
-        } catch (error) {
-          return error.problems.map((one) => ({ ...one, rule: "json" }));
-        }
-      const one = (v, at) => {
-        const c = judge(true, false);
+      let value;
+      let problems;
+      try {
+        [value, problems] = input(given);
+      } catch (error) {
+        return error.problems;
+      }
+      each(value, (v, at) => {
+        const c = judge(true);
         const carried = route(v, c, options);
         if (carried) check(v, c, carried);
         prefix(c, 0, at);
         problems = problems.concat(c.findings);
-      };
-      if (batch && Array.isArray(value)) {
-        value.forEach((v, index) => one(v, `/${index}`));
-        problems = problems.concat(batch(value, true));
-      } else one(value, "");
-      return finish(problems);
+      });
+      return finish(isBatch(value) ? problems.concat(batch(value, true)) : problems);
     },
   };
 };

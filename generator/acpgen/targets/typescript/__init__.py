@@ -31,8 +31,8 @@ _VERSION: Final = "0.1.0"
 _HELPERS: Final = re.compile(r"^export const (\w+)", re.MULTILINE)
 """The names of what `runtime.js` offers to generated modules."""
 
-_ENVELOPE: Final = {"id": "RequestId", "error": "Error"}
-"""The definitions that messages are framed by."""
+_ENVELOPE: Final = {"id": ("RequestId", '/* @__PURE__ */ type("integer", "string")'), "error": ("Error", "plainError")}
+"""The definitions that messages are framed by, and the checkers where a schema has none."""
 
 _OWN: Final = (
     *("DecodeError", "Dropped", "ErrorResponse", "Lenient", "Message", "Notification", "Notifications", "Problem"),
@@ -149,7 +149,8 @@ def _distribution(protocol: ir.Protocol, settings: Settings, types: str, module:
 def _module(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers) -> dict[str, Any]:
     offered = {names[name]: checkers.export(name) for name in checkers.offered()}
     options = [
-        f"{key}: {checkers.of_definition(name)}" for key, name in _ENVELOPE.items() if name in checkers.offered()
+        f"{key}: {checkers.of_definition(name) if name in checkers.offered() else plain}"
+        for key, (name, plain) in _ENVELOPE.items()
     ]
     options += ["batch: batches"] if protocol.batch else []
     options += ["versioned: false"] if protocol.envelope == "json-rpc-unversioned" else []

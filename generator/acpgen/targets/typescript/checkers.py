@@ -40,6 +40,8 @@ _KINDS: Final[dict[type, str]] = {str: "string", int: "integer", bool: "boolean"
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _TOKEN: Final = re.compile(r"\0(\d+)\0")
 """Stands for a constant in the source of others until all are known. No literal holds this character as it is."""
+_COPIES: Final = 130
+"""The most characters that copies of a constant may add: a few short ones compress better than a name."""
 _EXACT: Final = " (exact)"
 """The end of names of definitions that `of_receivers` excludes by; checkers judge strictly there."""
 
@@ -64,7 +66,7 @@ class Checkers:
     def render(self, others: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         """The source of all checkers, each constant after those that it is made of, and `others` with the names in place.
 
-        What one place alone uses stands there.
+        What one place alone uses stands there, and what is short in a few.
         """
         uses = Counter(_TOKEN.findall("".join([*self._sources, *others.values()])))
         texts: dict[str, str] = {}
@@ -78,7 +80,8 @@ class Checkers:
             texts[str(index)] = self._kept.get(index, "")
         for index in self._order:
             source = resolved(self._sources[index])
-            if index not in self._kept and (uses[str(index)] < 2 or _TOKEN.fullmatch(self._sources[index])):
+            is_short = (uses[str(index)] - 1) * len(source) <= _COPIES
+            if index not in self._kept and (is_short or _TOKEN.fullmatch(self._sources[index])):
                 texts[str(index)] = source
                 continue
             name = self._kept.get(index) or _constant_name(source, taken)
@@ -175,7 +178,9 @@ class Checkers:
             if keyword in schema:
                 found.append(self._union(schema[keyword], keyword, meaning, fallback=fallback, drops=drops))
         if "not" in schema:
-            found.append(self._call("not", self.of(schema["not"])))
+            excluded = schema["not"]
+            is_list = is_object(excluded) and excluded.keys() == {"anyOf"}
+            found.append(self._call("not", *map(self.of, excluded["anyOf"] if is_list else [excluded])))
         if "if" in schema and ("then" in schema or "else" in schema):
             found.append(self._call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else"))))
         found += self._unevaluated(schema)
@@ -209,7 +214,7 @@ class Checkers:
         return _SCALARS[names[0]] if len(names) == 1 else self._call("type", *map(dumps, names))
 
     def _literal(self, type_: str, values: Sequence[ir.JSON]) -> str:
-        return self._call("literal", type_, *map(dumps, values))
+        return self._call("literal", type_, *map(_value, values))
 
     # --- arrays and objects ---
 
@@ -333,6 +338,8 @@ class Checkers:
     def _union(
         self, branches: Sequence[Any], keyword: str, meaning: ir.Definition | None, *, fallback: Any, drops: bool
     ) -> str:
+        if len(branches) == 1 and not isinstance(meaning, ir.TaggedUnion):
+            return self.of(branches[0], drops=drops)
         real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
         nulls = [index for index in range(len(branches)) if index not in real]
         if nulls and len(real) == 1 and len(nulls) == 1 and "null" not in self._types(branches[real[0]], frozenset()):
@@ -357,12 +364,12 @@ class Checkers:
         self, tag: discriminators.Discriminator, branches: Sequence[Any], meaning: ir.Definition | None, fallback: Any
     ) -> Iterator[str]:
         """How the branches of a union are told apart, as members of an object."""
-        owners = {_tag_key(value): own for (_, value), own in tag.known.items()}
-        known = ", ".join(f"{key}: {own[0] if len(own) == 1 else own}" for key, own in owners.items())
-        yield from (f"field: {dumps(tag.field)}", f"known: {{ {known} }}")
-        yield from (
-            f"{name}: {list(found)}" for name, found in (("others", tag.others), ("untagged", tag.untagged)) if found
-        )
+        tags = [[value for (_, value), own in tag.known.items() if index in own] for index in range(len(branches))]
+        while not tags[-1]:
+            tags.pop()
+        told = [dumps(one[0] if len(one) == 1 and one != [None] else one) for one in tags]
+        yield from (f"field: {dumps(tag.field)}", f"tags: [{', '.join(told)}]")
+        yield from [f"untagged: {[*tag.untagged]}"] if tag.untagged else []
         is_apart = all(self._excludes(branches[one], tag) for one in tag.others)
         if not is_apart:
             yield "isLoose: true"
@@ -373,7 +380,8 @@ class Checkers:
             is_by_tag = is_apart and own is None and all(len(one) == 1 for one in tag.known.values())
             whole = self._at(fallback["$ref"]) if "$ref" in fallback else fallback
             yield f"fallback: {self.of({key: one for key, one in whole.items() if key != 'not' or not is_by_tag})}"
-        yield f"unknown: {dumps([own] if own is not None else [])}"
+        if fallback is None or own is not None:
+            yield f"unknown: {dumps([own] if own is not None else [])}"
         shared = [one.name for one in constant_fields(meaning, self._protocol)]
         yield from [f"shared: {dumps(shared)}"] if shared else []
 
@@ -427,12 +435,13 @@ def _parted(received: Schema, published: Schema) -> tuple[Schema, Any]:
     return (published, more[0] if more else None) if is_same else ({**rest, keyword: [*known, *more]}, None)
 
 
-def _tag_key(value: ir.JSON) -> str:
-    return _key(value if isinstance(value, str) else f"\0{dumps(value)}")
-
-
 def _key(name: str) -> str:
     return name if _NAME.fullmatch(name) and name != "__proto__" else f"[{dumps(name)}]"
+
+
+def _value(value: ir.JSON) -> str:
+    """A value as an expression. A key `__proto__` that is not computed sets the prototype; an escaped quote begins no key."""
+    return re.sub(r'(?<!\\)"__proto__":', '["__proto__"]:', dumps(value))
 
 
 def _js(holds: bool) -> str:
