@@ -959,6 +959,13 @@ def test_a_pattern_that_no_validator_enforces_has_the_file_as_people_know_it(her
     assert "\n  below/loose.json#/$defs/Worda/pattern: it is no pattern of ECMA-262: " in made.err
 
 
+def test_help_promises_the_summary_that_there_is(here: Path) -> None:
+    marks = {"type": "object", "x-method": "add", "x-side": "agent"}
+    (here / "marked.json").write_text(json.dumps({"$defs": {"AddRequest": marks, "AddResponse": marks}}), "utf-8")
+    assert not run("--schema", "marked.json", *LOOSE[2:]).err.splitlines()[2:]
+    assert "the methods that a profile found and not the schema's x-method" in " ".join(run("--help").out.split())
+
+
 NAMED = ("--schema", "named.json", "--package", "acme.v1", "--out", "out")
 
 

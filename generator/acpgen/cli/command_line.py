@@ -56,7 +56,7 @@ _NUMBERS: Final = {"int_parsing": "a whole number", "int_from_float": "a whole n
 
 def _no_number(error: Any) -> str:
     """The sentence on a value that is not the number which an option takes; empty for other errors."""
-    refused = getattr(error.__cause__, "errors", list)()
+    refused: list[Any] = getattr(error.__cause__, "errors", list)()
     kind = _NUMBERS.get(refused[0]["type"]) if refused else None
     return "" if kind is None else f"{error.param.opts[0]}: {refused[0]['input']!r} is not {kind}."
 

@@ -138,9 +138,9 @@ def generate(
 ) -> None:
     """Generate the outputs of a project, or of one schema.
 
-    Without --schema, [tool.acpgen] of pyproject.toml lists the outputs. The command ends with a summary: the methods that it found, the
-    profile that found them, what has no type, and the patterns that no validator enforces (UNENFORCED in the generated package). Exit
-    codes: 0 success, 1 --check found a difference or --strict-coverage such a pattern, 2 the input cannot be used.
+    Without --schema, [tool.acpgen] of pyproject.toml lists the outputs. The command ends with a summary: the methods that a profile found
+    and not the schema's x-method, what has no type, and the patterns that no validator enforces (UNENFORCED in the generated package).
+    Exit codes: 0 success, 1 --check found a difference or --strict-coverage such a pattern, 2 the input cannot be used.
     """
     from acpgen import config
     from acpgen.errors import Faults
