@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import acp_monitor as monitor
-    from acp_monitor import versions
+    from acp_monitor import requirements, versions
     from jsonrpc_bindings import (
         contract,
         discriminators,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         "monitor",
         "parse",
         "patterns",
+        "requirements",
         "strict",
         "supervisor",
         "versions",
@@ -76,8 +77,8 @@ else:
             found = _import_runtime(name)
         elif name == "monitor":
             found = _import_monitor()
-        elif name == "versions":
-            found = import_module(f"{_import_monitor().__name__}.versions")
+        elif name in ("requirements", "versions"):
+            found = import_module(f"{_import_monitor().__name__}.{name}")
         else:
             raise AttributeError(name)
         globals()[name] = found
