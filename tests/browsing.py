@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import config, site
-from acpgen.kept import user_cache
+from acpgen.files.cache import user_cache
 from acpgen.site import generator, serving
 
 ROOT: Final = Path(__file__).parents[1]

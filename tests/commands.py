@@ -12,18 +12,19 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen import cli, judge
-from acpgen.judge import strict
-from acpgen.schema.effort import account
-from acpgen.schema.load import Documents
-from acpgen.schema.profile import Profile
+from acpgen import cli
+from acpgen.input.load import Documents
+from acpgen.input.step_budget import account
+from acpgen.messages import validators
+from acpgen.messages.validators import strict
+from acpgen.methods.profile import Profile
 
 _CACHE_SIZE: Final = 8
 _CACHE: Final[list[tuple[Documents, Profile | None, Any]]] = []
 
 
 def strict_once(documents: Documents, methods: Profile | None = None) -> Any:
-    """`judge.strict`, which understands what is the same once: most of what a short command takes is that."""
+    """`validators.strict`, which understands what is the same once: most of what a short command takes is that."""
     for index, (known, profile, validator) in enumerate(_CACHE):
         if known == documents and profile == methods:
             _CACHE.append(_CACHE.pop(index))
@@ -45,7 +46,7 @@ def acpgen(
     out, err = io.BytesIO(), io.BytesIO()
     streams = [io.TextIOWrapper(each, "utf-8", "backslashreplace", write_through=True) for each in (out, err)]
     with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
-        patch.setattr(judge, "strict", strict_once)
+        patch.setattr(validators, "strict", strict_once)
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), "utf-8"))
         for name, value in {"NO_COLOR": "1", "COLUMNS": "80", **(environment or {})}.items():
             patch.setenv(name, value)

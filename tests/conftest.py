@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +19,10 @@ if TYPE_CHECKING:
     from bindings.subjects import Subjects
 
 pytest_plugins = ("browsing",)
+
+TESTS: Final = Path(__file__).parent
+LARGEST_WORKER: Final = 600_000_000
+"""Bytes of memory above which a worker forgets what can be made again."""
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
@@ -45,6 +52,13 @@ def pytest_configure(config: pytest.Config) -> None:
     cache = getattr(config, "cache", None)
     if cache is not None:  # what mypy learns of the standard library and of the bindings, it learns once for all tests
         os.environ["MYPY_CACHE_DIR"] = str(cache.mkdir(f"mypy-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than processors for `-n auto`: a third of the time tests wait for programs, browsers and clocks."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return (len(allowed(0)) if allowed else os.cpu_count() or 1) + 1
 
 
 class Durations:
@@ -84,16 +98,36 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """What a module made ends with its last test; what stays, no later collection looks through again."""
+    """What a module made ends with its last test, and in a large worker what modules beside the tests made; what stays, no later
+    collection looks through again.
+    """
     if nextitem is not None and nextitem.path == item.path:
         return
     assert isinstance(item, pytest.Function)
-    members = vars(item.module)
-    for found in members.values():
-        if hasattr(found, "cache_clear") and getattr(found, "__module__", "") == members["__name__"]:
-            found.cache_clear()
+    assert isinstance(item.module, ModuleType)
+    _forget(item.module)
+    if _resident() > LARGEST_WORKER:
+        for module in list(sys.modules.values()):
+            if Path(getattr(module, "__file__", None) or "/").is_relative_to(TESTS):
+                _forget(module)
+        gc.unfreeze()
     gc.collect()
     gc.freeze()
+
+
+def _forget(module: ModuleType) -> None:
+    """Clear what the functions of a module remember."""
+    for found in list(vars(module).values()):
+        if hasattr(found, "cache_clear") and getattr(found, "__module__", "") == module.__name__:
+            found.cache_clear()
+
+
+def _resident() -> int:
+    """The bytes of memory that this process holds; 0 where the system does not say it."""
+    try:
+        return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * 4096
+    except OSError:
+        return 0
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any, Final
 
-from acpgen.schema.drafts import MODERN, Draft
+from acpgen.input.drafts import MODERN, Draft
 
 NAMES: Final = ("a", "b", "c", "ab")
 VALUES: Final[tuple[Any, ...]] = (

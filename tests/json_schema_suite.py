@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import evidence
-from acpgen.schema.drafts import Draft
-from acpgen.schema.load import Document
-from acpgen.schema.walk import is_object
+from acpgen.input.drafts import Draft
+from acpgen.input.load import Document
+from acpgen.input.walk import is_object
 
 REMOTES: Final = "json-schema-test-suite/remotes"
 FOLDERS: Final[Mapping[str, str]] = {

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from acpgen import material, publish
-from acpgen.memory import Memory
+from acpgen.files.cache import Memory
+from acpgen.input.load import parse, read
 from acpgen.pipeline import understand
-from acpgen.schema.load import parse, read
 from acpgen.targets import Settings
 
 ROOT: Final = Path(__file__).parents[1]

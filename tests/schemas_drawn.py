@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from schema_inclusion.budget import Budget
-from schema_inclusion.document import Dialect, opened
+from schema_inclusion.document import Dialect, open_document
+from schema_inclusion.factory import FormulaFactory
 from schema_inclusion.inclusion import Prover
-from schema_inclusion.logic import Logic
 from schema_inclusion.normal import Normaliser
-from schema_inclusion.outcome import Outcome, Satisfied
+from schema_inclusion.results import Result, Satisfied
 from schema_inclusion.values import Json
 
 Schema: TypeAlias = dict[str, Any]
@@ -215,13 +215,13 @@ def counterexample(accepts: Schema, refuses: Schema, values: list[Json]) -> Json
 
 def models(schema: Schema, amount: int) -> list[Json]:
     """Some values of a schema, made by the prover itself: nearer to the point than values drawn blindly."""
-    forms = Logic(Budget(20_000))
-    document = opened(schema, Dialect.DRAFT_2020_12)
-    formula = Normaliser(forms).whole(document.root, document.scope)
+    forms = FormulaFactory(Budget(20_000))
+    document = open_document(schema, Dialect.DRAFT_2020_12)
+    formula = Normaliser(forms).read_whole(document.root, document.scope)
     prover = Prover(forms)
     found: list[Json] = []
     for _ in range(amount):
-        outcome: Outcome = prover.decide(formula)
+        outcome: Result = prover.decide(formula)
         if not isinstance(outcome, Satisfied):
             break
         found.append(outcome.value)

@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 import acpgen
 import evidence
 from acpgen import cli
+from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.errors import BadSetting, DanglingReference, Fault, Faults, SeveralTargets, TooLarge
+from acpgen.input.load import LARGEST, Document, Documents, load, published
 from acpgen.pipeline import understand
-from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.load import LARGEST, Document, Documents, load, published
 
 MODERN: Final = "https://json-schema.org/draft/2020-12/schema"
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"

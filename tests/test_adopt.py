@@ -37,13 +37,13 @@ from acpgen.adopt.facts import OURS, Parts, facts, keyed
 from acpgen.adopt.layout import compact
 from acpgen.adopt.layout import text as laid_out
 from acpgen.errors import AdoptionRefused, Faults, NoBase, NotAdoptable, NotJson, UnclearProtocol, Unwritable
+from acpgen.input.dialect import keywords
+from acpgen.input.load import load, read
+from acpgen.input.walk import children, is_array, is_object
 from acpgen.lint import lint
 from acpgen.markup import code
 from acpgen.material import INDEX, RELEASES, VERDICTS, index, is_material
 from acpgen.pipeline import understand
-from acpgen.schema.dialect import keywords
-from acpgen.schema.load import load, read
-from acpgen.schema.walk import children, is_array, is_object
 
 ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"
@@ -254,7 +254,7 @@ def test_words_of_what_was_never_removed_are_as_they_were(step: Step) -> None:
                 compared += 1
                 assert after[place] == before[place], (name, place)
     assert compared > 900
-    touched = {step.checked_in.homes[name] for name in changed(step)}
+    touched = {step.checked_in.paths[name] for name in changed(step)}
     for path, said in files_of(step.folder).items():
         if path.removesuffix(".json") and path not in touched and path != BASE and path != step.final.root:
             assert said == (SCHEMA / step.protocol / path).read_text(), path

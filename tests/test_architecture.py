@@ -1,417 +1,57 @@
-"""Which module may import which. This table is the truth about the arrows of the architecture."""
+"""Which room may import which: the table of floors is the truth about the arrows of the architecture."""
 
 from __future__ import annotations
 
 import ast
 import re
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import schema_inclusion
 
 PACKAGE = Path(__file__).parents[1] / "generator" / "acpgen"
 
-ROOMS = frozenset({"schema", "meaning"})
-"""What every other room builds on."""
-
-LEAVES = frozenset({"among", "built_in", "errors", "ir", "memory", "schema.keywords", "pointers", "resources"})
-"""Import nothing of ours."""
-
-COMMON = frozenset({"schema.effort", "schema.equality", "schema.keywords", "schema.numbers", "markup", "pointers"})
-"""What every module may import."""
-
-ARROWS: dict[str, frozenset[str]] = {
-    **dict.fromkeys(LEAVES, frozenset()),
-    "__init__": frozenset(
-        {"compat", "config", "errors", "pipeline", "schema.load", "schema.profile", "targets", "files"}
-    ),
-    "__main__": frozenset({"cli"}),
-    "schema.positions": frozenset({"schema.numbers"}),
-    "schema.numbers": frozenset(),
-    "schema.expressions": frozenset({"schema.walk"}),
-    "validator": frozenset({"embedded", "schema.expressions"}),
-    "schema.effort": frozenset({"errors", "schema.positions"}),
-    "schema.walk": frozenset(),
-    "schema.paths": frozenset({"ir", "schema.walk"}),
-    "schema.unread": frozenset({"schema.walk"}),
-    "schema.ways": frozenset({"errors", "schema.walk"}),
-    "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
-    "schema.names": frozenset(),
-    "schema.equality": frozenset({"schema.walk"}),
-    "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
-    "schema.drafts": frozenset({"schema.walk"}),
-    "schema.addresses": frozenset({"schema.drafts", "schema.positions", "schema.siblings", "schema.walk"}),
-    "schema.overlay": frozenset({"errors", "schema.walk"}),
-    "schema.siblings": frozenset(),
-    "schema.load": frozenset(
-        {
-            *("errors", "ir", "schema.drafts", "schema.overlay", "schema.paths", "schema.positions", "schema.siblings"),
-            *("schema.expressions", "schema.walk"),
-        }
-    ),
-    "schema.revisions": frozenset({"errors", "schema.load", "schema.overlay", "schema.siblings"}),
-    "material": frozenset({"errors", "ir", "pointers", "schema.load"}),
-    "meaning.limits": frozenset({"ir"}),
-    "markup": frozenset({"errors", "ir"}),
-    "meaning.texts": frozenset({"schema.walk"}),
-    "meaning.values": frozenset(
-        {"ir", "meaning.limits", "meaning.texts", "schema.expressions", "schema.walk", "schema.positions"}
-    ),
-    "meaning.contract": frozenset({"ir", "schema.bundle", "schema.expressions", "schema.walk"}),
-    "schema.unions": frozenset({"schema.walk"}),
-    "schema.chosen": frozenset({"errors", "schema.names", "schema.unions"}),
-    "schema.claims": frozenset({"schema.labels", "schema.names", "schema.unions", "schema.walk"}),
-    "schema.collect": frozenset(
-        {
-            *("schema.addresses", "schema.chosen", "schema.claims", "schema.dialect", "schema.drafts", "errors"),
-            *("schema.expressions", "schema.load", "schema.names", "schema.siblings", "schema.unions", "schema.unread"),
-            "schema.walk",
-        }
-    ),
-    "schema.dialect": frozenset({"errors", "schema.load", "schema.walk", "resources"}),
-    "schema.profile": frozenset({"errors", "ir", "schema.load", "schema.paths", "schema.walk", "resources"}),
-    "schema.sites": frozenset({"schema.profile", "schema.unions", "schema.walk"}),
-    "schema.unmatched": frozenset({"errors", "schema.profile"}),
-    "schema.calls": frozenset(
-        {
-            *("errors", "ir", "schema.names", "schema.profile", "schema.sites", "schema.unions", "schema.unmatched"),
-            "schema.walk",
-        }
-    ),
-    "schema.made": frozenset({"errors", "schema.calls", "schema.names", "schema.walk"}),
-    "schema.openrpc": frozenset({"errors", "schema.calls", "schema.made", "schema.names", "schema.walk"}),
-    "schema.foreign": frozenset(
-        {
-            *("errors", "schema.calls", "schema.drafts", "schema.load", "schema.made", "schema.openrpc"),
-            *("schema.positions", "schema.profile", "schema.siblings", "schema.walk"),
-        }
-    ),
-    "schema.inherited": frozenset({"schema.unions", "schema.walk"}),
-    "schema.merging": frozenset({"schema.effort", "schema.unions", "schema.walk"}),
-    "schema.owned": frozenset({"schema.merging", "schema.unions", "schema.walk"}),
-    "schema.inline": frozenset({"schema.unions", "schema.walk"}),
-    "schema.branch_names": frozenset({"schema.unions", "schema.walk"}),
-    "schema.tolerance": frozenset({"schema.unions", "schema.walk"}),
-    "schema.named_places": frozenset({"errors", "schema.chosen", "schema.drafts", "schema.unions", "schema.walk"}),
-    "schema.bundler": frozenset(
-        {
-            *("errors", "schema.branch_names", "schema.calls", "schema.chosen", "schema.collect", "schema.drafts"),
-            *("schema.inherited", "schema.inline", "schema.labels", "schema.merging", "schema.named_places"),
-            *("schema.names", "schema.owned", "schema.unions", "schema.walk"),
-        }
-    ),
-    "schema.bundle": frozenset(
-        {
-            *("errors", "schema.bundler", "schema.calls", "schema.chosen", "schema.collect", "schema.drafts"),
-            *("schema.foreign", "schema.load", "schema.positions", "schema.profile", "schema.walk", "schema.ways"),
-        }
-    ),
-    "interchange": frozenset({"ir"}),
-    "plugins": frozenset(
-        {
-            *(
-                "errors",
-                "pipeline",
-                "interchange",
-                "ir",
-                "meaning.order",
-                "schema.bundle",
-                "schema.load",
-                "schema.names",
-            ),
-            *("targets", "files"),
-        }
-    ),
-    "meaning.order": frozenset({"ir"}),
-    "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),
-    "meaning.checks": frozenset({"ir", "meaning.lower", "schema.bundle", "schema.expressions", "schema.walk"}),
-    "meaning.discriminators": frozenset({"ir", "meaning.nodes", "pointers", "schema.unions", "schema.walk"}),
-    "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
-    "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
-    "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
-    "meaning.methods": frozenset({"errors", "ir", "meaning.nodes", "schema.bundle", "schema.calls", "schema.dialect"}),
-    "meaning.placing": frozenset({"ir", "schema.bundle", "schema.foreign"}),
-    "meaning.found": frozenset({"ir", "schema.bundle", "schema.profile"}),
-    "meaning.framing": frozenset({"ir"}),
-    "meaning.narrow": frozenset(
-        {"meaning.constants", "meaning.members", "meaning.nodes", "schema.unions", "schema.walk"}
-    ),
-    "meaning.meet": frozenset(
-        {
-            *("meaning.constants", "meaning.narrow", "meaning.nodes"),
-            *("schema.positions", "schema.unions", "schema.walk"),
-        }
-    ),
-    "meaning.reading": frozenset(
-        {
-            *("errors", "ir", "meaning.constants", "meaning.limits", "meaning.narrow", "meaning.nodes"),
-            *("meaning.meet", "schema.expressions", "schema.unions", "schema.walk"),
-        }
-    ),
-    "meaning.lower": frozenset(
-        {
-            *(
-                "errors",
-                "ir",
-                "meaning.constants",
-                "meaning.discriminators",
-                "meaning.members",
-                "meaning.methods",
-                "meaning.narrow",
-            ),
-            *(
-                "meaning.meet",
-                "meaning.nodes",
-                "meaning.placing",
-                "meaning.reading",
-                "schema.bundle",
-                "schema.profile",
-                "schema.tolerance",
-                "schema.unions",
-                "schema.walk",
-            ),
-        }
-    ),
-    "meaning": frozenset(),
-    "schema": frozenset(),
-    "starting": frozenset(
-        {
-            *("config", "errors", "pipeline", "lint", "resources", "schema.drafts", "schema.load", "schema.names"),
-            "schema.profile",
-        }
-    ),
-    "targets": frozenset(
-        {
-            *(
-                "schema.bundle",
-                "schema.tolerance",
-                "meaning.checks",
-                "meaning.order",
-                "meaning.contract",
-                "meaning.discriminators",
-                "meaning.framing",
-                "meaning.unenforced",
-                "errors",
-                "ir",
-                "meaning.limits",
-                "schema.names",
-                "resources",
-                "schema.expressions",
-                "validator",
-                "meaning.values",
-                "schema.walk",
-                "schema.ways",
-            ),
-            *("embedded", "built_in", "interchange", "schema.load", "files"),
-        }
-    ),
-    "protocols": frozenset({"config", "errors", "material", "resources"}),
-    "compat": frozenset(
-        {
-            "diagnostics",
-            "protocols",
-            "validator",
-            "kept",
-            "provenance",
-            "save",
-            "schema.edits",
-            "material",
-            "resources",
-            "schema.bundle",
-            "schema.drafts",
-            "config",
-            "schema.names",
-            "errors",
-            "ir",
-            "meaning.limits",
-            "schema.load",
-            "meaning.discriminators",
-            "meaning.framing",
-            "meaning.lower",
-            "schema.positions",
-            "schema.profile",
-            "schema.revisions",
-            "schema.unions",
-            "meaning.texts",
-            "meaning.values",
-            "schema.unread",
-            "schema.walk",
-        },
-    ),
-    "save": frozenset({"errors", "schema.load"}),
-    "adopt": frozenset(
-        {
-            "validator",
-            "save",
-            "schema.bundle",
-            "schema.collect",
-            "errors",
-            "pipeline",
-            "ir",
-            "schema.load",
-            "schema.overlay",
-            "material",
-            "schema.names",
-            "schema.unions",
-            "schema.walk",
-        }
-    ),
-    "lint": frozenset(
-        {
-            "diagnostics",
-            "validator",
-            *(
-                "config",
-                "schema.addresses",
-                "schema.bundle",
-                "schema.collect",
-                "schema.dialect",
-                "schema.drafts",
-                "errors",
-                "ir",
-                "schema.load",
-                "schema.paths",
-                "material",
-                "meaning.lower",
-                "meaning.methods",
-                "schema.names",
-                "schema.positions",
-            ),
-            *("schema.unions", "schema.walk"),
-        },
-    ),
-    "files": frozenset({"among", "errors", "schema.load"}),
-    "config": frozenset({"errors", "schema.load", "schema.names", "schema.profile", "material"}),
-    "kept": frozenset({"ir", "provenance", "files"}),
-    "provenance": frozenset({"resources"}),
-    "stamp": frozenset({"built_in", "kept", "provenance", "resources", "files"}),
-    "pipeline": frozenset(
-        {
-            *("schema.bundle", "errors", "ir", "schema.load", "meaning.lower", "schema.positions", "schema.profile"),
-            *("targets", "files"),
-        }
-    ),
-    "project": frozenset(
-        {
-            *(
-                "schema.bundle",
-                "config",
-                "meaning.found",
-                "meaning.unenforced",
-                "errors",
-                "memory",
-                "pipeline",
-                "ir",
-                "schema.load",
-                "schema.profile",
-                "material",
-                "publish",
-                "kept",
-                "provenance",
-                "stamp",
-            ),
-            *("targets", "files"),
-        },
-    ),
-    "embedded": frozenset({"resources"}),
-    "judge": frozenset(
-        {
-            "schema.ways",
-            *("embedded", "config", "meaning.contract", "errors", "pipeline", "protocols", "schema.load"),
-            *("schema.expressions", "schema.profile"),
-        }
-    ),
-    "recording": frozenset({"errors", "schema.load", "schema.walk"}),
-    "diagnostics": frozenset({"errors", "ir", "schema.load"}),
-    "validate": frozenset({"embedded", "judge", "recording", "schema.walk"}),
-    "recordings": frozenset(
-        {
-            *("config", "diagnostics", "errors", "ir", "judge", "recording", "schema.load", "schema.walk"),
-            *("stamp", "validate"),
-        }
-    ),
-    "redaction": frozenset({"schema.expressions", "schema.walk"}),
-    "tape": frozenset({"errors", "recording", "schema.load"}),
-    "tap": frozenset({"embedded", "errors", "judge", "recording", "tape"}),
-    "probe": frozenset({"diagnostics", "embedded", "errors", "judge", "schema.load", "resources", "schema.walk"}),
-    "publish": frozenset(
-        {
-            *(
-                "adopt",
-                "among",
-                "embedded",
-                "schema.bundle",
-                "compat",
-                "errors",
-                "files",
-                "ir",
-                "material",
-                "memory",
-                "targets",
-                "validator",
-            ),
-            *("lint", "schema.names", "schema.walk", "schema.load", "meaning.contract", "meaning.framing", "resources"),
-        }
-    ),
-    "site": frozenset(
-        {
-            *(
-                "embedded",
-                "config",
-                "errors",
-                "pipeline",
-                "kept",
-                "schema.load",
-                "material",
-                "provenance",
-                "publish",
-                "resources",
-                "stamp",
-            ),
-            *("memory", "targets", "watch", "files"),
-        }
-    ),
-    "terminal": frozenset(
-        {
-            "errors",
-            "material",
-            "meaning.unenforced",
-            "project",
-            "recordings",
-            "schema.load",
-            "targets",
-            "validate",
-            "files",
-        }
-    ),
-    "watch": frozenset(),
-}
+FLOORS: tuple[frozenset[str], ...] = (
+    frozenset({"__main__"}),
+    frozenset({"cli"}),
+    frozenset({"terminal"}),
+    frozenset({"project", "site", "starting"}),
+    frozenset({"publish"}),
+    frozenset({"lint", "probe", "recordings"}),
+    frozenset({"adopt", "compat", "messages", "plugins"}),
+    frozenset({"diagnostics", "pipeline"}),
+    frozenset({"targets"}),
+    frozenset({"meaning"}),
+    frozenset({"bundle", "protocols"}),
+    frozenset({"config", "importers"}),
+    frozenset({"methods"}),
+    frozenset({"files", "markup", "material", "naming"}),
+    frozenset({"input"}),
+    frozenset({"embedded", "interchange"}),
+    frozenset({"built_in", "errors", "ir", "pointers", "resources", "watch"}),
+)
+"""The rooms, the highest floor first: a room imports from the floors below it."""
 
 KIT = frozenset({"interface", "options", "outside", "process"})
 """Beside the targets: what they are all made with, and those of others."""
 
 READERS = frozenset(
     {
-        "acpgen.targets.python.formatted",
+        "acpgen.targets.python.formatting",
         "adopt",
-        "among",
         "probe",
-        "save",
-        "schema.load",
-        "recording",
+        "acpgen.input.load",
+        "acpgen.messages.recording",
         "recordings",
         "site",
-        "stamp",
-        "tap",
-        "tape",
+        "acpgen.messages.tap",
+        "acpgen.messages.recording_file",
         "files",
-        "kept",
-        "provenance",
     }
 )
-"""Open files. `write` and, among files of others, `among` are the writer. `stamp` and `provenance` read the generator itself, `kept`
-its own results, `adopt` writes the schema that people edit, `recording` and
-`recordings` open conversations, `tape` makes files for them,
+"""Open files. `files` is the writer, and reads the generator itself and cached results, `adopt` writes the schema that people edit,
+`recording` and `recordings` open conversations, `tape` makes files for them,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder, `probe` serves files of one."""
 
 HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})
@@ -422,14 +62,22 @@ def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
-def stage(path: Path) -> str:
-    """The module or folder directly below the package; in the first two rooms, each module is a stage of its own."""
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
-    return ".".join(parts[: 2 if parts[0] in ROOMS else 1]).removesuffix(".__init__")
+def room(path: Path) -> str:
+    """The module or folder directly below the package."""
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
 def dotted(path: Path) -> str:
     return ".".join(("acpgen", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def imported_at_start(path: Path) -> set[str]:
+    """Dotted names that a file imports when it is imported itself."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
 
 
 @cache
@@ -446,37 +94,37 @@ def imported(path: Path) -> set[str]:
     return found
 
 
-def stages_of(names: set[str]) -> set[str]:
-    """The modules of ours among dotted names."""
-    ours = [name.split(".")[1:3] for name in names if name.startswith("acpgen.")]
-    found = {".".join(parts) if parts[0] in ROOMS and _is_module(*parts) else parts[0] for parts in ours}
-    return {name for name in found if (PACKAGE / name).exists() or _is_module(*name.split("."))}
+def rooms_of(names: set[str]) -> set[str]:
+    """The rooms among dotted names."""
+    found = {name.split(".")[1] for name in names if name.startswith("acpgen.")}
+    return {name for name in found if (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").exists()}
 
 
-def _is_module(*parts: str) -> bool:
-    return PACKAGE.joinpath(*parts).with_suffix(".py").exists()
-
-
-def test_every_module_has_a_row_and_imports_only_what_it_allows() -> None:
+def test_a_room_imports_from_the_floors_below_it() -> None:
+    height = {name: floor for floor, names in enumerate(FLOORS) for name in names}
+    present = {room(path) for path in modules()} - {"__init__"}
+    assert present == height.keys()
     refused = {
-        dotted(path): extra
+        dotted(path): wrong
         for path in modules()
-        if stage(path) != "cli"
-        if (extra := stages_of(imported(path)) - ARROWS.get(stage(path), frozenset()) - {stage(path)} - COMMON)
+        if room(path) != "__init__"
+        if (wrong := {name for name in rooms_of(imported(path)) - {room(path)} if height[name] <= height[room(path)]})
     }
     assert not refused
-    assert {stage(path) for path in modules()} - {"cli"} <= ARROWS.keys()
 
 
-def test_the_table_names_no_module_that_is_gone_and_nothing_imports_the_command() -> None:
-    present = {stage(path) for path in modules()}
-    assert set(ARROWS) <= present
-    assert all("cli" not in allowed for module, allowed in ARROWS.items() if module != "__main__")
+def test_modules_do_not_import_one_another_in_a_circle() -> None:
+    names = {dotted(path) for path in modules()}
+    graph = {
+        dotted(path): {name if name in names else name.rpartition(".")[0] for name in imported_at_start(path)} & names
+        for path in modules()
+    }
+    TopologicalSorter({name: used - {name} for name, used in graph.items()}).prepare()
 
 
 def test_targets_do_not_know_one_another() -> None:
     for path in modules():
-        if stage(path) == "targets" and len(path.relative_to(PACKAGE).parts) > 1:
+        if room(path) == "targets" and len(path.relative_to(PACKAGE).parts) > 1:
             own = path.relative_to(PACKAGE).parts[1].removesuffix(".py")
             others = {name.split(".")[2] for name in imported(path) if name.startswith("acpgen.targets.")} - KIT
             assert not {other for other in others if (PACKAGE / "targets" / other).exists()} - {own}
@@ -486,7 +134,7 @@ def test_targets_do_not_know_one_another() -> None:
 def test_only_the_reader_and_the_writer_touch_the_disk() -> None:
     touching = {"read_text", "read_bytes", "write_text", "write_bytes", "open", "mkdir", "unlink", "rename", "rmtree"}
     for path in modules():
-        if not READERS.isdisjoint((stage(path), dotted(path))):
+        if not READERS.isdisjoint((room(path), dotted(path))):
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         called = {
@@ -495,7 +143,7 @@ def test_only_the_reader_and_the_writer_touch_the_disk() -> None:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         }
         # The run-time modules that are copied verbatim are read by their target.
-        assert not called & touching - ({"read_text"} if stage(path) == "targets" else set()), dotted(path)
+        assert not called & touching - ({"read_text"} if room(path) == "targets" else set()), dotted(path)
 
 
 def test_heavy_libraries_are_not_imported_when_a_stage_before_them_is() -> None:
@@ -505,7 +153,7 @@ def test_heavy_libraries_are_not_imported_when_a_stage_before_them_is() -> None:
         names = {alias.name for node in top if isinstance(node, ast.Import) for alias in node.names}
         names |= {str(node.module) for node in top if isinstance(node, ast.ImportFrom)}
         heavy = {name.split(".")[0] for name in names} & HEAVY
-        assert not heavy or stage(path) in ("targets", "compat"), f"{dotted(path)} imports {sorted(heavy)}"
+        assert not heavy or room(path) in ("targets", "compat"), f"{dotted(path)} imports {sorted(heavy)}"
 
 
 PROVER = frozenset(
@@ -516,8 +164,8 @@ PROVER = frozenset(
 
 ELSEWHERE = {
     "acpgen.cli": ("schema_inclusion.imports.",),
-    "acpgen.schema.expressions": ("schema_inclusion.spelling.", "schema_inclusion.syntax."),
-    "acpgen.schema.numbers": ("schema_inclusion.values.",),
+    "acpgen.input.expressions": ("schema_inclusion.spelling.", "schema_inclusion.syntax."),
+    "acpgen.input.numbers": ("schema_inclusion.values.",),
 }
 """What is used outside of the check, and asks the prover nothing: what prepares a process before a stage runs, what a pattern means, and
 exact numbers."""
@@ -530,10 +178,12 @@ def test_acpgen_uses_only_what_the_prover_offers_and_only_the_check_asks_it() ->
         private = {name for name in used if name not in offered and name.rpartition(".")[0] not in PROVER}
         assert not private, f"{dotted(path)} imports {sorted(private)}"
         beyond = {name for name in used if not f"{name}.".startswith(ELSEWHERE.get(dotted(path), ("\0",)))}
-        assert not beyond or stage(path) == "compat", dotted(path)
+        assert not beyond or room(path) == "compat", dotted(path)
 
 
-BLIND = frozenset({"acpgen.cli", "acpgen.recordings.reached", "acpgen.recordings.stores", "acpgen.targets.outside"})
+BLIND = frozenset(
+    {"acpgen.cli", "acpgen.recordings.recording_result", "acpgen.recordings.stores", "acpgen.targets.outside"}
+)
 """Tell a defect of their own, by an exit code or in the verdict on one recording of many, or run code of others, targets and stores: they
 may meet anything."""
 
@@ -570,7 +220,10 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     f"diff.{name}"
                     for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
                 ),
-                *(f"protocol.{name}" for name in ("covered", "declared", "formats", "frames", "revision")),
+                *(
+                    f"protocol.{name}"
+                    for name in ("definition_coverage", "formats", "frames", "revision", "sender_schemas")
+                ),
                 "changes",
             }
         ),
@@ -599,7 +252,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"diff", "findings", "acceptance", "rules"}),
     ),
-    "files": (frozenset({"fingerprints", "project_releases", "sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "project_releases", "source_positions", "sources"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {
@@ -618,12 +271,11 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
         frozenset({"compare", "diff", "files", "findings"}),
     ),
-    "timeline": (frozenset({"history.timeline"}), frozenset({"files", "findings"})),
     "history": (
-        frozenset({"history.revision_sources", "history.steps"}),
-        frozenset({"check", "compare", "diff", "files", "findings", "timeline"}),
+        frozenset({"history.revision_sources", "history.timeline"}),
+        frozenset({"compare", "files", "findings"}),
     ),
-    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "timeline"})),
+    "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "history"})),
     "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),
     "front": (
         frozenset(
@@ -644,7 +296,6 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "cache",
                 "repair",
                 "report",
-                "timeline",
             },
         ),
     ),
@@ -697,8 +348,7 @@ SAME_MODULE = {
     "dialect": "the rules of `lint` about the dialect",
     "changes": "what differs between two revisions, and the page that shows it of two versions",
     "methods": "how the methods of a schema are read, and what differs between those of two revisions",
-    "unions": "how a schema writes unions, and what differs between two of them",
-    "words": "the rules of `lint` about words, and the words that `adopt` carries over",
+    "types": "the types that schemas describe, and those of Python",
 }
 
 

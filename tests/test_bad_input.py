@@ -26,13 +26,14 @@ from typing import Any, Final
 import pytest
 
 import tiers
-from acpgen import cli, compare, errors, generate, judge, terminal
+from acpgen import cli, compare, errors, generate, terminal
 from acpgen.files import Tree, write
+from acpgen.input import step_budget
+from acpgen.input.load import Document, Documents, Source, parse
+from acpgen.input.step_budget import account
+from acpgen.input.walk import is_array, is_object
 from acpgen.lint import lint
-from acpgen.schema import effort
-from acpgen.schema.effort import account
-from acpgen.schema.load import Document, Documents, Source, parse
-from acpgen.schema.walk import is_array, is_object
+from acpgen.messages import validators
 
 CASES = Path(__file__).parent / "golden" / "faults"
 PYPROJECT = """\
@@ -103,7 +104,7 @@ def run_in(project: Path, where: Path, arguments: list[str]) -> Result:
         patch.chdir(where)
         patch.setenv("XDG_CACHE_HOME", str(project.parent / "cache"))
         patch.setattr(terminal, "show_faults", recorded)
-        patch.setattr(effort, "STEPS", effort.STEPS // 10)  # what takes too long is told a tenth of the way
+        patch.setattr(step_budget, "STEPS", step_budget.STEPS // 10)  # what takes too long is told a tenth of the way
         if (project / "packages").is_dir():
             patch.setattr(sys, "path", [str(project / "packages"), *sys.path])
         with pytest.raises(SystemExit) as stopped, account():  # as `main` counts
@@ -284,7 +285,7 @@ USES: Final[tuple[Callable[[Documents], object], ...]] = (
     lambda documents: generate(documents, ["bundle", "ir", "docs", "vectors"]),
     lambda documents: compare(documents, documents),
     lambda documents: compare(documents, Documents("doors", (whole(DOORS),)), mode="language"),
-    lambda documents: judge.strict(documents).judge(
+    lambda documents: validators.strict(documents).judge(
         {"jsonrpc": "2.0", "id": 1, "method": "door/open"}, sender="client"
     ),
 )

@@ -16,9 +16,9 @@ import pytest
 import evidence
 import published
 from acpgen import ir
-from acpgen.schema.dialect import dialect_file, keywords, meta_schema
-from acpgen.schema.load import Documents, load
-from acpgen.schema.walk import children
+from acpgen.input.dialect import dialect_file, keywords, meta_schema
+from acpgen.input.load import Documents, load
+from acpgen.input.walk import children
 from oracle.values import is_array, is_object
 
 ROOT: Final = Path(__file__).parents[1]

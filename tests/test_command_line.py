@@ -14,6 +14,8 @@ from acpgen import terminal
 from acpgen.cli import app
 from commands import acpgen
 
+GENERATE = ["generate", "--schema", "acp/v1", "--package", "acme.v1", "--out", "out"]
+
 
 def commands() -> Iterator[list[str]]:
     """The arguments of every command."""
@@ -30,8 +32,22 @@ def test_help_is_80_columns_wide_and_names_no_types_of_python(words: list[str]) 
     assert max(map(len, lines)) <= 80
     assert f"\nUsage: {' '.join(['acpgen', *words])} [OPTIONS]" in text
     assert "list[" not in text and "<" not in text
-    assert text.count("\nExit codes:\n") == (0 if words in ([], ["docs"], ["docs", "serve"]) else 1)
+    assert text.count("\nExit codes:\n") == (0 if words in ([], ["docs"]) else 1)
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("words", [[], ["diff"], ["docs", "build"]], ids="-".join)
+def test_help_of_a_command_is_its_help_page(words: list[str]) -> None:
+    asked = [acpgen(arguments) for arguments in (["help", *words], [*words, "--help"])]
+    assert asked[0].stdout == asked[1].stdout != b""
+    assert [each.returncode for each in asked] == [0, 0]
+    assert ("COMMAND describes a command." in asked[0].stdout.decode()) == (len(words) == 0)
+
+
+def test_a_default_and_a_least_value_are_sentences() -> None:
+    text = " ".join(acpgen(["history", "--help"]).stdout.decode().split())
+    assert "were left out. Default: 50." in text and "Default: 3000000. At least 1." in text
+    assert not any("x>=" in acpgen([*words, "--help"]).stdout.decode() for words in commands())
 
 
 @pytest.mark.parametrize(
@@ -40,6 +56,12 @@ def test_help_is_80_columns_wide_and_names_no_types_of_python(words: list[str]) 
         (["generate", "--outt", "x"], "no such option: --outt", "Did you mean --out? See: acpgen generate --help"),
         (["diff", "x"], "missing argument 'NEW'.", "See: acpgen diff --help"),
         (["xx"], "no such command 'xx'.", "See: acpgen --help"),
+        (["dif"], "no such command 'dif'.", "Did you mean 'diff'? See: acpgen --help"),
+        (["help", "docs", "buidl"], "no such command 'buidl'.", "Did you mean 'build'? See: acpgen docs --help"),
+        (["help", "diff", "extra"], "'acpgen diff' has no command 'extra' below it.", "See: acpgen help --help"),
+        (["diff", "a", "b", "--budget", "x"], "--budget: 'x' is not a whole number.", "See: acpgen diff --help"),
+        (["tap", "--grace", "x", "--", "a"], "--grace: 'x' is not a number.", "See: acpgen tap --help"),
+        (["probe"], "missing argument 'COMMAND'.", "See: acpgen probe --help"),
         (["docs", "xx"], "no such command 'xx'.", "See: acpgen docs --help"),
         (["diff", "a", "b", "--dry-run"], "--dry-run needs --fix.", "See: acpgen diff --help"),
         (["lint", "x.json"], "x.json: there is no such file or folder.", "Correct the path."),
@@ -81,3 +103,73 @@ def test_the_page_of_a_rule_is_text_for_people() -> None:
     assert '\n    +        "cwd": {\n' in shown
     raw = acpgen(["rules", "field-added", "--format", "markdown"]).stdout.decode()
     assert raw.startswith("# field-added\n") and "```diff" in raw
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["generate", "--schema", "acp/v9", "--package", "a.b", "--out", "out"],
+        ["lint", "acp/v9"],
+        ["init", "new", "x/v1=acp/v9"],
+        ["diff", "acp/v9", "acp/v1"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_an_unknown_version_of_a_protocol_is_told_with_the_known_ones(tmp_path: Path, arguments: list[str]) -> None:
+    done = acpgen(arguments, cwd=tmp_path)
+    assert (done.returncode, done.stderr.decode().splitlines()) == (
+        2,
+        [
+            "error: acp/v9: there is no file, folder or protocol 'acp/v9'.",
+            "hint: Known versions of 'acp': 'acp/v1', 'acp/v2'.",
+        ],
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_target_without_an_output_is_told_with_what_to_add(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.acpgen]\nschema = "schema"\n\n[tool.acpgen.outputs."out"]\ntarget = "bundle"\nprotocols = ["p/v1"]\n'
+    )
+    done = acpgen(["generate", "--target", "typescript"], cwd=tmp_path)
+    assert (done.returncode, done.stderr.decode().splitlines()) == (
+        2,
+        [
+            "error: pyproject.toml: no output of this project has the target 'typescript'.",
+            'hint: Add one: [tool.acpgen.outputs."FOLDER"] with target = "typescript" and protocols = ["p/v1"].',
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hints"),
+    [
+        (
+            ["diff", "acp/v1", "acp/v2", "--waive", "zzz"],
+            ["Give it: --reason TEXT.", "Give it: --until DATE, or --until RELEASE."],
+        ),
+        (["diff", "acp/v1", "acp/v2", "--until", "x"], ["Add --waive FINGERPRINT, or leave --until out."]),
+        (
+            ["diff", "acp/v1", "acp/v2", "--ref", "foo"],
+            ["Write it as in --ref https://example.com/common.json=common.json."],
+        ),
+        ([*GENERATE, "--option", "layout=fil"], ["Did you mean 'file'?"]),
+        ([*GENERATE, "--names", "names.json"], ["Write a name such as 'TextBlock'."]),
+        (["generate"], ["Correct this setting."]),
+    ],
+    ids=["waive", "until", "ref", "option", "names", "pyproject"],
+)
+def test_a_value_that_cannot_be_used_is_told_with_what_to_do(
+    tmp_path: Path, arguments: list[str], hints: list[str]
+) -> None:
+    (tmp_path / "names.json").write_text('{"ContentBlock": "1x"}')
+    (tmp_path / "pyproject.toml").write_text(
+        "[tool.acpgen]\n\n[tool.acpgen.outputs.out]\ntarget = 1\nprotocols = ['p/v1']\n" * (arguments == ["generate"])
+    )
+    done = acpgen(arguments, cwd=tmp_path)
+    lines = done.stderr.decode().splitlines()
+    assert (done.returncode, [line for line in lines if line.startswith("hint: ")]) == (
+        2,
+        [f"hint: {hint}" for hint in hints],
+    ), lines
+    assert len(lines) == 2 * len(hints)

@@ -23,9 +23,9 @@ from acpgen.config import (
     read_names,
 )
 from acpgen.errors import BadSetting, Fault, Faults, NoConfiguration
+from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
 from acpgen.pipeline import generate
-from acpgen.schema.load import Document, Documents
 from acpgen.targets import Settings
 
 FULL = """
@@ -121,7 +121,9 @@ def test_an_output_around_another_one_is_refused(tmp_path: Path) -> None:
     text = f'{FULL}\n[tool.acpgen.outputs.generated]\ntarget = "ir"\nprotocols = ["acp/v1"]\n'
     expected = "apart from the schema and every other output"
     at = (tmp_path / "pyproject.toml").as_posix()
-    assert faults_of(tmp_path, text) == (BadSetting(at=at, key="tool.acpgen.outputs.generated", expected=expected),)
+    assert faults_of(tmp_path, text) == (
+        BadSetting(at=at, key="tool.acpgen.outputs.generated", expected=expected, hint="Correct this setting."),
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,6 +205,16 @@ def test_no_value_of_the_table_is_more_than_a_fault(tmp_path_factory: pytest.Tem
     except Faults as caught:
         told = caught.faults
     assert all(str(fault).isprintable() for fault in told)
+
+
+def test_a_scope_is_part_of_names_of_npm_alone(tmp_path: Path) -> None:
+    text = FULL.replace('"acp-bindings"\nversion = "1.2.0rc1"', '"@tide/protocol"')
+    config = config_of(tmp_path, text.replace('target = "python"', 'target = "typescript"'))
+    assert config is not None
+    assert config.outputs[0].distribution == "@tide/protocol"
+    for target, name in (("python", "@tide/protocol"), ("typescript", "tide/protocol"), ("typescript", "@Tide/")):
+        wrong = text.replace("@tide/protocol", name).replace('"python"', f'"{target}"')
+        assert "the name of a distribution" in str(faults_of(tmp_path, wrong)[0])
 
 
 def test_the_version_of_a_distribution_is_the_one_that_it_is_given() -> None:

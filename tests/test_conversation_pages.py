@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import published
-from acpgen import judge
+from acpgen.input.load import load
+from acpgen.messages import validators
 from acpgen.pipeline import understand
-from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
-from acpgen.targets.docs.conversations import Conversation, Spoken, conversations
+from acpgen.targets.docs.conversations import Conversation, Spoken, find_conversations
 
 ROOT = Path(__file__).parents[1]
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -28,19 +28,19 @@ def told(name: str) -> dict[str, Conversation]:
     protocol, bundle = published.version(name).protocol, published.version(name).bundle
     judge = examples.ExampleJudge(bundle)
     found = examples.collect(protocol, judge)
-    every = {**found, **examples.made(protocol, judge, found)}
-    return {each.plan.name: each for each in conversations(protocol, bundle, every)}
+    every = {**found, **examples.generate(protocol, judge, found)}
+    return {each.scenario.name: each for each in find_conversations(protocol, bundle, every)}
 
 
 @cache
 def pages(name: str) -> dict[str, str]:
-    book = docs.book(published.version(name).protocol, published.version(name).bundle, Settings())
-    return dict(docs.laid_out(book, Settings(), {}, for_site=True))
+    book = docs.build(published.version(name).protocol, published.version(name).bundle, Settings())
+    return dict(docs.write_pages(book, Settings(), {}, for_site=True))
 
 
 @cache
 def strict(name: str) -> Any:
-    return judge.strict(judge.find(name))
+    return validators.strict(validators.find(name))
 
 
 def renumbered(spoken: Sequence[Spoken], first: int) -> list[tuple[str, dict[str, Any]]]:
@@ -57,7 +57,7 @@ def renumbered(spoken: Sequence[Spoken], first: int) -> list[tuple[str, dict[str
 
 def before(name: str, conversation: Conversation) -> list[tuple[str, dict[str, Any]]]:
     """What a conversation rests on: the handshake, and for what speaks of a session, that it was opened."""
-    if conversation.plan.name == "connection":
+    if conversation.scenario.name == "connection":
         return []
     opening = told(name)["connection"].messages
     found = renumbered(opening[: 3 if name.startswith("mcp/") else 2], 100)
@@ -68,13 +68,23 @@ def before(name: str, conversation: Conversation) -> list[tuple[str, dict[str, A
     return found
 
 
-CASES = [(name, plan) for name in PROTOCOLS for plan in told(name)]
+PLANS = {
+    "acp/v1": ("connection", "turn", "cancelling", "coming-back", "ending", "terminals"),
+    "acp/v2": ("connection", "work", "stopping", "coming-back", "ending"),
+    "mcp/2025-06-18": ("connection", "roots"),
+}
+CASES = [(name, plan) for name, plans in PLANS.items() for plan in plans]
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_conversation_is_looked_at(name: str) -> None:
+    assert tuple(told(name)) == PLANS[name]
 
 
 @pytest.mark.parametrize(("name", "plan"), CASES, ids=[f"{name}-{plan}" for name, plan in CASES])
 def test_the_monitor_finds_no_breach_in_a_conversation_of_the_docs(name: str, plan: str) -> None:
     conversation = told(name)[plan]
-    monitor = judge.monitor([strict(name)], fixed=True)
+    monitor = validators.monitor([strict(name)], fixed=True)
     said = [*before(name, conversation), *renumbered(conversation.messages, 0)]
     found = [breach for sender, message in said for breach in monitor.observe(sender, message)]
     found += monitor.finish()
@@ -123,7 +133,7 @@ def test_a_conversation_keeps_to_one_session_and_one_tool_call() -> None:
                 and isinstance(params := each.value.get("params"), dict)
                 and "sessionId" in params
             }
-            assert len(sessions) <= 1, (name, conversation.plan.name, sessions)
+            assert len(sessions) <= 1, (name, conversation.scenario.name, sessions)
 
 
 def test_the_page_of_a_method_leads_to_the_conversations_that_it_takes_part_in() -> None:
@@ -139,4 +149,4 @@ def test_a_protocol_whose_sides_have_other_names_has_no_conversations(tmp_path: 
     }
     (tmp_path / "x.json").write_text(json.dumps(schema))
     protocol, bundle = understand(load(tmp_path, name="x"))
-    assert conversations(protocol, bundle, {}) == ()
+    assert find_conversations(protocol, bundle, {}) == ()

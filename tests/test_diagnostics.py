@@ -27,8 +27,8 @@ from acpgen.diagnostics.model import (
     Snippet,
     SourceLocation,
 )
+from acpgen.messages.validate import LineProblem, LineVerdict
 from acpgen.recordings import message_report
-from acpgen.validate import LineProblem, LineVerdict
 
 HOSTILE: Final = "<script>alert(1)</script>\x1b[2J`|`]]>&\"'\u202e\n\n# x %0A::error::"
 MESSAGES: Final = (

@@ -16,12 +16,12 @@ from acpgen import Faults, lint
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
 from acpgen.errors import Fault, TooManyWays
+from acpgen.input.complexity import MOST_WAYS, ways
+from acpgen.input.load import Documents, Source, parse
 from acpgen.ir import Ref
-from acpgen.judge import strict
-from acpgen.meaning.values import LARGEST, Unmakeable, Values
+from acpgen.meaning.samples import LARGEST, Unmakeable, Values
+from acpgen.messages.validators import strict
 from acpgen.pipeline import understand
-from acpgen.schema.load import Documents, Source, parse
-from acpgen.schema.ways import MOST_WAYS, ways
 from acpgen.targets import TARGETS, Settings
 from doubling import SHAPES, level, protocol
 

@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 
 import json_schema_suite as suite
 from acpgen import cli
+from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.errors import Fault, Faults, NameCollision, SeveralTargets, UnclearDraft, UnknownDialect, UnknownVocabulary
-from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.drafts import ALL, BY_NAME, MODERN, Draft, as_written, draft_of, spelled_as_written
-from acpgen.schema.keywords import DRAFTS, TABLE
-from acpgen.schema.load import Document, Documents, check
-from acpgen.validator import Validator
+from acpgen.input.drafts import ALL, BY_NAME, MODERN, Draft, as_written, draft_of, spelled_as_written
+from acpgen.input.keywords import DRAFTS, TABLE
+from acpgen.input.load import Document, Documents, check
+from acpgen.input.schema_validator import Validator
 from drafts_drawn import Maker
 from tiers import EXTENTS
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from acpgen.adopt.layout import text as canonical
+from acpgen.input.text_edits import Edit, edited, lines_changed, ordered, patch
+from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts
-from acpgen.schema.edits import Edit, edited, lines_changed, ordered, patch
-from acpgen.schema.walk import is_array, is_object
 
 STYLES: dict[str, Callable[[Any], str]] = {
     "two spaces": lambda value: json.dumps(value, indent=2),

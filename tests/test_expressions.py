@@ -8,11 +8,11 @@ import pytest
 
 from acpgen import Faults
 from acpgen.errors import TooMuchWork
+from acpgen.input import step_budget
+from acpgen.input.expressions import LARGEST, LONGEST_TRIED, expression, fault_of, matches, size, translations
+from acpgen.input.load import Source, parse
+from acpgen.input.schema_validator import Validator
 from acpgen.pipeline import understand
-from acpgen.schema import effort
-from acpgen.schema.expressions import LARGEST, LONGEST_TRIED, expression, fault_of, matches, size, translations
-from acpgen.schema.load import Source, parse
-from acpgen.validator import Validator
 from hostile_schemas import TEXT, protocol
 from test_doubling import ending
 
@@ -115,7 +115,7 @@ def test_a_hostile_pattern_is_read_in_time_that_grows_with_it(part: str) -> None
 
 
 def test_many_large_expressions_are_refused_before_all_of_them_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effort, "STEPS", effort.STEPS // 20)
+    monkeypatch.setattr(step_budget, "STEPS", step_budget.STEPS // 20)
     given = protocol({"L0": {"patternProperties": {f"a.{{{number}}}b|^.*{number}$": TEXT for number in range(3_000)}}})
     with pytest.raises(Faults) as caught:
         understand(parse(Source("p", "", (("p.json", json.dumps(given).encode()),))))

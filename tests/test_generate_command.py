@@ -24,9 +24,10 @@ import pytest
 import acpgen
 import evidence
 import tiers
-from acpgen import cli, project, provenance, stamp, terminal
+from acpgen import cli, project, terminal
+from acpgen.built_in import BUILT_IN
 from acpgen.config import find
-from acpgen.kept import user_cache
+from acpgen.files.cache import Code, all_code, own_code, user_cache
 from acpgen.targets import TARGETS, Target
 
 ROOT = Path(__file__).parents[1]
@@ -281,24 +282,24 @@ def test_a_change_of_generator_templates_or_dependencies_is_a_change(
     here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run()
-    before = stamp.generator()
+    before = all_code().digest
     copied = tmp_path / "templates"
     shutil.copytree(ROOT / "templates", copied)
     monkeypatch.setattr("acpgen.resources.templates", lambda: copied)
-    assert stamp.generator() == before
+    assert all_code().digest == before
     (copied / "python" / "more.jinja2").write_text("")
-    assert stamp.generator() != before
+    assert all_code().digest != before
     assert "Nothing to do" not in run().err
 
 
 def test_a_change_of_the_monitor_is_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = stamp.generator()
+    before = all_code().digest
     copied = tmp_path / "acp_monitor"
     shutil.copytree(ROOT / "generator/acp-monitor/acp_monitor", copied)
     monkeypatch.setattr("acpgen.resources.monitor", lambda: copied)
-    assert stamp.generator() == before
+    assert all_code().digest == before
     (copied / "more.py").write_text("")
-    assert stamp.generator() != before
+    assert all_code().digest != before
 
 
 def test_a_damaged_or_missing_cache_is_no_fault(here: Path) -> None:
@@ -348,9 +349,8 @@ def test_a_check_that_finds_no_difference_is_remembered(here: Path) -> None:
 def test_what_was_made_while_the_generator_changed_is_not_remembered(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = provenance.everything()
-    changed = provenance.Code(now.digest, (("changed.py", 1, 1),))
-    monkeypatch.setattr(provenance, "everything", lambda: changed)
+    changed = Code(own_code().digest, (("changed.py", 1, 1),))
+    monkeypatch.setattr("acpgen.files.cache.own_code", lambda: changed)
     run()
     assert "Nothing to do" not in run().err
 
@@ -630,7 +630,7 @@ def test_importing_the_package_or_the_command_loads_nothing_heavy() -> None:
         "jinja2",
         "jsonschema_rs",
         "watchfiles",
-        "acpgen.schema.bundle",
+        "acpgen.bundle.bundle",
         "acpgen.meaning.lower",
     }
     assert not imported_by("import acpgen") & {*heavy, "typer", "rich", "pydantic"}
@@ -643,7 +643,7 @@ def test_help_loads_the_command_line_alone() -> None:
         "import acpgen.cli; acpgen.cli.main()"
     )
     ours = {name for name in loaded if name.startswith(("acpgen.", "schema_inclusion."))}
-    light = {"built_in", "resources", "schema", "schema.effort", "terminal"}
+    light = {"built_in", "resources", "input", "input.step_budget", "terminal"}
     assert {name for name in ours if not name.startswith("acpgen.cli")} == {
         *(f"acpgen.{name}" for name in light),
         "schema_inclusion.imports",
@@ -660,9 +660,9 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
         f"import atexit, sys; sys.argv = ['acpgen', *{command}]; atexit.register(lambda: print(*sys.modules))\n"
         "import acpgen.cli; acpgen.cli.main()"
     )
-    assert {"acpgen.project", "acpgen.stamp"} <= loaded
+    assert {"acpgen.project", "acpgen.files.cache"} <= loaded
     understanding = {
-        f"acpgen.{name}" for name in ("ir", "schema.bundle", "schema.profile", "schema.expressions", "targets")
+        f"acpgen.{name}" for name in ("ir", "bundle.bundle", "methods.profile", "input.expressions", "targets")
     }
     assert not loaded & {*understanding, "datamodel_code_generator", "jinja2", "jsonschema", "jsonschema_rs", "ruff"}
     assert not {name for name in loaded if name.startswith("schema_inclusion.")} - {
@@ -671,10 +671,7 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
 
 
 def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def is_known(target: str) -> bool:
-        return target != "ir"
-
-    monkeypatch.setattr(stamp, "is_known", is_known)
+    monkeypatch.setattr("acpgen.project.BUILT_IN", {*BUILT_IN} - {"ir"})
     work = project.configured(find(here))
     assert {path.name for path in project.run(work).fresh} == set()
     outcome = project.run(work)
@@ -954,6 +951,21 @@ def test_generate_says_at_its_end_what_no_validator_enforces_and_where_the_file_
     assert '"Exact": (' not in tables
 
 
+def test_a_pattern_that_no_validator_enforces_has_the_file_as_people_know_it(here: Path) -> None:
+    write_loose(here)
+    (here / "below").mkdir()
+    (here / "loose.json").rename(here / "below" / "loose.json")
+    made = run("--schema", "below/loose.json", *LOOSE[2:])
+    assert "\n  below/loose.json#/$defs/Worda/pattern: it is no pattern of ECMA-262: " in made.err
+
+
+def test_help_promises_the_summary_that_there_is(here: Path) -> None:
+    marks = {"type": "object", "x-method": "add", "x-side": "agent"}
+    (here / "marked.json").write_text(json.dumps({"$defs": {"AddRequest": marks, "AddResponse": marks}}), "utf-8")
+    assert not run("--schema", "marked.json", *LOOSE[2:]).err.splitlines()[2:]
+    assert "the methods that a profile found and not the schema's x-method" in " ".join(run("--help").out.split())
+
+
 NAMED = ("--schema", "named.json", "--package", "acme.v1", "--out", "out")
 
 
@@ -1006,7 +1018,7 @@ def test_strict_coverage_and_watch_exclude_each_other(here: Path) -> None:
     assert run("--watch", "--strict-coverage").code == 2
 
 
-def test_a_stamp_of_another_form_is_no_stamp(here: Path) -> None:
+def test_what_is_cached_in_another_form_is_made_again(here: Path) -> None:
     write_loose(here)
     run(*LOOSE)
     kept = user_cache()

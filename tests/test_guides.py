@@ -7,6 +7,7 @@ block is run where the files lie, and a block of text after it shows its output,
 from __future__ import annotations
 
 import ast
+import asyncio
 import doctest
 import json
 import os
@@ -23,7 +24,17 @@ import yaml
 
 import evidence
 import tiers
-from acp_session import Agent, AgentConnection, Client, ClientSession, Session, ToolCall, Turn
+from acp_session import (
+    Agent,
+    AgentConnection,
+    Client,
+    ClientSession,
+    PermissionRequest,
+    Session,
+    ToolCall,
+    Turn,
+    spawn_agent,
+)
 from acp_workspace.containment import guarantees
 
 ROOT: Final = Path(__file__).parents[1]
@@ -123,6 +134,43 @@ def test_a_guide_does_what_it_says(guide: str, tmp_path: Path) -> None:
     if loose:
         (tmp_path / "guide.py").write_text("\n\n".join(loose), "utf-8")
         run([sys.executable, "-W", "error", "guide.py"], tmp_path)
+
+
+@pytest.mark.parametrize("program", [0, 1], ids=["answers", "asks-before-it-writes"])
+def test_the_entry_of_the_tutorial_starts_the_agent_as_an_editor_does(program: int, tmp_path: Path) -> None:
+    """From another folder, and without the environment of a shell."""
+    if not guarantees().enforced:
+        pytest.skip("this platform cannot keep an access in a root")
+    texts: dict[str, list[str]] = {}
+    for block in blocks("use-in-an-editor"):
+        texts.setdefault(block.title, []).append(block.text)
+    home, project = tmp_path / "tides", tmp_path / "project"
+    (home / ".venv" / "bin").mkdir(parents=True)
+    project.mkdir()
+    python = home / ".venv" / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={os.pathsep.join(map(str, PYTHON))} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    (home / "agent.py").write_text(texts["agent.py"][program], "utf-8")
+    entry = json.loads(run(["bash", "-c", texts["entry.sh"][0]], home))["agent_servers"]["Tides"]
+
+    class Editor(Client):
+        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str:
+            assert session.id
+            assert request.options
+            return "allow"
+
+    async def talk() -> str:
+        command = [entry["command"], *entry["args"]]
+        async with spawn_agent(command, Editor(allowed_roots=[project]), env=entry["env"], cwd="/") as agent:
+            session = await agent.new_session(str(project))
+            await session.prompt("When can I sail")
+            return session.transcript.agent_messages[-1].text
+
+    said = asyncio.run(talk())
+    page = (GUIDES / "use-in-an-editor.md").read_text("utf-8")
+    assert said == ("It is in tides.txt." if program else "You asked: When can I sail. High water is at six.")
+    assert said in page
+    assert (project / "tides.txt").exists() == bool(program)
 
 
 def test_the_migration_names_every_method_of_the_sdk() -> None:

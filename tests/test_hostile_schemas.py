@@ -15,15 +15,15 @@ import pytest
 
 import tiers
 from acpgen import Faults, cli, lint, publish
-from acpgen.compat.language import definitions, gone
+from acpgen.compat.language import definitions, removed_definitions
 from acpgen.errors import Fault, TooDeep, TooLongChain, TooMuchWork
+from acpgen.input import step_budget
+from acpgen.input.complexity import LONGEST_CHAIN, require_short_chains
+from acpgen.input.load import Source, parse
 from acpgen.markup import sentences
-from acpgen.meaning.values import Unmakeable, Values
+from acpgen.meaning.samples import Unmakeable, Values
+from acpgen.naming.qualifiers import labels
 from acpgen.pipeline import understand
-from acpgen.schema import effort
-from acpgen.schema.labels import labels
-from acpgen.schema.load import Source, parse
-from acpgen.schema.ways import LONGEST_CHAIN, require_short_chains
 from acpgen.targets import TARGETS, Settings
 from hostile_schemas import SHAPES, TEXT, Schema, alternatives, level, levels, protocol, text
 from schema_inclusion import Allowance, Comparer, conjunction
@@ -49,23 +49,23 @@ def source(shape: str, size: int) -> Source:
 
 def steps(work: Callable[[], object]) -> int:
     """The steps that work takes, whether or not it is done in the end."""
-    with effort.bounded("p.json", 0), ending():
+    with step_budget.bounded("p.json", 0), ending():
         with suppress(Faults):
             work()
-        return effort.spent()
+        return step_budget.spent()
 
 
 @pytest.mark.parametrize("shape", tiers.sample(SHAPES, 25))
 def test_a_schema_is_understood_and_linted_or_refused_within_the_steps_that_it_is_given(shape: str) -> None:
     given = source(shape, SHAPES[shape][1][0])
-    assert steps(lambda: understand(parse(given))) <= effort.STEPS
-    assert steps(lambda: lint.lint(given)) <= effort.STEPS
+    assert steps(lambda: understand(parse(given))) <= step_budget.STEPS
+    assert steps(lambda: lint.lint(given)) <= step_budget.STEPS
 
 
 @pytest.mark.parametrize("shape", tiers.sample(BIG, 1))
 def test_nearly_a_megabyte_is_read_or_refused_within_the_steps_that_it_is_given(shape: str) -> None:
     given = source(shape, SHAPES[shape][1][-1])
-    assert steps(lambda: understand(parse(given))) <= effort.STEPS
+    assert steps(lambda: understand(parse(given))) <= step_budget.STEPS
 
 
 def test_the_same_work_takes_the_same_steps() -> None:
@@ -74,34 +74,34 @@ def test_the_same_work_takes_the_same_steps() -> None:
 
 
 def test_steps_are_counted_where_something_is_bounded_and_work_inside_of_it_shares_them() -> None:
-    effort.spend(10**9)
-    assert effort.spent() == 0
-    with effort.bounded("a.json", 0):
-        effort.spend(5)
-        with effort.bounded("b.json", 0):
-            effort.spend(2)
-        assert effort.spent() == 7
-        effort.working_on("a.json#/$defs/A")
+    step_budget.spend(10**9)
+    assert step_budget.spent() == 0
+    with step_budget.bounded("a.json", 0):
+        step_budget.spend(5)
+        with step_budget.bounded("b.json", 0):
+            step_budget.spend(2)
+        assert step_budget.spent() == 7
+        step_budget.working_on("a.json#/$defs/A")
         with pytest.raises(Faults) as caught:
-            effort.spend(effort.STEPS)
-    assert caught.value.faults == (TooMuchWork("a.json#/$defs/A", effort.STEPS),)
-    with effort.bounded("a.json", 3 << 20):
-        effort.spend(3 * effort.STEPS)
+            step_budget.spend(step_budget.STEPS)
+    assert caught.value.faults == (TooMuchWork("a.json#/$defs/A", step_budget.STEPS),)
+    with step_budget.bounded("a.json", 3 << 20):
+        step_budget.spend(3 * step_budget.STEPS)
 
 
 def test_all_stages_of_a_command_share_the_steps_of_a_protocol() -> None:
     given = source("alternatives below alternatives", 8)
-    with effort.account():
+    with step_budget.account():
         meaning, bundled = understand(parse(given))
-        with effort.bounded("p.json", bundled.size):
-            understood = effort.spent()
+        with step_budget.bounded("p.json", bundled.size):
+            understood = step_budget.spent()
         TARGETS["vectors"](meaning, bundled, Settings())
         lint.lint(given)
-        with effort.bounded("p.json", bundled.size):
-            assert effort.spent() > understood > 1000
-            effort.spend(effort.STEPS - effort.spent())
-        with effort.bounded("other.json", 0):
-            assert effort.spent() == 0
+        with step_budget.bounded("p.json", bundled.size):
+            assert step_budget.spent() > understood > 1000
+            step_budget.spend(step_budget.STEPS - step_budget.spent())
+        with step_budget.bounded("other.json", 0):
+            assert step_budget.spent() == 0
         with pytest.raises(Faults) as caught:
             TARGETS["vectors"](meaning, bundled, Settings())
     assert {type(fault) for fault in caught.value.faults} == {TooMuchWork}
@@ -110,10 +110,10 @@ def test_all_stages_of_a_command_share_the_steps_of_a_protocol() -> None:
 
 def test_lint_shares_the_steps_of_a_protocol_in_whichever_folder_it_lies() -> None:
     given = replace(source("alternatives below alternatives", 8), root="elsewhere/below")
-    with effort.account():
+    with step_budget.account():
         _, bundled = understand(parse(given))
-        with effort.bounded("p.json", bundled.size):
-            effort.spend(effort.STEPS - effort.spent())
+        with step_budget.bounded("p.json", bundled.size):
+            step_budget.spend(step_budget.STEPS - step_budget.spent())
         with pytest.raises(Faults) as caught:
             lint.lint(given)
     (fault,) = caught.value.faults
@@ -151,8 +151,8 @@ def test_lint_of_what_is_nested_too_deep_is_a_fault() -> None:
 @pytest.mark.parametrize("target", ["docs", "vectors"])
 def test_targets_count_the_values_that_they_make_and_judge(target: str) -> None:
     meaning, bundled = understand(parse(source("wide oneOf by tag", 100)))
-    with effort.bounded("p.json", 0):
-        effort.spend(effort.STEPS - 50)
+    with step_budget.bounded("p.json", 0):
+        step_budget.spend(step_budget.STEPS - 50)
         with pytest.raises(Faults) as caught:
             TARGETS[target](meaning, bundled, Settings(package="p.q"))
     assert {type(fault) for fault in caught.value.faults} == {TooMuchWork}
@@ -179,9 +179,9 @@ def test_the_docs_of_a_project_are_counted_with_all_that_is_made_of_the_protocol
     read = understand(parse(source("many methods", 10)))
     version = publish.Version(*read, Settings(package="p.q"), lambda at: f"project/{at}")
     assert steps(lambda: publish.documents([version])) > 10 * 60
-    with effort.account():
+    with step_budget.account():
         with read[1].bounded():
-            effort.spend(effort.STEPS - 50)
+            step_budget.spend(step_budget.STEPS - 50)
         with pytest.raises(Faults) as caught:
             publish.documents([version])
     (fault,) = caught.value.faults
@@ -197,13 +197,13 @@ def test_lint_looks_at_a_union_once_and_not_once_for_each_branch() -> None:
 def test_a_comparison_of_languages_counts_every_part_of_a_clause_that_it_judges(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    judged, judge = [0], conjunction._found_status  # pyright: ignore[reportPrivateUsage]
+    judged, judge = [0], conjunction._find_status  # pyright: ignore[reportPrivateUsage]
 
     def counted(*given: Any) -> bool | None:
         judged[0] += 1
         return judge(*given)
 
-    monkeypatch.setattr(conjunction, "_found_status", counted)
+    monkeypatch.setattr(conjunction, "_find_status", counted)
     root = cast("Any", {**levels(100, alternatives, {"type": "object"}), "$ref": "#/$defs/L0"})
     allowance = Allowance(1_000_000)
     Comparer(root, {**root, "minProperties": 1}, allowance=allowance).compare()
@@ -229,7 +229,7 @@ def test_definitions_that_lead_to_a_change_however_far_are_compared_in_one_walk(
     with ending():
         places = {f"#/$defs/L{number}" for number in range(3_001)}
         assert set(definitions(old, new)) == {(place, place) for place in places}
-        assert gone(old, new) == ("#/$defs/Gone",)
+        assert removed_definitions(old, new) == ("#/$defs/Gone",)
 
 
 @pytest.mark.parametrize("branches", [1_000, pytest.param(2_500, marks=pytest.mark.exhaustive)])

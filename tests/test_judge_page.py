@@ -13,7 +13,8 @@ import pytest
 
 import evidence
 import javascript
-from acpgen import embedded, judge, publish, recording
+from acpgen import embedded, publish
+from acpgen.messages import recording, validators
 from acpgen.publish import in_browser
 from monitor.cases import CASES, MCP_CASES
 from monitor.quiet import QUIET
@@ -92,7 +93,7 @@ def lines(said: Sequence[Said]) -> list[str]:
 
 @cache
 def strict(name: str) -> Any:
-    return judge.strict(judge.find(name))
+    return validators.strict(validators.find(name))
 
 
 def heard(name: str, said: Sequence[Said]) -> list[tuple[bool, bool]]:
@@ -100,7 +101,7 @@ def heard(name: str, said: Sequence[Said]) -> list[tuple[bool, bool]]:
 
     The page keeps to the schema: the monitor has a rule of its own for roots, and only notes what other releases have.
     """
-    monitor = judge.monitor([strict(name)], fixed=True)
+    monitor = validators.monitor([strict(name)], fixed=True)
     found: list[tuple[bool, bool]] = []
     for who, message in said:
         line = message if isinstance(message, bytes) else json.dumps(message).encode()

@@ -9,11 +9,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from acpgen.input.dialect import keywords
+from acpgen.input.keywords import TABLE, Keyword
+from acpgen.input.load import Document, Documents
+from acpgen.input.walk import is_array, is_object
 from acpgen.pipeline import understand
-from acpgen.schema.dialect import keywords
-from acpgen.schema.keywords import TABLE, Keyword
-from acpgen.schema.load import Document, Documents
-from acpgen.schema.walk import is_array, is_object
 
 SPECIFICATIONS: Any = import_module("jsonschema_specifications").REGISTRY
 

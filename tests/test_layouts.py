@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.errors import (
     DanglingReference,
     Fault,
@@ -22,11 +23,10 @@ from acpgen.errors import (
     UnknownSide,
     UnusedName,
 )
+from acpgen.input.load import Document, Documents
 from acpgen.ir import Protocol
-from acpgen.judge import strict
+from acpgen.messages.validators import strict
 from acpgen.pipeline import understand
-from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.load import Document, Documents
 
 NEWEST: Final = "https://json-schema.org/draft/2020-12/schema"
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acpgen import ir
+from acpgen.input.equality import exact
 from acpgen.meaning.limits import is_length_within, is_number_within, limits_of
-from acpgen.schema.equality import exact
 
 SOME = st.sampled_from((-2, -1.5, -1, 0, 0.1, 0.3, 0.5, 1, 1.0, 1.5, 2, 3, 10**20, 1e20))
 TYPES = st.builds(

@@ -19,11 +19,11 @@ import tiers
 from acpgen import resources
 from acpgen.diagnostics import written
 from acpgen.errors import Faults
+from acpgen.input.load import Source, read
 from acpgen.lint import RULES, Finding, lint, lint_paths, protocols, rule_id
 from acpgen.lint.lint_report import lint_report
 from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
-from acpgen.schema.load import Source, read
 
 ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"

@@ -30,10 +30,10 @@ from acpgen.errors import (
     UnknownDialect,
     WrongEncoding,
 )
+from acpgen.input import positions
+from acpgen.input.load import LARGEST, check, load, parse_json, read
 from acpgen.ir import JSON
 from acpgen.pointers import plain_pointer, pointer_parts
-from acpgen.schema import positions
-from acpgen.schema.load import LARGEST, check, load, parse_json, read
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

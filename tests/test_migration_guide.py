@@ -12,33 +12,33 @@ import pytest
 from markdown_it import MarkdownIt
 
 from acpgen import ir
+from acpgen.bundle.bundle import bundle
 from acpgen.compat.catalogue import catalogue
 from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.messages import Route, message_schema
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.errors import Faults
+from acpgen.input.load import load
+from acpgen.input.schema_validator import Validator
+from acpgen.input.walk import is_object
 from acpgen.meaning.lower import lower
 from acpgen.publish import migration_notes
 from acpgen.publish.migration import guide
 from acpgen.publish.migration_entries import INSTEAD
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
-from acpgen.schema.walk import is_object
-from acpgen.validator import Validator
 from compat.protocols import CANONICAL, validates
 
 
 @pytest.fixture(scope="module")
-def sides() -> tuple[Revised, Revised]:
-    made: list[Revised] = []
+def sides() -> tuple[SchemaRevision, SchemaRevision]:
+    made: list[SchemaRevision] = []
     for path, name in zip(CANONICAL, ("acp/v1", "acp/v2"), strict=False):
         bundled = bundle(load(path, name=name))
-        made.append(Revised(lower(bundled), bundled))
+        made.append(SchemaRevision(lower(bundled), bundled))
     return made[0], made[1]
 
 
 @pytest.fixture(scope="module")
-def text(sides: tuple[Revised, Revised]) -> str:
+def text(sides: tuple[SchemaRevision, SchemaRevision]) -> str:
     return whole(guide(*sides))
 
 
@@ -47,11 +47,11 @@ def whole(pages: Mapping[str, str]) -> str:
     return "\n".join(pages.values())
 
 
-def test_each_version_announces_itself(text: str, sides: tuple[Revised, Revised]) -> None:
+def test_each_version_announces_itself(text: str, sides: tuple[SchemaRevision, SchemaRevision]) -> None:
     """What a reader copies from the guide negotiates the version that it stands for."""
     for side in sides:
         shown = re.findall(
-            rf"(?:A message|An answer) in `{side.protocol.name}`:\n\n```json\n(.*?)\n```", text, re.DOTALL
+            rf"(?:A message|A response) in `{side.protocol.name}`:\n\n```json\n(.*?)\n```", text, re.DOTALL
         )
         handshake = [value for value in map(json.loads, shown) if "protocolVersion" in str(value)]
         assert len(handshake) == 2
@@ -59,12 +59,16 @@ def test_each_version_announces_itself(text: str, sides: tuple[Revised, Revised]
             assert (value.get("params") or value["result"])["protocolVersion"] == side.protocol.version
 
 
-def test_the_guide_names_every_method_of_both_versions_once(text: str, sides: tuple[Revised, Revised]) -> None:
+def test_the_guide_names_every_method_of_both_versions_once(
+    text: str, sides: tuple[SchemaRevision, SchemaRevision]
+) -> None:
     headings = re.findall(r"^### `(.+)`$", text, flags=re.MULTILINE)
     assert sorted(headings) == sorted({method.name for side in sides for method in side.methods})
 
 
-def test_the_guide_tells_everything_that_a_reader_must_act_on(text: str, sides: tuple[Revised, Revised]) -> None:
+def test_the_guide_tells_everything_that_a_reader_must_act_on(
+    text: str, sides: tuple[SchemaRevision, SchemaRevision]
+) -> None:
     found = [each for each in check(*sides).reaches if each.severity in ("breaking", "risky", "undecided")]
     assert len(found) > 50
     for each in found:
@@ -79,14 +83,17 @@ def test_every_rule_that_can_ask_something_of_a_reader_says_what() -> None:
     assert set(INSTEAD) == {entry.id for entry in catalogue()} - silent
 
 
-def test_the_messages_in_the_guide_are_valid_in_their_version(text: str, sides: tuple[Revised, Revised]) -> None:
+def test_the_messages_in_the_guide_are_valid_in_their_version(
+    text: str, sides: tuple[SchemaRevision, SchemaRevision]
+) -> None:
     shown = re.findall(r"^A message in `([^`\n]+)`:\n\n```json\n(.+?)\n```$", text, flags=re.MULTILINE | re.DOTALL)
     assert len(shown) > 20
     for version, block in shown:
         side = next(side for side in sides if side.protocol.name == version)
         value = json.loads(block)
         method = next(method for method in side.methods if method.name == value["method"])
-        assert validates(message_schema(side, Route("params", method), method.params), value)
+        schema = {"$defs": side.bundle.definitions, **message_schema(side, Route("params", method), method.params)}
+        assert validates(schema, value)
 
 
 def test_the_guide_is_plain_markdown(text: str) -> None:
@@ -99,7 +106,7 @@ def test_the_guide_is_plain_markdown(text: str) -> None:
 
 
 @pytest.mark.exhaustive
-def test_two_runs_give_the_same_guide(text: str, sides: tuple[Revised, Revised]) -> None:
+def test_two_runs_give_the_same_guide(text: str, sides: tuple[SchemaRevision, SchemaRevision]) -> None:
     assert whole(guide(*sides)) == text
 
 
@@ -113,7 +120,7 @@ NAMED_ELSEWHERE = {
     "names are required": "`result.info` (agent → client): The required field `info` was added",
     "markers": "`agentCapabilities.promptCapabilities.image` `true` | `capabilities.session.prompt.image` `{}` |",
     "methodId": "`result.authMethods[](terminal).methodId` (agent → client): The required field `methodId` was added",
-    "configId": "`result.configOptions[](select).configId` (agent → client): The required field `configId` was added",
+    "configId": "`result.configOptions[](boolean).configId` (agent → client): The required field `configId` was added",
     "planId": "- `PlanItems`: `type`, `planId`, `entries`",
     "groupId": ".groupId` (agent → client): The required field `groupId` was added",
     "updates": "- `SessionNotification` is `UpdateSessionNotification`",
@@ -167,11 +174,11 @@ def test_every_type_that_only_one_version_has_is_listed_once(text: str) -> None:
 # --- what takes the place of what is gone ----------------------------------------------------------------------------
 
 
-def small(name: str, tmp_path: Path, definitions: dict[str, Any], **more: Any) -> Revised:
+def small(name: str, tmp_path: Path, definitions: dict[str, Any], **more: Any) -> SchemaRevision:
     (tmp_path / name).mkdir()
     (tmp_path / name / "all.json").write_text(json.dumps({"$defs": definitions, **more}))
     bundled = bundle(load(tmp_path / name, name=f"p/{name}"))
-    return Revised(lower(bundled), bundled)
+    return SchemaRevision(lower(bundled), bundled)
 
 
 def small_guide(tmp_path: Path, **more: Any) -> str:
@@ -279,7 +286,7 @@ def test_whatever_is_gone_from_acp_v1_has_a_word_on_what_takes_its_place(text: s
         assert told in text.partition(f"### `{section}`\n")[2].partition("\n### ")[0], section
 
 
-def things(side: Revised) -> set[str]:
+def things(side: SchemaRevision) -> set[str]:
     """All that `x-migration` can name in a version: methods, definitions, fields of definitions, variants and values."""
     found = {method.name for method in side.methods} | set(side.definitions)
     for name, schema in side.bundle.definitions.items():
@@ -312,7 +319,7 @@ def properties(schema: Any) -> set[str]:
 
 
 def test_every_word_about_the_version_before_is_about_something_of_it_and_names_what_is_there_now(
-    sides: tuple[Revised, Revised],
+    sides: tuple[SchemaRevision, SchemaRevision],
 ) -> None:
     old, new = sides
     assert set(new.bundle.migration) <= things(old)
@@ -370,7 +377,7 @@ def test_an_invalid_value_that_is_an_error_now_says_what_it_was(text: str) -> No
 
 
 def test_a_default_that_is_gone_without_another_meaning_demands_nothing(text: str) -> None:
-    must, _, may = section(text, "initialize").partition("You may:")
+    must, _, may = section(text, "initialize").partition(" may:\n")
     assert "- `result.authMethods` " not in must and "- `result.authMethods` " in may
 
 
@@ -402,9 +409,15 @@ def test_what_moved_is_told_with_the_reason_both_messages_and_a_checklist_for_ea
     part = text.partition("## What moved, and why\n")[2].partition("\n## ")[0]
     assert "### Asking\n\nRemoved: `told` → `ask`. Ask `ask`.\n\nWhy: It is simpler.\n" in part
     assert [json.loads(shown) for shown in re.findall(r"```json\n(.*?)\n```", part, re.DOTALL)] == [before, after]
+    assert f"\n{json.dumps(before)}\n" in part, "a small message stands on one line"
     there = "migration-v1-v2/all.md#asking"
-    assert f"## Checklist for agents\n\n1. **[Asking]({there})**: Answer `ask`.\n" in text
-    assert f"## Checklist for SDKs\n\n1. **[Asking]({there})**: Drop it." in text
+    assert f"## Checklist for agents\n\n**All**\n\n- **[Asking]({there})**: Answer `ask`.\n" in text
+    assert f"## Checklist for SDKs\n\n**All**\n\n- **[Asking]({there})**: Drop it." in text
+    first = text.partition("\n# ")[0]
+    assert (
+        "[Checklist for agents](#checklist-for-agents), [Checklist for SDKs](#checklist-for-sdks), [Methods]" in first
+    )
+    assert first.index("## Checklist for agents") < first.index("## Checklist for SDKs") < first.index("## Methods")
     for name in ("told", "ask"):
         assert "See [Asking](#asking).\n" in section(text, name)
     assert "The request `told` was removed; new peers answer it with the error -32601. Ask `ask`." in text
@@ -488,7 +501,7 @@ def test_a_move_of_another_form_is_a_fault(tmp_path: Path, bad: Any) -> None:
 
 
 def test_what_takes_the_place_of_something_is_there_and_every_reader_has_a_checklist(
-    sides: tuple[Revised, Revised],
+    sides: tuple[SchemaRevision, SchemaRevision],
 ) -> None:
     moves = sides[1].bundle.moves
     assert {"PromptResponse.stopReason", "RequestPermissionRequest.toolCall", "fs/read_text_file"} <= set(moves)
@@ -503,7 +516,7 @@ def test_what_takes_the_place_of_something_is_there_and_every_reader_has_a_check
 
 
 def test_messages_of_moves_share_the_validators_of_their_kinds(
-    sides: tuple[Revised, Revised], monkeypatch: pytest.MonkeyPatch
+    sides: tuple[SchemaRevision, SchemaRevision], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled: list[int] = []
 

@@ -17,12 +17,12 @@ import pytest
 
 import evidence
 import tiers
+from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.errors import BadSetting, Faults, NameCollision, UnusedName
+from acpgen.input.load import Document, Documents
 from acpgen.ir import Record
+from acpgen.naming.identifiers import class_names, field_names, is_class_name, method_keys
 from acpgen.pipeline import understand
-from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.load import Document, Documents
-from acpgen.schema.names import class_names, field_names, is_class_name, method_keys
 from acpgen.targets.python.naming import name_all
 
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"

@@ -12,10 +12,10 @@ import pytest
 import acpgen
 import evidence
 import tiers
-from acpgen import judge
-from acpgen.compat.sources import opened
+from acpgen.compat.sources import open_input
 from acpgen.errors import Faults
 from acpgen.lint import lint_paths
+from acpgen.messages import validators
 
 ROOT = Path(__file__).parents[1]
 CHANNELS = ("v1", "v2")
@@ -90,7 +90,7 @@ def test_an_overlay_is_read_at_a_git_revision_too(tmp_path: Path, monkeypatch: p
     for command in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     monkeypatch.chdir(tmp_path)
-    found = opened("HEAD:next", checked=True).documents
+    found = open_input("HEAD:next", checked=True).documents
     assert [document.value for document in found.documents] == [
         document.value for document in acpgen.load(tmp_path / "next").documents
     ]
@@ -139,7 +139,7 @@ def test_without_what_is_unstable_the_channel_is_the_stable_version(version: str
 def definitions(protocol: str) -> dict[str, Any]:
     return {
         name: schema
-        for document in judge.find(protocol).documents
+        for document in validators.find(protocol).documents
         for name, schema in document.value.get("$defs", {}).items()  # type: ignore[union-attr]
     }
 

@@ -18,7 +18,7 @@ import pytest
 
 import commands
 from acpgen import Faults, Tree, generate, interchange, ir, load, plugins, write
-from acpgen.meaning.order import ordered, references
+from acpgen.meaning.definition_order import ordered, references
 from acpgen.pipeline import understand
 from acpgen.plugins import Option, Settings, Target, exercise
 from acpgen.targets import TARGETS, options, process
@@ -640,7 +640,7 @@ def test_a_failure_half_way_puts_everything_back(tmp_path: Path, monkeypatch: py
 
     trees = [Tree(tmp_path / "s", {"a": "2", "b": "2"}, shared=True), Tree(tmp_path / "w", {"c": "2"})]
     with monkeypatch.context() as patch:
-        patch.setattr("acpgen.among.os.replace", failing)
+        patch.setattr("acpgen.files.atomic_write.os.replace", failing)
         with pytest.raises(Faults, match="No space left"):
             write(trees)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

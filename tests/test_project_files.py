@@ -325,9 +325,9 @@ def test_the_lock_has_a_version_of_every_requirement_and_nothing_but_the_lock_is
 
 
 def test_what_the_output_depends_on_is_what_the_shortcut_watches() -> None:
-    from acpgen import provenance
+    from acpgen.files.cache import DEPENDENCIES
 
-    assert {"datamodel-code-generator", "jinja2", "jsonschema-rs", "msgspec", "ruff"} <= {*provenance.DEPENDENCIES}
+    assert {"datamodel-code-generator", "jinja2", "jsonschema-rs", "msgspec", "ruff"} <= {*DEPENDENCIES}
 
 
 def test_our_own_configuration_is_one() -> None:

@@ -17,13 +17,14 @@ from acpgen import cli, config, ir, material, project, publish, site
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
 from acpgen.errors import Faults
+from acpgen.input.load import load
 from acpgen.pipeline import understand
 from acpgen.publish import changelog, monitor, upstream
-from acpgen.publish.ages import UNRELEASED, ages
-from acpgen.publish.channels import find_places
+from acpgen.publish.channels import find_page_paths
+from acpgen.publish.first_releases import UNRELEASED, find_availability
 from acpgen.publish.history import History, histories
+from acpgen.publish.pages import arrange
 from acpgen.publish.release_verdicts import FEW
-from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
 from monitor.cases import CASES, MCP_CASES
@@ -122,7 +123,7 @@ def in_repository(found: config.Config) -> Mapping[str, str]:
 def test_a_repository_has_no_pages_of_types_and_shows_each_type_once_all_the_same(version: publish.Version) -> None:
     """On the page of a method, or where its area lists it; its fields are rows there."""
     here = files(for_site=False)
-    where = docs.places_of(version.protocol, version.bundle)
+    where = docs.page_paths(version.protocol, version.bundle)
     shown = "\n".join(here[version.path(page)] for page in (*where.methods.values(), *where.areas.values()))
     for name, definition in version.protocol.definitions.items():
         area = here[version.path(where.areas[where.area_of[name]])]
@@ -144,7 +145,7 @@ def test_a_repository_holds_what_people_read_there() -> None:
 
 
 def test_what_lenient_decoding_and_metadata_mean_is_said_once_a_version() -> None:
-    for said in ("receivers read an invalid value as if the field were omitted", "Data of an implementation"):
+    for said in ("receivers treat the field as omitted", "Data of an implementation"):
         told = [path for path, text in files(for_site=False).items() if path.startswith("acp/v1/") and said in text]
         assert len(told) <= 3 and "acp/v1/messages.md" in told, told  # where the type itself is listed, too
     assert "[lenient](../messages.md#lenient) |" in files(for_site=False)["acp/v1/methods/session_new.md"]
@@ -220,7 +221,7 @@ def test_another_word_or_example_makes_a_type_differ(tmp_path: Path) -> None:
     }
     has = {
         name: "types/Word.md" not in places.replacements
-        for name, places in find_places(list(made.values()), for_site=True).items()
+        for name, places in find_page_paths(list(made.values()), for_site=True).items()
     }
     assert has == {"a": True, "b": False, "c": True, "d": True}
 
@@ -247,8 +248,33 @@ def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) 
     assert "Changelog" not in json.dumps(entries) and "monitor.md" not in files
     sections = (("Reasons", ("why.md",)),)
     assert publish.navigation([version], beside, sections=sections)[1] == ("Reasons", [("Why *this*", "why.md")])
-    with pytest.raises(Faults, match=r"sections: there is no page by hand 'whi\.md'\. Did you mean 'why\.md'\?"):
+    with pytest.raises(Faults, match=r"sections: there is no page 'whi\.md'\. Did you mean 'why\.md'\?"):
         publish.navigation([version], beside, sections=(("Reasons", ("whi.md",)),))
+
+
+def test_a_section_takes_a_group_by_its_first_page_and_other_pages_one_by_one() -> None:
+    entries: list[publish.Entry] = [
+        ("Home", "index.md"),
+        ("How", [("Overview", "how/index.md"), ("A", "how/a.md"), ("B", "how/b.md")]),
+        ("v1", [("Overview", "v1/index.md"), ("Methods", [("All", "v1/methods.md"), ("ask", "v1/ask.md")])]),
+        ("Rules", [("Lint", [("All", "lint.md"), ("x", "lint/x.md")])]),
+    ]
+    sections = (("Learn", ("index.md", "how/b.md", "how/index.md")), ("Look up", ("v1/methods.md", "lint.md")))
+    assert arrange(entries, sections) == [
+        (
+            "Learn",
+            [("Home", "index.md"), ("B", "how/b.md"), ("How", [("Overview", "how/index.md"), ("A", "how/a.md")])],
+        ),
+        (
+            "Look up",
+            [
+                ("Methods", [("All", "v1/methods.md"), ("ask", "v1/ask.md")]),
+                ("Lint", [("All", "lint.md"), ("x", "lint/x.md")]),
+            ],
+        ),
+        ("v1", [("Overview", "v1/index.md")]),
+    ]
+    assert arrange(entries, ()) == entries
 
 
 def test_the_pages_of_a_folder_stand_in_the_order_in_which_its_own_page_links_to_them(tmp_path: Path) -> None:
@@ -361,16 +387,16 @@ def test_methods_types_and_their_members_say_since_when_they_are_published(tmp_p
     )
     files = made(small(tmp_path, now, {"1.0": first, "1.1": second, "2.0": third}))
     ask = files["p/v1/methods/ask.md"]
-    assert "- Published: since 1.0 or earlier\n" in ask
+    assert "- Published: since schema release 1.0 or earlier ([changelog](../changelog.md))\n" in ask
     rows = {name: line for line in ask.splitlines() for name in re.findall(r'^\| <a id="params-(\w+)">', line)}
-    assert "Since" not in rows["question"] and "Since 1.1 (1.0 lacks it)." in rows["tone"]
-    assert "Not in a release yet." in rows["haste"]
-    assert "- Published: in releases up to 1.1\n" in files["p/v1/methods/tell.md"]
-    assert "- Published: not in a release yet\n" in files["p/v1/methods/hint.md"]
+    assert "Since" not in rows["question"] and "Since schema release 1.1 (1.0 lacks it)." in rows["tone"]
+    assert "Not in a schema release yet." in rows["haste"]
+    assert "- Published: in schema releases up to 1.1 (" in files["p/v1/methods/tell.md"]
+    assert "- Published: not in a schema release yet (" in files["p/v1/methods/hint.md"]
     mood = files["p/v1/types/Mood.md"]
-    assert " · since 1.1 (1.0 lacks it)\n" in mood
+    assert " · since schema release 1.1 (1.0 lacks it)\n" in mood
     values = {name: line for line in mood.splitlines() for name in re.findall(r'^\| <a id="value-(\w+)">', line)}
-    assert "Since" not in values["calm"] and "Since 2.0 (1.1 lacks it)." in values["angry"]
+    assert "Since" not in values["calm"] and "Since schema release 2.0 (1.1 lacks it)." in values["angry"]
 
 
 def test_nothing_is_said_of_a_type_whose_name_upstream_does_not_know(tmp_path: Path) -> None:
@@ -386,8 +412,8 @@ def test_nothing_is_said_of_a_type_whose_name_upstream_does_not_know(tmp_path: P
 def test_a_type_that_was_another_kind_of_thing_makes_no_claim_about_its_members(tmp_path: Path) -> None:
     text = {"type": "string"}
     files = made(small(tmp_path, schema(), {"1.0": schema(Mood=text), "1.1": schema()}))
-    assert " · since 1.0 or earlier\n" in files["p/v1/types/Mood.md"]
-    assert "Since 1.1 or earlier." in files["p/v1/types/Mood.md"]
+    assert " · since schema release 1.0 or earlier\n" in files["p/v1/types/Mood.md"]
+    assert "Since schema release 1.1 or earlier." in files["p/v1/types/Mood.md"]
 
 
 def test_a_field_of_a_variant_is_as_old_as_it_is_on_the_wire(tmp_path: Path) -> None:
@@ -407,7 +433,7 @@ def test_a_field_of_a_variant_is_as_old_as_it_is_on_the_wire(tmp_path: Path) -> 
     )
     rows = {line.split("`")[1]: line for line in files["p/v1/types/Text.md"].splitlines() if line.startswith("| <a id")}
     assert set(rows) == {"type", "text", "size", "new"}
-    assert [name for name, row in rows.items() if "Not in a release yet." in row] == ["new"]
+    assert [name for name, row in rows.items() if "Not in a schema release yet." in row] == ["new"]
     assert "The discriminator of [`Part`](Part.md)." in rows["type"]
 
 
@@ -473,7 +499,7 @@ def test_a_reason_for_what_is_as_upstream_is_a_fault_with_its_place(tmp_path: Pa
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
 def test_every_difference_from_upstream_has_its_reason(name: str) -> None:
     version = next(each for each in versions() if each.protocol.name == name)
-    found = upstream.origins(version, past()[name], docs_material())
+    found = upstream.origins(version, past()[name], docs_material().releases[name], docs_material().root)
     shown = {key: told for key, told in found.members.items() if key[0] in version.protocol.definitions}
     alone = {
         (key,): tuple(each for each in told if not each.members)
@@ -488,7 +514,7 @@ def test_every_difference_from_upstream_has_its_reason(name: str) -> None:
 def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) -> None:
     """Told again without the meaning: by the words that stand in the files."""
     version = next(each for each in versions() if each.protocol.name == name)
-    known = ages(version, past()[name])
+    known = find_availability(version, past()[name])
     releases = [release.title for release in docs_material().releases[name].releases]
     kept = [release.version for release in docs_material().releases[name].releases]
     raw = [(ROOT / "schema" / "releases" / name / f"{each}.json").read_text() for each in kept]
@@ -496,8 +522,8 @@ def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) 
         has = [f'"x-method":"{method}"' in text for text in raw]
         if said == UNRELEASED:
             assert not any(has), method
-        elif said.startswith("in releases up to "):
-            last = releases.index(said.removeprefix("in releases up to "))
+        elif said.startswith("in schema releases up to "):
+            last = releases.index(said.removeprefix("in schema releases up to "))
             assert has[last] and not any(has[last + 1 :]), method
         else:
             first = releases.index(said.partition(" (")[0].removesuffix(" or earlier"))
@@ -515,13 +541,13 @@ def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) 
 
 def test_a_method_of_each_age_says_so_on_its_page() -> None:
     for page, said in (
-        ("acp/v1/methods/session_new.md", "since 0.4.0 or earlier"),
-        ("acp/v1/methods/session_list.md", "since 0.12.1 (0.11.0 lacks it)"),
-        ("acp/v1/methods/elicitation_create.md", "since 1.21.0 (0.13.5 lacks it)"),
+        ("acp/v1/methods/session_new.md", "since schema release 0.4.0 or earlier"),
+        ("acp/v1/methods/session_list.md", "since schema release 0.12.1 (0.11.0 lacks it)"),
+        ("acp/v1/methods/elicitation_create.md", "since schema release 1.21.0 (0.13.5 lacks it)"),
         ("acp/v1/methods/session_fork.md", UNRELEASED),
-        ("acp/v2/methods/tool_call_cancel.md", "since TypeScript SDK 2.4.0 (2.0.0-alpha.3 lacks it)"),
+        ("acp/v2/methods/tool_call_cancel.md", "since schema release TypeScript SDK 2.4.0 (2.0.0-alpha.3 lacks it)"),
     ):
-        assert f"- Published: {said}\n" in files()[page], page
+        assert f"- Published: {said} ([changelog](../changelog.md))\n" in files()[page], page
     assert "Published" not in files()["mcp/2025-06-18/methods/roots_list.md"]
 
 
@@ -565,7 +591,7 @@ def test_a_changelog_links_what_is_still_there_and_names_what_is_not(tmp_path: P
     found = small(tmp_path, second, {"1.0": first, "2.0": second})
     page = made(found)["p/v1/changelog.md"]
     heads = [head for head, _ in sections(page)]
-    assert heads == ["`2.0`, after `1.0`", "`1.0` and earlier", "This schema, beside `2.0`"]
+    assert heads == ["`2.0`, after `1.0`", "`1.0` and earlier", "This schema, compared with `2.0`"]
     step = sections(page)[0][1]
     assert "**`tell`**" in step and "**breaking**, [`method-removed`](../../compatibility.md#method-removed)" in step
     assert "**[`ask`](methods/ask.md)**" in step and "[`AskRequest`](types/AskRequest.md)" in step
@@ -608,6 +634,7 @@ def test_changelogs_stay_small() -> None:
 
 def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
     pages, rules = monitor.paths(), monitor.rules()
+    known = publish.requirements.addresses(publish.requirements.parse(docs_material().requirements, ""))
     told: dict[str, str] = {}
     for path in dict.fromkeys(pages.values()):
         found = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", files()[path], re.MULTILINE | re.DOTALL))
@@ -624,11 +651,9 @@ def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
     for name, rule in rules.items():
         assert " ".join(rule.doc.split())[:40].split("`")[0] in told[name]
         assert f"- Level: {rule.level}\n" in told[name] and rule.level in monitor.LEVELS
-        linked = re.findall(r"\[(\d+)\]\(\.\./requirements\.md#req-(\d+)\)", told[name])
-        assert [int(number) for number, _ in linked] == [one for one in rule.requirements if isinstance(one, int)]
-        assert all(number == anchor for number, anchor in linked)
-        ids = {each for each in requirements_of(name) if isinstance(each, str)}
-        assert set(re.findall(r"\[([^]]*/[^]]*)\]\(\.\./requirements\.md#req-", told[name])) == ids
+        linked = re.findall(r"^    - \[.*\]\(\.\./(requirements/.*)\)$", told[name], re.MULTILINE)
+        assert linked == [known[each] for each in rule.requirements]
+        assert set(rule.requirements) == set(requirements_of(name))
         assert re.search(r"^- In: `", told[name], re.MULTILINE), name
 
 
@@ -657,7 +682,7 @@ def test_a_rule_names_the_protocols_in_which_it_can_be_broken() -> None:
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Version) -> None:
-    where = docs.places_of(version.protocol, version.bundle)
+    where = docs.page_paths(version.protocol, version.bundle)
 
     def lines(name: str) -> list[str]:
         return files()[version.path(where.types[name])].splitlines()
@@ -665,8 +690,9 @@ def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Versi
     count = 0
     for method in version.protocol.methods:
         page = files()[version.path(where.methods[method.name])]
-        (line,) = (line for line in page.splitlines() if line.startswith("- Needs the capability: "))
-        assert (f"`{(method.capability or '').partition(':')[2]}`" in line) == (method.capability is not None)
+        (line,) = (line for line in page.splitlines() if line.startswith(f"**{method.kind.capitalize()}** "))
+        gate = f"Needs the capability [`{(method.capability or '').partition(':')[2]}`]"
+        assert (gate in line) == (method.capability is not None) != ("Needs no capability." in line)
     for definition in version.protocol.definitions.values():
         if isinstance(definition, ir.Record):
             for field in definition.fields:
@@ -691,13 +717,13 @@ def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Versi
 def test_every_type_has_an_example_of_its_own_or_one_that_is_made(version: publish.Version) -> None:
     judge = examples.ExampleJudge(version.bundle)
     given = examples.collect(version.protocol, judge)
-    made = examples.made(version.protocol, judge, given)
+    made = examples.generate(version.protocol, judge, given)
     assert made.keys() == {name for name, found in given.items() if not found}
-    where = docs.places_of(version.protocol, version.bundle)
+    where = docs.page_paths(version.protocol, version.bundle)
     for name in version.protocol.definitions:
         page = files()[version.path(where.types[name])]
         assert "## Examples" in page
-        assert ("this value is made from it" in page) == (name in made)
+        assert ("This value was generated from it" in page) == (name in made)
     for method in version.protocol.methods:
         assert not {method.params, method.result} & made.keys()
 
@@ -707,7 +733,7 @@ def test_a_method_without_examples_shows_messages_that_are_made_and_hold(tmp_pat
     request, answer = (json.loads(body) for body in re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
     assert request == {"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"question": "text"}}
     assert answer == {"jsonrpc": "2.0", "id": 1, "result": {"mood": "calm"}}
-    assert "what it lacks was made from it" in page
+    assert "the rest was made from the types" in page
 
 
 def test_a_type_that_admits_nothing_has_no_example(tmp_path: Path) -> None:
@@ -732,7 +758,7 @@ def test_a_family_keeps_its_versions_as_releases_and_its_protocols_theirs() -> N
     titles = [title for title, _ in publish.navigation(versions(), docs_material())]
     assert "Between versions" in titles
     for name, address in (("acp/v1", "changelog.md"), ("mcp/2025-06-18", "../changelog.md")):
-        assert f"[changelog]({address})" in files()[f"{name}/index.md"]
+        assert f"[Changelog]({address})" in files()[f"{name}/index.md"]
     assert "[changelog](mcp/changelog.md)" in files()["index.md"]
     told = sections(files()["mcp/changelog.md"])
     assert len(told) == len(kept["mcp"].releases)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from acpgen.bundle.bundle import bundle
+from acpgen.input.expressions import quick_in_python
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.expressions import quick_in_python
-from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
 
 TEXT = {"type": "string"}
@@ -249,22 +249,51 @@ def test_a_body_that_stands_alone_is_the_base_of_its_variant(tmp_path: Path) -> 
         ([CIRCLE, record({"kind": {"enum": ["line", "dot"]}}, "kind")], 'Tagged("kind")'),
     ],
 )
-def test_what_msgspec_cannot_tell_apart_is_read_by_a_hook(branches: list[Any], how: str, tmp_path: Path) -> None:
+def test_a_union_says_how_its_branches_are_told_apart(branches: list[Any], how: str, tmp_path: Path) -> None:
     union = {"anyOf": [{"$ref": "#/$defs/One"}, {"$ref": "#/$defs/Two"}]}
     found = Written(tmp_path, {"One": branches[0], "Two": branches[1], "Both": union}).of("Both")
     one_line = " ".join(found.split()).replace("( ", "(").replace(", )", ")")
-    assert one_line.startswith('if TYPE_CHECKING: Both: TypeAlias = "One | ')
-    assert one_line.endswith(f"{how})")
+    assert one_line.startswith("Both: TypeAlias = Annotated[One | ")
+    assert one_line.endswith(f", {how}]")
 
 
-def test_what_has_no_name_in_the_schema_gets_a_private_one(tmp_path: Path) -> None:
+def test_what_has_no_name_in_the_schema_stands_where_it_is(tmp_path: Path) -> None:
     limited = {"type": "number", "minimum": 0, "maximum": 1}
-    made = Written(tmp_path, {"Thing": record({"share": limited, "other": {"type": ["number", "null"], "minimum": 0}})})
+    either = {"oneOf": [record({"a": TEXT}), record({"b": TEXT})]}
+    made = Written(
+        tmp_path,
+        {"Thing": record({"share": limited, "other": {"type": ["number", "null"], "minimum": 0}, "either": either})},
+    )
     assert made.body("Thing") == [
-        "share: _ThingShare | UnsetType = UNSET",
-        "other: _ThingOther | None | UnsetType = UNSET",
+        "share: Annotated[Number, Meta(ge=0, le=1)] | UnsetType = UNSET",
+        "other: Annotated[Number, Meta(ge=0)] | None | UnsetType = UNSET",
+        "either: ThingEither | UnsetType = UNSET",
     ]
-    assert '_ThingShare: TypeAlias = "Annotated[Number, Meta(ge=0, le=1)]"' in made.of("_ThingShare")
+    assert "Shapes(exclusive=True)]" in made.of("ThingEither")
+
+
+@pytest.mark.parametrize(
+    ("branches", "written"),
+    [
+        ([TEXT, {"type": "integer"}], "str | int"),
+        ([TEXT, {"enum": ["a", 1]}], 'judged="Both")'),
+        ([{"enum": ["a"]}, {"enum": ["b"]}], 'Literal["a", "b"]'),
+        ([{"enum": ["a", "b"]}, {"enum": ["b", 1]}], 'judged="Both")'),
+        ([{"type": "integer"}, {"type": "number"}], "Annotated[int | Number, Shapes(exclusive=True)]"),
+        (
+            [{"type": "array", "items": TEXT}, {"type": "array"}],
+            "Annotated[list[str] | list[Any], Shapes(exclusive=True)]",
+        ),
+        ([CIRCLE, SQUARE], 'Annotated[CircleBoth | SquareBoth, Tagged("kind")]'),
+    ],
+)
+def test_what_exactly_one_branch_may_take_says_so_where_two_could(
+    branches: list[Any], written: str, tmp_path: Path
+) -> None:
+    made = Written(tmp_path, {"Both": {"oneOf": branches}, "Thing": record({"both": {"$ref": "#/$defs/Both"}})})
+    assert " ".join(made.of("Both").split()).endswith(
+        written if "judged" in written else f"Both: TypeAlias = {written}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -287,7 +316,7 @@ def test_a_named_type_is_its_value(schema: Any, written: str, tmp_path: Path) ->
 def test_a_set_of_texts_can_be_a_class(tmp_path: Path) -> None:
     kind = {"enum": ["in_progress", "done"], "x-unknown": "keep"}
     made = Written(tmp_path, {"Kind": kind, "Thing": record({"kind": {"$ref": "#/$defs/Kind"}})}, enums="str-enum")
-    assert made.of("Kind").startswith("class Kind(OpenTexts):")
+    assert made.of("Kind").startswith("class Kind(OpenStringEnum):")
     assert 'IN_PROGRESS = "in_progress"' in made.of("Kind")
 
 

@@ -63,7 +63,7 @@ TASKS: Final = (
         "gate-of-fs-write-text-file",
         "capability of fs/write_text_file",
         "acp/v1/methods/fs_write_text_file.html",
-        (r"Needs the capability: clientCapabilities\.fs\.writeTextFile",),
+        (r"Needs the capability clientCapabilities\.fs\.writeTextFile",),
     ),
     Task(
         "answer-a-permission-request-in-python",

@@ -21,13 +21,13 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from acpgen.errors import Faults, Inflated, NoRecordings, NotFound, OtherResults
+from acpgen.messages.recording_file import Tape
 from acpgen.recordings import Finding, Recording, Standard, Summary, Verdict, find, judge, stores, summarise
 from acpgen.recordings import summary as summaries
-from acpgen.recordings.running import verdicts
 from acpgen.recordings.stores import File, is_one
-from acpgen.recordings.told import as_json, as_text, run
+from acpgen.recordings.summary_report import as_json, as_text, run
 from acpgen.recordings.verdict import RuleKey
-from acpgen.tape import Tape
+from acpgen.recordings.worker_pool import verdicts
 from commands import strict_once
 from fragile_judge import fragile
 from monitor.cases import CASES
@@ -44,7 +44,7 @@ AGENT = {"protocolVersion": 1, "agentInfo": {"name": "harbor", "version": "0.9.4
 
 @pytest.fixture(autouse=True)
 def judges_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acpgen.judge.strict", strict_once)
+    monkeypatch.setattr("acpgen.messages.validators.strict", strict_once)
 
 
 def begun(agent: Any = AGENT) -> list[tuple[str, Any]]:
@@ -280,7 +280,7 @@ def test_a_defect_of_acpgen_is_told_and_ends_nothing_else(tmp_path: Path, monkey
         raise KeyError("broken")
         yield
 
-    monkeypatch.setattr("acpgen.validate.conversation", fail)
+    monkeypatch.setattr("acpgen.messages.validate.conversation", fail)
     verdict = judge(str(path))
     assert "a defect of it: KeyError: 'broken'" in verdict.failure
     assert not verdict.is_judged
@@ -375,8 +375,8 @@ def test_processes_that_a_program_starts_later_find_the_environment_as_it_was(
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_process_that_judges_ends_with_its_parent() -> None:
     code = (
-        "import os, time\nfrom acpgen.recordings import running\n"
-        "pool = running._pool(1)\n"
+        "import os, time\nfrom acpgen.recordings import worker_pool\n"
+        "pool = worker_pool._pool(1)\n"
         "print(pool.submit(os.getpid).result(), flush=True)\n"
         "pool.submit(time.sleep, 60).result()"
     )

@@ -160,7 +160,7 @@ def test_every_public_name_of_this_project_has_a_docstring() -> None:
     assert {"api/acp_session.client.md", "api/acp_bindings.md", "api/jsonrpc_bindings.connection.md"} <= set(made)
     missing: list[str] = []
     for module in found.modules.values():
-        if reference.is_public(module) and module.public:
+        if found.is_public(module) and module.public:
             missing += [module.name] if not ast.get_docstring(module.tree) else []
             for name in module.public:
                 origin = found.origin(module.name, name)
@@ -175,3 +175,14 @@ def test_every_public_name_of_this_project_has_a_docstring() -> None:
                     is_stub = ast.unparse(method.body[-1]) == "..."  # of a protocol, whose class says what all are
                     missing += [] if said or is_stub else [f"{module.name}.{name}.{method.name}"]
     assert not missing
+
+
+def test_below_a_package_that_exports_names_only_modules_that_define_them_are_public() -> None:
+    named = "from .tide import Tide as Tide\n"
+    assert set(pages(library(sea=named))) == {"api/index.md", "api/sea.tide.md"}
+    assert set(pages(library(sea='from .shore import Shore\n__all__ = ["Shore"]\n'))) == {
+        *("api/index.md", "api/sea.md", "api/sea.shore.md", "api/sea.tide.md")  # tide has an __all__ of its own
+    }
+    texts = {"sea": named, "sea.tide": TIDE, "sea.shore": SHORE}
+    found = [PythonSource(name, name, text, name == "sea", name == "sea.shore") for name, text in texts.items()]
+    assert "api/sea.shore.md" in pages(read(found))

@@ -12,8 +12,8 @@ import jsonschema_rs
 import pytest
 
 import acpgen
+from acpgen.bundle.bundle import bundle
 from acpgen.pointers import reference_to, target
-from acpgen.schema.bundle import bundle
 from acpgen.targets import TARGETS, Settings
 
 ANSWER: Final = {"type": "object", "x-method": "ask", "x-side": "agent"}

@@ -20,10 +20,10 @@ from acpgen import config, material, project, publish, terminal
 from acpgen.compat import compare
 from acpgen.compat.rules import VERSION
 from acpgen.errors import Faults
-from acpgen.kept import NOTHING, Kept
+from acpgen.files.cache import NO_CACHE, Cache
+from acpgen.input.load import load
 from acpgen.pipeline import understand
 from acpgen.publish import release_verdicts as verdicts
-from acpgen.schema.load import load
 from acpgen.targets import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -56,7 +56,7 @@ def made(folder: Path, releases: dict[str, Json] = RELEASES) -> config.Config:
 
 
 def run(found: config.Config, *, check: bool = False) -> project.Outcome:
-    return project.run(project.configured(found, kept=NOTHING), check=check)
+    return project.run(project.configured(found, cache=NO_CACHE), check=check)
 
 
 def rows(folder: Path) -> list[Any]:
@@ -121,7 +121,7 @@ def test_docs_read_and_compare_no_release_of_which_the_verdict_is_known(
         raise AssertionError("a release is read")
 
     monkeypatch.setattr(compare, "side", never)
-    monkeypatch.setattr(compare, "checked", never)
+    monkeypatch.setattr(compare, "check_sides", never)
     pages = publish.documents([version], given, for_site=True)
     assert "field-became-required" in pages["p/v1/changelog.md"]
     assert "3.0 (2.0 lacks it)" in pages["p/v1/types/AskRequest.md"]
@@ -205,7 +205,7 @@ def test_a_run_that_has_results_of_earlier_ones_compares_no_release_again(
         raise AssertionError("releases are compared")
 
     monkeypatch.setattr(verdicts, "_compare", never)
-    project.run(project.configured(found, kept=Kept(tmp_path / "cache")))
+    project.run(project.configured(found, cache=Cache(tmp_path / "cache")))
 
 
 def test_releases_that_cannot_be_compared_say_so_on_the_page(tmp_path: Path) -> None:

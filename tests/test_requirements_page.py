@@ -14,10 +14,11 @@ from typing import Any, Final
 import pytest
 
 from acpgen.errors import Faults
+from acpgen.markup import identifier
 from acpgen.publish import monitor, requirements
-from acpgen.publish.channels import find_places
-from acpgen.publish.demands import demands
-from acpgen.publish.table import PEERS, WAYS, Requirement
+from acpgen.publish.channels import find_page_paths
+from acpgen.publish.page_requirements import requirements_by_page
+from acpgen.publish.table import CHECKERS, PEERS, Requirement
 from acpgen.targets import docs
 from published import versions
 
@@ -82,13 +83,13 @@ def rules() -> Mapping[str, str]:
 def made(table: Any = WHOLE, monitored: Mapping[str, str] | None = None) -> Mapping[str, str]:
     known = rules() if monitored is None else monitored
     return requirements.pages(
-        requirements.parse(table, FILE), versions(), find_places(versions(), for_site=True), known
+        requirements.parse(table, FILE), versions(), find_page_paths(versions(), for_site=True), known
     )
 
 
 @cache
-def paths() -> Mapping[str, str]:
-    return requirements.paths(requirements.parse(WHOLE, FILE))
+def addresses() -> Mapping[int | str, str]:
+    return requirements.addresses(requirements.parse(WHOLE, FILE))
 
 
 def faults(table: Any) -> list[str]:
@@ -97,27 +98,22 @@ def faults(table: Any) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
-def section(pages: Mapping[str, str], rule: Requirement) -> str:
-    page = pages[paths().get(rule.document, "requirements/tides.md")]
-    found = re.search(rf'^<a id="{rule.anchor}"></a>\n\n### .*?(?=^<a|^## |\Z)', page, re.MULTILINE | re.DOTALL)
+def section(pages: Mapping[str, str], rule: Requirement, known: Mapping[int | str, str]) -> str:
+    page, _, anchor = known[rule.id].partition("#")
+    found = re.search(rf'^<a id="{anchor}"></a>\n\n#### .*?(?=^<a|^##|\Z)', pages[page], re.MULTILINE | re.DOTALL)
     assert found is not None
     return found[0]
 
 
-def line(pages: Mapping[str, str], rule: Requirement) -> str:
-    """The line with the anchor of a rule on the page of all."""
-    (found,) = re.findall(rf'^.*<a id="{rule.anchor}"></a>.*$', pages[requirements.PAGE], re.MULTILINE)
-    return str(found)
-
-
-def test_every_rule_has_its_anchor_its_words_and_all_that_enforces_it() -> None:
+def test_every_requirement_is_found_by_its_words_with_all_that_checks_it() -> None:
     pages = made()
     for rule in requirements.parse(WHOLE, FILE).rules:
-        text = section(pages, rule)
-        assert docs.prose(rule.says) in text
-        assert f"]({paths()[rule.document]}#document-" in line(pages, rule), "an address from before leads to the rule"
-        assert f"**{PEERS[rule.who]}, {rule.level}**" in text
-        assert all(f"- {WAYS[way]}:" in text for way in rule.ways)
+        text = section(pages, rule, addresses())
+        assert f"\n#### {docs.prose(rule.says)}\n" in text
+        words = re.findall(r"[a-z0-9]+", rule.says.lower())
+        assert addresses()[rule.id].partition("#req-")[2] in ("-".join(words[:8]), "-".join(words))
+        assert f"\n{PEERS[rule.who]}, {rule.level}" in text and f"\n- Id: `{rule.id}`\n" in text
+        assert all(f"- {CHECKERS[key]}:" in text for key in rule.checkers)
         for name in (entry.partition(":")[0] for entry in rule.monitor):
             assert f"[`{name}`](../{monitor.paths()[name]}#{name})" in text
         for name in (*rule.functions, *rule.bindings):
@@ -131,6 +127,20 @@ def test_every_rule_has_its_anchor_its_words_and_all_that_enforces_it() -> None:
                 assert f"/types/{name}.md" in text or where.endswith("/$defs"), where
 
 
+def test_what_nothing_checks_says_so_and_what_only_keeps_is_not_called_a_check() -> None:
+    pages = made()
+    for rule in requirements.parse(WHOLE, FILE).rules:
+        text = section(pages, rule, addresses())
+        said = docs.prose(rule.documentation or "")
+        assert (f". **Not checked.** {said}\n" in text) == (not rule.checkers)
+        assert (f"\n- Not checked: {said}\n" in text) == bool(rule.checkers and rule.documentation)
+        by, _, kept = requirements.checks(rule).lower().partition("kept by ")
+        for key in rule.checkers:
+            assert CHECKERS[key].lower() in (kept if key in ("bindings", "functions") else by), rule.id
+        assert not rule.checkers or f"**{requirements.checks(rule)}.**" in text
+    assert "nforce" not in pages[requirements.PAGE]
+
+
 def test_documents_of_one_area_share_a_page_and_no_two_areas_do() -> None:
     other = {**SMALL["documents"][0], "id": "moons", "title": "Moons", "area": "The sea"}
     sea = {**SMALL["documents"][0], "area": "The sea"}
@@ -139,13 +149,13 @@ def test_documents_of_one_area_share_a_page_and_no_two_areas_do() -> None:
     pages = made(table)
     assert [path for path in pages if path != requirements.PAGE] == ["requirements/the-sea.md"]
     page = pages["requirements/the-sea.md"]
-    assert page.startswith("# The sea\n") and "\n## Tides" in page and "\n## Moons\n" in page
+    assert page.startswith("# The sea: requirements\n") and "\n## Tides" in page and "\n## Moons\n" in page
     alike = faults({**table, "documents": [sea, {**other, "area": "the sea"}]})
     assert any("would have one page" in fault for fault in alike)
 
 
 def test_in_a_repository_no_test_is_named() -> None:
-    table, where = requirements.parse(SMALL, FILE), find_places(versions(), for_site=False)
+    table, where = requirements.parse(SMALL, FILE), find_page_paths(versions(), for_site=False)
     page = requirements.pages(table, versions(), where, rules(), for_site=False)["requirements/tides.md"]
     assert "Shown by" not in page and "](../acp/v1/areas/session.md#NewSessionRequest)" in page
 
@@ -169,11 +179,12 @@ def test_links_lead_to_pages_and_anchors_that_are_made() -> None:
 def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
     table = requirements.parse(WHOLE, FILE)
     for version in versions():
-        notes = demands(table, version)
-        pages = docs.compose(version.protocol, version.bundle, version.settings, {}, rules=notes)
-        shelf = docs.places_of(version.protocol, version.bundle)
+        notes = requirements_by_page(table, version)
+        content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
+        pages = docs.write_pages(content, version.settings, {})
+        shelf = docs.page_paths(version.protocol, version.bundle)
         for rule in (each for each in table.rules if version.protocol.name in each.protocols):
-            link = f"/{paths()[rule.document]}#{rule.anchor})"
+            link = f"/{addresses()[rule.id]})"
             told = [shelf.methods[name] for name in rule.methods if name in shelf.methods]
             places = (
                 where
@@ -190,15 +201,16 @@ def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
                     path = posixpath.normpath(
                         posixpath.join(posixpath.dirname(version.path(page)), target.partition("#")[0])
                     )
-                    assert path in set(paths().values())
+                    assert path in {each.partition("#")[0] for each in addresses().values()}
 
 
 def test_a_rule_that_names_a_code_stands_beside_it_among_the_errors_of_its_methods() -> None:
     table = requirements.parse(WHOLE, FILE)
     version = versions()[1]
-    notes = demands(table, version)
-    pages = docs.compose(version.protocol, version.bundle, version.settings, {}, rules=notes)
-    shelf = docs.places_of(version.protocol, version.bundle)
+    notes = requirements_by_page(table, version)
+    content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
+    pages = docs.write_pages(content, version.settings, {})
+    shelf = docs.page_paths(version.protocol, version.bundle)
     found = 0
     for name, mine in notes.methods.items():
         rows = pages[version.path(shelf.methods[name])].partition("## Errors")[2].partition("## Requirements")[0]
@@ -210,24 +222,32 @@ def test_a_rule_that_names_a_code_stands_beside_it_among_the_errors_of_its_metho
     assert found > 10
 
 
-def test_the_summary_counts_what_every_way_enforces_and_what_it_enforces_alone() -> None:
+def test_the_summary_counts_what_is_checked_by_area_and_by_checker() -> None:
     page = made()[requirements.PAGE]
     table = requirements.parse(WHOLE, FILE)
-    for key, title in WAYS.items():
-        count = sum(key in rule.ways for rule in table.rules)
-        alone = sum(rule.ways == (key,) for rule in table.rules)
+    for key, title in CHECKERS.items():
+        count = sum(key in rule.checkers for rule in table.rules)
+        alone = sum(rule.checkers == (key,) for rule in table.rules)
         assert re.search(rf"^\| {title} \| {count} \| {alone} \| [^|]* \|$", page, re.MULTILINE)
-    assert f"{len(table.rules)} rules of {len(table.documents)} documents" in page
-    _, _, listed = page.partition("## mcp/2025-06-18, mcp/2025-11-25\n")
-    assert "](requirements/mcp.md#document-mcp-roots): 16 rules<" in listed.partition("\n## ")[0]
+    said = " ".join(page.split())
+    assert f"What {len(table.documents)} documents" in said and f": {len(table.rules)} requirements" in said
+    assert f"checks or keeps {sum(bool(rule.checkers) for rule in table.rules)} of them" in said
+    for title, path in requirements.areas(table).items():
+        rules = [rule for rule in table.rules if addresses()[rule.id].startswith(f"{path}#")]
+        checked = sum(bool(rule.checkers) for rule in rules)
+        assert f"| [{title}]({path}) | {len(rules)} | {checked} | [" in page
+    assert all(f"#document-{identifier(each.id)})" in page for each in table.documents)
 
 
 def test_a_small_table_makes_a_small_page() -> None:
-    pages, rules = made(SMALL), requirements.parse(SMALL, FILE).rules
-    text = section(pages, rules[0])
-    assert "**Agent, MUST**: A `<b>` is &#42;no&#42; markup." in text.replace("<code>&#60;b&#62;</code>", "`<b>`")
+    table = requirements.parse(SMALL, FILE)
+    pages, rules, known = made(SMALL), table.rules, requirements.addresses(table)
+    text = section(pages, rules[0], known)
+    assert known[rules[0].id] == "requirements/tides.md#req-a-b-is-no-markup"
+    assert "#### A `<b>` is &#42;no&#42; markup.\n" in text.replace("<code>&#60;b&#62;</code>", "`<b>`")
+    assert "\nAgent, MUST. **Checked by schema and types, monitor.**\n" in text
     assert (
-        "- Schema:\n    - `$ref` at `cwd` of `NewSessionRequest` ([acp/v1](../acp/v1/types/NewSessionRequest.md#field-cwd))\n"
+        "- Schema and types:\n    - `$ref` at `cwd` of `NewSessionRequest` ([acp/v1](../acp/v1/types/NewSessionRequest.md#field-cwd))\n"
         in text
     )
     assert (
@@ -236,15 +256,17 @@ def test_a_small_table_makes_a_small_page() -> None:
     )
     assert "- Monitor: [`roots-kept`](../monitor/roots.md#roots-kept) about `session/new`\n" in text
     assert "- Shown by: `tests/test_tides.py::test_they_turn[ebb]`\n" in text
-    assert "- Documentation: Nobody can send a message about that.\n" in section(pages, rules[1])
+    assert "\nBoth sides, fact. **Not checked.** Nobody can send a message about that.\n" in section(
+        pages, rules[1], known
+    )
     assert "- Methods: `session/new` ([acp/v1](../acp/v1/methods/session_new.md), [acp/v2](../acp/v2/methods/" in text
     assert (
-        "[this section of the document](https://tides.example/page#the-ebb--its-flow)" in pages["requirements/tides.md"]
+        "[This section of the document](https://tides.example/page#the-ebb--its-flow)" in pages["requirements/tides.md"]
     )
     for page in pages.values():
         assert "Tides &#38; &#42;currents&#42;" in page
-    assert "- Only in acp/v1\n" in section(pages, rules[2])
-    assert "Only in" not in text
+    assert "\nClient, guidance, only in acp/v1. **Not checked.**" in section(pages, rules[2], known)
+    assert "only in" not in text
 
 
 def test_without_a_page_about_the_monitor_nothing_links_to_one() -> None:
@@ -276,31 +298,31 @@ def led(table: Any, way: Sequence[Any]) -> Any:
 
 
 BAD: Final[tuple[tuple[Callable[[Any], None], str, str], ...]] = (
-    (drop("rules"), "/rules", "not a non-empty array"),
-    (put("documents", []), "/documents", "not a non-empty array"),
+    (drop("rules"), "", '"rules" is a required property'),
+    (put("documents", []), "/documents", "has less than 1 item"),
     (put("notes", []), "/notes", "'notes' is not known"),
     (put("rules", 0, "sayz", "x"), "/rules/0/sayz", "Did you mean 'says'?"),
-    (put("rules", 0, 7), "/rules/0", "this is not an object"),
-    (put("rules", 0, "number", "3"), "/rules/0/number", "not a positive integer"),
-    (put("rules", 0, "number", True), "/rules/0/number", "not a positive integer"),
+    (put("rules", 0, 7), "/rules/0", 'is not of type "object"'),
+    (put("rules", 0, "number", "3"), "/rules/0/number", 'is not of type "integer"'),
+    (put("rules", 0, "number", True), "/rules/0/number", 'is not of type "integer"'),
     (put("rules", 1, "number", 3), "/rules/1/number", "3 comes after 3"),
     (put("rules", 1, "id", "tides/moons/5"), "/rules/1", "Write one of 'number' and 'id'"),
     (put("rules", 2, "id", "tides/moons/01"), "/rules/2/id", "Write tides/moons/1 or a higher number"),
     (put("rules", 2, "id", "tides/suns/1"), "/rules/2/id", "does not name the document, the section"),
     (add("rules", {**SMALL["rules"][2]}), "/rules/3/id", "'tides/moons/1' occurs twice"),
-    (drop("rules", 2, "section"), "/rules/2/section", "this is not a non-empty string"),
+    (drop("rules", 2, "section"), "/rules/2", '"section" is a required property'),
     (put("rules", 2, "protocols", ["acp/v3"]), "/rules/2/protocols/0", "It is about acp/v1"),
-    (put("rules", 2, "methods", "session/new"), "/rules/2/methods", "not a non-empty array of strings"),
-    (put("rules", 0, "level", "SHALL"), "/rules/0/level", "Write MUST or MUST NOT"),
-    (put("rules", 0, "who", "user"), "/rules/0/who", "Write client or agent"),
+    (put("rules", 2, "methods", "session/new"), "/rules/2/methods", 'is not of type "array"'),
+    (put("rules", 0, "level", "SHALL"), "/rules/0/level", 'is not one of "MUST", "MUST NOT"'),
+    (put("rules", 0, "who", "user"), "/rules/0/who", 'is not one of "client", "agent"'),
     (put("rules", 0, "document", "moons"), "/rules/0/document", "Write tides"),
-    (put("rules", 0, "says", " "), "/rules/0/says", "this is not a non-empty string"),
-    (put("rules", 0, "tests", []), "/rules/0/tests", "not a non-empty array of strings"),
-    (put("rules", 0, "tests", ["a", "a"]), "/rules/0/tests", "occurs twice"),
+    (put("rules", 0, "says", " "), "/rules/0/says", "does not match"),
+    (put("rules", 0, "tests", []), "/rules/0/tests", "has less than 1 item"),
+    (put("rules", 0, "tests", ["a", "a"]), "/rules/0/tests", "has non-unique elements"),
     (drop("rules", 0, "tests"), "/rules/0", "no test shows this rule"),
     (drop("rules", 1, "documentation"), "/rules/1", "nothing enforces this rule"),
     (put("rules", 0, "schema", 0, "lacks", ["x"]), "/rules/0/schema/0", "Write one of 'has' and 'lacks'"),
-    (put("rules", 0, "schema", 0, "at", "acp/v1#/x"), "/rules/0/schema/0/at", "not a non-empty array of strings"),
+    (put("rules", 0, "schema", 0, "at", "acp/v1#/x"), "/rules/0/schema/0/at", 'is not of type "array"'),
     (put("rules", 0, "schema", 0, "at", ["acp/v9#/$defs"]), "/rules/0/schema/0/at/0", "It is about acp/v1"),
     (
         put("rules", 0, "schema", 0, "at", ["acp/v1#/$defs/Tide"]),
@@ -310,7 +332,7 @@ BAD: Final[tuple[tuple[Callable[[Any], None], str, str], ...]] = (
     (put("rules", 0, "schema", 0, "has", ["type"]), "/rules/0/schema/0", "has no 'type'"),
     (put("rules", 0, "schema", 1, "lacks", ["cwd"]), "/rules/0/schema/1", "required has 'cwd'"),
     (put("rules", 0, "monitor", ["roots-keep"]), "/rules/0/monitor", "Did you mean 'roots-kept'?"),
-    (put("documents", 0, "protocols", []), "/documents/0/protocols", "not a non-empty array of strings"),
+    (put("documents", 0, "protocols", []), "/documents/0/protocols", "has less than 1 item"),
     (add("documents", {**SMALL["documents"][0], "id": "moons"}), "/documents/1", "no rule is from this document"),
     (put("documents", 0, "a/b", 1), "/documents/0/a~1b", "'a/b' is not known"),
 )

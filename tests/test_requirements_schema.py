@@ -17,8 +17,8 @@ import pytest
 
 import published
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.publish.table import SchemaPlaces
-from acpgen.schema.bundle import Bundle
 from breaking import broken, is_breakable
 from requirements_file import identity, label
 from validators import judges

@@ -9,8 +9,8 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 import pytest
@@ -20,7 +20,7 @@ from acp_bindings.unstable import v1 as unstable_v1
 import evidence
 import published
 from acpgen_acp_sdk.names import CLASSES
-from jsonrpc_bindings.records import shape_of
+from jsonrpc_bindings.fields import shape_of
 from variants import bodies
 
 ROOT: Final = Path(__file__).parents[1]
@@ -56,15 +56,13 @@ ENVELOPES: Final[Mapping[str, str]] = {
 """What is no definition of the protocol: whole messages, and the base of all classes."""
 
 
+@cache
 def called(name: str) -> Mapping[str, str]:
     """The types that are variants, by the name that tag and union make."""
     return {long: type_ for type_, long in bodies(published.version(name).protocol).items()}
 
 
-PACKAGES: Final[tuple[tuple[str, ModuleType, Mapping[str, str]], ...]] = (
-    ("v1", v1, called("acp/v1")),
-    ("unstable.v1", unstable_v1, called("acp/unstable/v1")),
-)
+PACKAGES: Final = (("v1", v1, "acp/v1"), ("unstable.v1", unstable_v1, "acp/unstable/v1"))
 
 TOLD: Final = """
 import inspect, json
@@ -133,8 +131,8 @@ def row(name: str, fields: list[str] | None) -> Row:
     plain = name.removeprefix("_")  # in the SDK, the body of a variant that has the name itself
     candidates = [OURS.get(plain), generated.get(plain), plain]
     for candidate in filter(None, candidates):
-        for package, module, called in PACKAGES:
-            now = called.get(candidate, candidate)
+        for package, module, protocol in PACKAGES:
+            now = called(protocol).get(candidate, candidate)
             if now in module.__all__:
                 return Row(name, f"`{package}.{now}`", differing(package, getattr(module, now), now, fields))
     return Row(name, "")

@@ -11,9 +11,9 @@ import pytest
 
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
+from acpgen.input.load import load
 from acpgen.lint import lint_paths
 from acpgen.pipeline import understand
-from acpgen.schema.load import load
 from tiers import sample
 
 Schema = dict[str, Any]

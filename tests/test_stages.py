@@ -13,15 +13,15 @@ from typing import Any, Final
 
 import pytest
 
+from acpgen.bundle.bundle import bundle
+from acpgen.bundle.collect import collect
 from acpgen.errors import Faults
+from acpgen.input.load import Document, Documents
+from acpgen.input.walk import is_array, is_object
 from acpgen.interchange import dump
 from acpgen.meaning.lower import lower
 from acpgen.meaning.methods import find_methods
-from acpgen.meaning.nodes import Schemas
-from acpgen.schema.bundle import bundle
-from acpgen.schema.collect import collect
-from acpgen.schema.load import Document, Documents
-from acpgen.schema.walk import is_array, is_object
+from acpgen.meaning.schema_nodes import Schemas
 
 GOLDEN: Final = Path(__file__).parent / "golden" / "stages"
 

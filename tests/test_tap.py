@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 import tiers
-from acpgen import judge, recording
-from acpgen.tap import Chunk, Listener, Recorder, Splitter, Watcher
-from acpgen.validate import conversation, judged
+from acpgen.messages import recording, validators
+from acpgen.messages.tap import Chunk, Listener, Recorder, Splitter, Watcher
+from acpgen.messages.validate import conversation, judged
 from monitor.cases import CASES
 from monitor.scripts import Case, mcp, numbers, opened, prompt, v1
 
@@ -175,9 +175,9 @@ def test_a_protocol_of_other_sides_is_judged_and_recorded_by_their_names(tmp_pat
     wrong = [("plane", "params-malformed"), ("tower", "result-malformed")]
     assert [(row["from"], row["rule"]) for row in map(json.loads, report.read_text().splitlines())] == wrong
     assert [json.loads(row)["from"] for row in tape.read_text().splitlines()] == ["plane", "tower"]
-    judges = judge.versions([str(schema)])
+    judges = validators.versions([str(schema)])
     with tape.open("rb") as file:
-        verdicts = list(conversation(recording.lines(file), judge.monitor(judges, fixed=True)))
+        verdicts = list(conversation(recording.lines(file), validators.monitor(judges, fixed=True)))
     assert [(verdict.sender, problem.rule) for verdict in verdicts for problem in verdict.problems] == wrong
 
 
@@ -285,7 +285,7 @@ def test_blank_lines_are_recorded_and_read_back(tmp_path: Path) -> None:
 
 
 def strict_versions() -> dict[Any, Any]:
-    return {one.contract.version: one for one in judge.versions(())}
+    return {one.contract.version: one for one in validators.versions(())}
 
 
 AGENT_IN_FOREGROUND = """
@@ -348,7 +348,7 @@ def test_ctrl_c_in_the_terminal_reaches_the_agent_once_and_the_recording_is_whol
 
 def test_a_monitor_that_breaks_takes_nothing_with_it() -> None:
     code = (
-        "import sys\nfrom acpgen.tap import end, tap\n"
+        "import sys\nfrom acpgen.messages.tap import end, tap\n"
         f"end(tap([sys.executable, '-c', {ECHO!r}], lambda: 1 // 0, print, lambda told: print(told, file=sys.stderr)))"
     )
     data = b'{"jsonrpc":"2.0","method":"_x"}\n' * 5000
@@ -508,10 +508,10 @@ def test_a_misbehaving_peer_commits_every_breach_and_each_is_named(rule: str, tm
 
 def test_what_listens_names_every_breach() -> None:
     """Every rule once, fed to what listens in the tap."""
-    judges = judge.versions(())
+    judges = validators.versions(())
     for case in FIRST.values():
         found: list[Any] = []
-        watcher = Watcher(lambda: judge.monitor(judges), found.append)
+        watcher = Watcher(lambda: validators.monitor(judges), found.append)
         for sender, message in case.said:
             line = message if isinstance(message, bytes) else json.dumps(message).encode()
             watcher.take(chunk(line + b"\n", sender))
@@ -544,7 +544,7 @@ def test_the_sides_are_those_of_the_protocol_in_the_report_and_in_the_recording(
     senders = [json.loads(line)["from"] for line in tape.read_bytes().splitlines()]
     assert senders == ["client", "server", "client", "server", "client"]
     with tape.open("rb") as file:
-        listener = judge.monitor([judge.strict(judge.find("mcp/2025-06-18"))], fixed=True)
+        listener = validators.monitor([validators.strict(validators.find("mcp/2025-06-18"))], fixed=True)
         verdicts = list(conversation(recording.lines(file), listener))
     assert [verdict.is_valid for verdict in verdicts] == [True] * 4 + [False]
 
@@ -703,7 +703,7 @@ def test_a_listener_that_fails_takes_nothing_with_it() -> None:
 
 def test_the_monitor_is_told_of_a_gap_and_does_not_take_it_for_a_breach() -> None:
     found: list[Any] = []
-    watcher = Watcher(lambda: judge.monitor([judge.strict(judge.find("acp/v1"))]), found.append)
+    watcher = Watcher(lambda: validators.monitor([validators.strict(validators.find("acp/v1"))]), found.append)
     said = [(sender, json.dumps(message).encode() + b"\n") for sender, message in [*v1(), *opened(), prompt()]]
     for sender, line in said[:2]:
         watcher.take(chunk(line, sender))
@@ -726,9 +726,11 @@ def test_a_gap_is_told_by_the_recording_and_a_replay_does_not_take_it_for_a_brea
         recorder.take(chunk(b'{"jsonrpc":"2.0","id":"p","result":{"stopReason":"end_turn"}}\n', "agent"))
     rows = [json.loads(line) for line in (tmp_path / "tape").read_bytes().splitlines()]
     assert [row.get("gap") for row in rows] == [None, None, True, None]
-    strict = {one.contract.version: one for one in (judge.strict(judge.find(name)) for name in judge.ACP)}
+    strict = {
+        one.contract.version: one for one in (validators.strict(validators.find(name)) for name in validators.ACP)
+    }
     with (tmp_path / "tape").open("rb") as file:
-        found = list(conversation(recording.lines(file), judge.monitor(strict.values())))
+        found = list(conversation(recording.lines(file), validators.monitor(strict.values())))
         assert [[problem.rule for problem in verdict.problems] for verdict in found] == [
             [],
             [],

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acpgen import judge
 from acpgen.errors import Faults
-from acpgen.redaction import REDACTED, Redactor
-from acpgen.schema.walk import is_array, is_object
-from acpgen.tape import Tape
+from acpgen.input.walk import is_array, is_object
+from acpgen.messages import validators
+from acpgen.messages.recording_file import Tape
+from acpgen.messages.redaction import REDACTED, Redactor
 from commands import acpgen
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: list[str
 
 @cache
 def acp() -> Sequence[Strict]:
-    return judge.versions(())
+    return validators.versions(())
 
 
 def redact(message: object, sender: str = "client", redactor: Redactor | None = None) -> Any:

@@ -17,9 +17,9 @@ import pytest
 
 import tiers
 from acpgen import ir
+from acpgen.bundle.bundle import bundle
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
 from acpgen.targets.python import models
 from jsonrpc_bindings import DecodeError, Record

@@ -6,7 +6,7 @@ import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
-from acpgen.meaning.texts import OF_FORMAT, of_format, of_name, shown, varied
+from acpgen.meaning.sample_texts import OF_FORMAT, of_format, of_name, shown, varied
 
 DRAFT = {*Draft202012Validator.FORMAT_CHECKER.checkers}
 OWN = {"absolute-path", "byte", "url"}

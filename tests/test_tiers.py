@@ -51,8 +51,13 @@ def test_tests_that_draw_from_the_same_cases_do_not_all_draw_the_same() -> None:
 def test_what_a_tier_took_changes_nothing_that_is_known_of_the_other(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(tiers, "DURATIONS", tmp_path / "durations.json")
-    tiers.write_durations({"default": {"a.py::test_1": 3.0, "a.py::test_2": 4.0}})
+    monkeypatch.setattr(tiers, "DURATIONS", tmp_path / "tests" / "durations.json")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "a.py").write_text("def test_1() -> None: ...\ndef test_2() -> None: ...\n")
+    (tmp_path / "b.py").write_text("def test() -> None: ...\n")
+    tiers.write_durations(
+        {"default": {"a.py::test_1": 3.0, "a.py::test_2": 4.0, "a.py::test_3": 5.0, "c.py::test_1": 6.0}}
+    )
     tiers.write_durations({"exhaustive": {"a.py::test_1": 90.0}})
     tiers.write_durations({"default": {"a.py::test_1": 2.0, "a.py::test_2": 0.4}})
     assert tiers.read_durations() == {"default": {"a.py::test_1": 2}, "exhaustive": {"a.py::test_1": 90}}
@@ -87,3 +92,11 @@ def test_long_files_come_first_and_the_tests_of_a_file_stay_together(monkeypatch
     )
     ordered = [item.nodeid for item in tiers.sort_by_duration(found)]
     assert ordered == ["b.py::test_1", "b.py::test_2", "a.py::test_1", "a.py::test_2", "c.py::test_1"]
+
+
+def test_the_files_that_look_at_the_built_site_stay_together_in_front(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = items("a.py::test", "b.py::test", "c.py::test", "d.py::test")
+    found[0].fixturenames = found[3].fixturenames = ["window"]
+    monkeypatch.setattr(tiers, "read_durations", lambda: {"default": {"d.py::test": 2.0, "c.py::test": 3.0}})
+    ordered = [item.nodeid for item in tiers.sort_by_duration(found)]
+    assert ordered == ["d.py::test", "a.py::test", "c.py::test", "b.py::test"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gc
 import gzip
 import io
 import json
@@ -21,8 +22,8 @@ from unittest import mock
 import pytest
 
 import commands
-from acpgen import judge, recording
-from acpgen.validate import Counts, LineVerdict, conversation, judged
+from acpgen.messages import recording, validators
+from acpgen.messages.validate import Counts, LineVerdict, conversation, judged
 from monitor.cases import CASES
 from monitor.scripts import OPTIONS, Said, client, mcp, numbers, opened, permission, prompt, result, v1
 
@@ -269,7 +270,7 @@ def test_after_a_line_that_is_too_long_the_monitor_concludes_nothing_from_it() -
     content = recorded(*v1(), *opened(answer={"_meta": {"x": "y" * 3000}}), prompt())
     found = list(
         conversation(
-            recording.lines(io.BufferedReader(io.BytesIO(content)), longest=2000), judge.monitor(strict().values())
+            recording.lines(io.BufferedReader(io.BytesIO(content)), longest=2000), validators.monitor(strict().values())
         )
     )
     rules = [(verdict.line, [problem.rule for problem in verdict.problems]) for verdict in found if verdict.problems]
@@ -285,7 +286,7 @@ def test_a_recording_is_judged_line_by_line_without_session_too() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule} {case.name}".strip())
 def test_a_recorded_conversation_is_judged_by_the_monitor(case: Any) -> None:
-    verdicts = list(conversation(read(recorded_case(case)), judge.monitor(strict().values())))
+    verdicts = list(conversation(read(recorded_case(case)), validators.monitor(strict().values())))
     found = {problem.rule: (verdict.line, problem) for verdict in verdicts for problem in verdict.problems}
     line, problem = found[case.rule]
     assert line == (len(case.said) if case.end else len(case.said) + case.at + 1)
@@ -526,7 +527,7 @@ def test_a_long_name_of_a_method_is_kept_in_part() -> None:
 
 def test_lines_that_are_no_recording_are_told_and_the_numbers_stay_those_of_the_file() -> None:
     content = lines(b"\n", b"noise\n", {"from": "nobody", "message": {}}, {"from": "client"}) + recorded(prompt())
-    verdicts = list(conversation(read(content), judge.monitor(strict().values())))
+    verdicts = list(conversation(read(content), validators.monitor(strict().values())))
     assert [(v.line, v.problems[0].rule) for v in verdicts[:3]] == [
         (2, "recording"),
         (3, "recording"),
@@ -545,18 +546,21 @@ def test_a_line_that_is_too_long_is_passed_over_and_said_to_be() -> None:
 
 
 def test_what_is_judged_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acpgen.validate.MOST_REQUESTS", 100)
+    monkeypatch.setattr("acpgen.messages.validate.MOST_REQUESTS", 100)
 
     def endless(count: int) -> Iterator[bytes]:
         for number in range(count):
             yield json.dumps({**GOOD, "id": number, "params": {"cursor": "x" * 200}}).encode() + b"\n"
 
     def peak(count: int) -> int:
+        gc.collect()
         tracemalloc.start()
         summary = Counts()
         numbered = (recording.Line(number, line.strip(), 0) for number, line in enumerate(endless(count)))
         for verdict in judged(numbered, strict(), None):
             summary.add(verdict)
+            if not verdict.line % 100:
+                gc.collect()  # cycles that wait for a collection are not kept
         size = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return size
@@ -633,7 +637,7 @@ def test_a_progress_bar_on_the_terminal_leaves_the_verdicts_where_they_go(tmp_pa
 
 @cache
 def strict() -> dict[Any, Any]:
-    return {one.contract.version: one for one in (judge.strict(judge.find(name)) for name in judge.ACP)}
+    return {one.contract.version: one for one in (validators.strict(validators.find(name)) for name in validators.ACP)}
 
 
 def read(content: bytes) -> Iterator[recording.Line]:

@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from acpgen.cli import app
 from acpgen.compat import catalogue
-from acpgen.schema.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object
 
 ROOT: Final = Path(__file__).parents[1]
 

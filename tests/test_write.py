@@ -302,7 +302,7 @@ def cannot_exchange(one: Path, other: Path) -> bool:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """How two trees change places: in one step, or as on systems that cannot."""
     if request.param == "renames":
-        monkeypatch.setattr(sys.modules["acpgen.files"], "_exchange", cannot_exchange)
+        monkeypatch.setattr(sys.modules["acpgen.files.atomic_write"], "_exchange", cannot_exchange)
     return str(request.param)
 
 
@@ -314,7 +314,7 @@ STEPS = (
     "os.unlink",
     "os.rmdir",
     "os.scandir",
-    "acpgen.files._exchange",
+    "acpgen.files.atomic_write._exchange",
 )
 
 

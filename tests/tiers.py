@@ -66,13 +66,21 @@ def read_durations() -> Mapping[str, Mapping[str, float]]:
 
 
 def write_durations(seconds: Mapping[str, Mapping[str, float]]) -> None:
-    """Write what functions took into the file of durations, where what did not run stays as it was."""
+    """Write what functions took into the file of durations, where what did not run stays as it was, unless it is gone."""
     known = read_durations()
     found = {tier: {**known.get(tier, {}), **seconds.get(tier, {})} for tier in (DEFAULT, EXHAUSTIVE)}
     slow = {
-        tier: {name: round(took) for name, took in sorted(each.items()) if took >= 1} for tier, each in found.items()
+        tier: {name: round(took) for name, took in sorted(each.items()) if took >= 1 and is_present(name)}
+        for tier, each in found.items()
     }
     DURATIONS.write_text(json.dumps(slow, indent=1) + "\n", "utf-8")
+
+
+def is_present(name: str) -> bool:
+    """Whether there is a function of tests of this name, in this file."""
+    file, _, function = name.partition("::")
+    path = DURATIONS.parents[1] / file
+    return path.is_file() and f"def {function.rpartition('::')[2]}(" in path.read_text("utf-8")
 
 
 def _sum_seconds(items: Iterable[pytest.Item], key: Callable[[pytest.Item], str]) -> dict[str, float]:
@@ -87,10 +95,12 @@ def _sum_seconds(items: Iterable[pytest.Item], key: Callable[[pytest.Item], str]
 def sort_by_duration(items: list[pytest.Item]) -> list[pytest.Item]:
     """The tests by their files, those in front that take long: no processor waits at the end for one that came last.
 
-    The tests of a file stay together, so that what a module prepares is made once.
+    The tests of a file stay together, so that what a module prepares is made once; so do those of the built site, for which all but
+    one worker would wait.
     """
     took = _sum_seconds(items, lambda item: _file_name(item.nodeid))
-    return sorted(items, key=lambda item: -took[_file_name(item.nodeid)])
+    of_site = {_file_name(item.nodeid) for item in items if "window" in getattr(item, "fixturenames", ())}
+    return sorted(items, key=lambda item: (_file_name(item.nodeid) not in of_site, -took[_file_name(item.nodeid)]))
 
 
 def _file_name(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from acpgen import ir
-from acpgen.schema.names import class_name
+from acpgen.naming.identifiers import class_name
 
 
 def bodies(protocol: ir.Protocol) -> Mapping[str, str]:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from acpgen.files import Files as Files
     from acpgen.files import Tree as Tree
     from acpgen.files import write as write
+    from acpgen.input.load import Document as Document
+    from acpgen.input.load import Documents as Documents
+    from acpgen.input.load import load as load
+    from acpgen.methods.profile import Profile as Profile
     from acpgen.pipeline import generate as generate
-    from acpgen.schema.load import Document as Document
-    from acpgen.schema.load import Documents as Documents
-    from acpgen.schema.load import load as load
-    from acpgen.schema.profile import Profile as Profile
     from acpgen.targets import Settings as Settings
 
     profile = find_profile
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _PATHS: Final = {
-    "Document": "acpgen.schema.load.Document",
-    "Documents": "acpgen.schema.load.Documents",
+    "Document": "acpgen.input.load.Document",
+    "Documents": "acpgen.input.load.Documents",
     "Fault": "acpgen.errors.Fault",
     "Faults": "acpgen.errors.Faults",
     "Files": "acpgen.files.Files",
-    "Profile": "acpgen.schema.profile.Profile",
+    "Profile": "acpgen.methods.profile.Profile",
     "Settings": "acpgen.targets.Settings",
     "Tree": "acpgen.files.Tree",
     "compare": "acpgen.compat.compare.compare",
     "generate": "acpgen.pipeline.generate",
-    "load": "acpgen.schema.load.load",
+    "load": "acpgen.input.load.load",
     "profile": "acpgen.config.find_profile",
     "write": "acpgen.files.write",
 }

@@ -60,12 +60,12 @@ from acpgen.errors import (
     did_you_mean,
     shown,
 )
+from acpgen.input.keywords import DRAFTS
+from acpgen.input.load import References, decode, parse_json, place, read_bytes
 from acpgen.material import RESERVED, is_material
-from acpgen.schema.keywords import DRAFTS
-from acpgen.schema.load import References, decode, parse_json, place, read_bytes
 
 if TYPE_CHECKING:
-    from acpgen.schema.profile import Profile
+    from acpgen.methods.profile import Profile
 
 Table: TypeAlias = Mapping[str, object]
 
@@ -73,6 +73,7 @@ Level: TypeAlias = Literal["error", "warning", "off"]
 """What a finding of a rule of lint does: it makes the exit code 1, is told, or neither."""
 
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_OF_NPM: Final = re.compile(rf"(?:@[a-z0-9~-][a-z0-9._~-]*/)?{_DISTRIBUTION.pattern}")
 _VERSION: Final = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?")
 _LICENSE: Final = re.compile(r"[A-Za-z0-9.+()-]+(?: [A-Za-z0-9.+()-]+)*")
 _PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+(?:\[.*\].*)?", re.DOTALL)
@@ -122,7 +123,7 @@ class Output:
 class Published:
     """What the built site is told: `url` where it will stand, `source` what stands before the path of a file in links that edit it; both
     end in a slash or are empty. `python` are the files and folders of Python whose docstrings make the API reference. `sections` are the
-    pages by hand that stand together in the navigation, by the title above them.
+    pages that stand together in the navigation, by the title above them; the first page of a group stands for the group.
     """
 
     url: str = ""
@@ -169,8 +170,24 @@ class Config:
 
     def package(self, protocol: str) -> str:
         """The Python package that an output makes of a protocol with the names of the house; empty if none does."""
-        made = (output for output in self.outputs if output.target == "python" and not output.options)
-        return next((each.package for output in made for each in output.members if each.protocol == protocol), "")
+        return next((package for _, package in self._made("python", protocol)), "")
+
+    def module(self, protocol: str) -> str:
+        """The npm module that an output makes of a protocol; empty if none does."""
+        modules = (
+            f"{name}/{package.replace('.', '/')}" for name, package in self._made("typescript", protocol) if name
+        )
+        return next(modules, "")
+
+    def _made(self, target: str, protocol: str) -> Iterator[tuple[str | None, str]]:
+        """The distribution and the package of each output without options that a target makes of a protocol."""
+        outputs = (output for output in self.outputs if output.target == target and not output.options)
+        yield from (
+            (each.distribution, member.package)
+            for each in outputs
+            for member in each.members
+            if member.protocol == protocol and member.package
+        )
 
 
 def find(start: Path) -> Config:
@@ -217,11 +234,17 @@ def references(given: Iterable[str], start: Path | None = None) -> References:
     for each in given:
         url, equals, file = each.rpartition("=")
         if not (equals and file and _ADDRESS.fullmatch(url)):
-            faults.append(BadSetting(at="--ref", key=shown(each), expected=f"{_REFERENCE}, written URL=FILE"))
+            hint = "Write it as in --ref https://example.com/common.json=common.json."
+            faults.append(
+                BadSetting(at="--ref", key=shown(each), expected=f"{_REFERENCE}, written URL=FILE", hint=hint)
+            )
         found[url] = file
     if faults:
         raise Faults(faults)
     return found
+
+
+_NAMES: Final = """Write it as in {"Thing.kind": "ThingKind"}."""
 
 
 def read_names(path: Path) -> Mapping[str, str]:
@@ -233,7 +256,7 @@ def read_names(path: Path) -> Mapping[str, str]:
     text = decode(read_bytes(path), at)
     value = _toml(text, at) if path.suffix == ".toml" else parse_json(text, at)
     if not isinstance(value, dict):
-        raise Faults([BadSetting(at=at, key="a names file", expected="one object from pointers to names")])
+        raise Faults([BadSetting(at=at, key="a names file", expected="one object from pointers to names", hint=_NAMES)])
     faults: list[Fault] = []
     names = _names(value, at, faults)
     if faults:
@@ -248,12 +271,13 @@ def _names(value: Mapping[str, object], at: str, faults: list[Fault]) -> Mapping
             expected = (
                 "a pointer such as '#/$defs/Name', a field such as 'Name.field', or a variant such as 'Union[tag]'"
             )
-            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected))
-        from acpgen.schema.names import is_class_name
+            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected, hint="Correct the place."))
+        from acpgen.naming.identifiers import is_class_name
 
         if not isinstance(name, str) or not is_class_name(name):
             expected = "the name of a Python class: letters, digits and '_', a capital first"
-            faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected))
+            hint = "Write a name such as 'TextBlock'."
+            faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected, hint=hint))
     return {key: str(name) for key, name in value.items()}
 
 
@@ -262,8 +286,8 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
 
     A relative path starts at `root`, else at the current folder. Raises `Faults`.
     """
-    from acpgen.schema.profile import built_in, profile
-    from acpgen.schema.profile import names as profile_names
+    from acpgen.methods.profile import built_in, profile
+    from acpgen.methods.profile import names as profile_names
 
     path = Path(named) if root is None else root / named
     if named in profile_names():
@@ -380,7 +404,7 @@ class _Reader:
             named = tuple(each for each in given if isinstance(each, str) and each and each not in listed)
             listed += named
             if not named or len(set(named)) < len(given):
-                self.wrong(f"{key}.{quoted(title)}", "pages by hand, such as 'why.md', each once and in one section")
+                self.wrong(f"{key}.{quoted(title)}", "pages, such as 'why.md', each once and in one section")
             yield title, named
 
     def levels(self, value: object) -> Iterator[tuple[str, Level]]:
@@ -442,7 +466,8 @@ class _Reader:
         if ("target" in table or set(table) <= set(_OUTPUT_KEYS)) and not (isinstance(target, str) and target):
             self.wrong(f"{key}.target", "the name of a target, such as 'python'")
         distribution = table.get("distribution")
-        if distribution is not None and not (isinstance(distribution, str) and _DISTRIBUTION.fullmatch(distribution)):
+        names = _OF_NPM if target == "typescript" else _DISTRIBUTION
+        if distribution is not None and not (isinstance(distribution, str) and names.fullmatch(distribution)):
             self.wrong(f"{key}.distribution", "the name of a distribution, such as 'acp-bindings'")
         version = table.get("version")
         if version is not None and not (isinstance(version, str) and _VERSION.fullmatch(version)):
@@ -531,7 +556,7 @@ class _Reader:
             taken.append(path)
 
     def wrong(self, key: str, expected: str) -> None:
-        self.faults.append(BadSetting(at=self.at, key=key, expected=expected))
+        self.faults.append(BadSetting(at=self.at, key=key, expected=expected, hint="Correct this setting."))
 
 
 def _as_table(value: object) -> Table | None:

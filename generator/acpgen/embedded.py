@@ -10,18 +10,29 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import acp_monitor as monitor
-    from acp_monitor import versions
-    from jsonrpc_bindings import contract, discriminators, engine, framing, homes, parse, patterns, strict, supervisor
+    from acp_monitor import requirements, versions
+    from jsonrpc_bindings import (
+        contract,
+        discriminators,
+        engine,
+        framing,
+        module_registry,
+        parse,
+        patterns,
+        strict,
+        supervisor,
+    )
 
     __all__ = [
         "contract",
         "discriminators",
         "engine",
         "framing",
-        "homes",
+        "module_registry",
         "monitor",
         "parse",
         "patterns",
+        "requirements",
         "strict",
         "supervisor",
         "versions",
@@ -34,7 +45,17 @@ else:
 
     from acpgen import resources
 
-    RUNTIME = ("contract", "discriminators", "engine", "framing", "homes", "parse", "patterns", "strict", "supervisor")
+    RUNTIME = (
+        "contract",
+        "discriminators",
+        "engine",
+        "framing",
+        "module_registry",
+        "parse",
+        "patterns",
+        "strict",
+        "supervisor",
+    )
 
     def _import_runtime(name):
         if "acpgen.jsonrpc_bindings" not in sys.modules:
@@ -56,8 +77,8 @@ else:
             found = _import_runtime(name)
         elif name == "monitor":
             found = _import_monitor()
-        elif name == "versions":
-            found = import_module(f"{_import_monitor().__name__}.versions")
+        elif name in ("requirements", "versions"):
+            found = import_module(f"{_import_monitor().__name__}.{name}")
         else:
             raise AttributeError(name)
         globals()[name] = found

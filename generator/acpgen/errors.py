@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
-from typing import Final
+from string import Formatter
+from typing import Any, ClassVar, Final
 
 LONGEST_LINE: Final = 600
 
@@ -55,6 +56,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"Known names: {', '.join(map(repr, choices[:12]))}{others}." if choices else ""
 
 
+class _Sentences(Formatter):
+    """Fills the fields of a fault into its sentence."""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        return shown(value) if conversion == "q" else super().convert_field(value, conversion)
+
+
+_SENTENCES: Final = _Sentences()
+
+
 @dataclass(repr=False, eq=False)
 class Fault(Exception):
     """Something in the user's input that stops the work.
@@ -63,6 +74,8 @@ class Fault(Exception):
     """
 
     at: str
+    message: ClassVar[str]
+    """What is wrong, and after a line break what to do; `{field}` is a field of the fault, `{field!q}` the same in quotes and shortened."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), tuple(self._values().values()), self.__dict__
@@ -81,7 +94,7 @@ class Fault(Exception):
 
     def text(self) -> str:
         """What is wrong, and after a line break what to do."""
-        raise AssertionError(f"{type(self).__name__} does not say what is wrong")
+        return _SENTENCES.vformat(self.message, (), self._values())
 
     def what(self) -> str:
         """What is wrong and what to do, in one line."""
@@ -121,8 +134,7 @@ def distinct(faults: Iterable[Fault]) -> Iterator[Fault]:
 class NotFound(Fault):
     """A path that leads nowhere."""
 
-    def text(self) -> str:
-        return "there is no such file or folder.\nCorrect the path."
+    message = "there is no such file or folder.\nCorrect the path."
 
 
 @dataclass(repr=False, eq=False)
@@ -131,32 +143,34 @@ class Unreadable(Fault):
 
     reason: str
 
-    def text(self) -> str:
-        return f"it cannot be read ({self.reason}).\nCorrect this, or name another file."
+    message = "it cannot be read ({reason}).\nCorrect this, or name another file."
 
 
 @dataclass(repr=False, eq=False)
 class NotRegular(Fault):
     """A pipe, device or socket where a file should be."""
 
-    def text(self) -> str:
-        return "this is not a regular file.\nSave the schema as a file and name that."
+    message = "this is not a regular file.\nSave the schema as a file and name that."
 
 
 @dataclass(repr=False, eq=False)
 class LinkRefused(Fault):
     """A symbolic link in a schema folder that leads out of it, to a folder, or nowhere."""
 
-    def text(self) -> str:
-        return "this symbolic link is broken, or leads to a folder or out of the schema folder.\nReplace it by the file itself."
+    message = (
+        "this symbolic link is broken, or leads to a folder or out of the schema folder.\n"
+        "Replace it by the file itself."
+    )
 
 
 @dataclass(repr=False, eq=False)
 class NoFiles(Fault):
     """A schema folder without any schema."""
 
-    def text(self) -> str:
-        return "this folder holds no '*.json' file.\nName the folder that holds the schema; convert a schema in YAML to JSON first."
+    message = (
+        "this folder holds no '*.json' file.\n"
+        "Name the folder that holds the schema; convert a schema in YAML to JSON first."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -165,10 +179,7 @@ class NoRevision(Fault):
 
     reason: str
 
-    def text(self) -> str:
-        return (
-            f"git cannot show this revision: {self.reason}.\nName a branch, tag or commit of the repository you are in."
-        )
+    message = "git cannot show this revision: {reason}.\nName a branch, tag or commit of the repository you are in."
 
 
 @dataclass(repr=False, eq=False)
@@ -191,11 +202,10 @@ class NoMergeBase(Fault):
 class NotAtARevision(Fault):
     """A file of today where a git revision is asked for."""
 
-    def text(self) -> str:
-        return (
-            "'--merge-base' cannot be used: OLD names no git revision, and only revisions have a merge base.\n"
-            "Name one, such as 'main:acp/v1', or leave '--merge-base' out."
-        )
+    message = (
+        "'--merge-base' cannot be used: OLD names no git revision, and only revisions have a merge base.\n"
+        "Name one, such as 'main:acp/v1', or leave '--merge-base' out."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -214,8 +224,7 @@ class WrongEncoding(Fault):
 
     found: str
 
-    def text(self) -> str:
-        return f"{self.found}.\nSave the file as UTF-8 without a byte order mark."
+    message = "{found}.\nSave the file as UTF-8 without a byte order mark."
 
 
 @dataclass(repr=False, eq=False)
@@ -236,8 +245,7 @@ class DuplicateKey(Fault):
 
     key: str
 
-    def text(self) -> str:
-        return f"the key {shown(self.key)} occurs twice in one object.\nRemove or rename one of the two."
+    message = "the key {key!q} occurs twice in one object.\nRemove or rename one of the two."
 
 
 @dataclass(repr=False, eq=False)
@@ -246,8 +254,7 @@ class NotRepresentable(Fault):
 
     reason: str
 
-    def text(self) -> str:
-        return f"{self.reason}.\nWrite a value that every JSON reader understands."
+    message = "{reason}.\nWrite a value that every JSON reader understands."
 
 
 @dataclass(repr=False, eq=False)
@@ -256,8 +263,7 @@ class TooDeep(Fault):
 
     limit: int
 
-    def text(self) -> str:
-        return f"this is nested more than {self.limit} levels deep.\nMove inner parts to '$defs' and refer to them."
+    message = "this is nested more than {limit} levels deep.\nMove inner parts to '$defs' and refer to them."
 
 
 @dataclass(repr=False, eq=False)
@@ -266,11 +272,11 @@ class TooManyWays(Fault):
 
     limit: int
 
-    def text(self) -> str:
-        return (
-            f"this has more than {self.limit} evaluation paths, because references lead to the same definitions again and "
-            "again; so its examples and messages are not judged.\nRefer to each definition once."
-        )
+    message = (
+        "this has more than {limit} evaluation paths, because references lead to the same definitions again and "
+        "again; so its examples and messages are not judged.\n"
+        "Refer to each definition once."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -279,11 +285,10 @@ class TooMuchWork(Fault):
 
     limit: int
 
-    def text(self) -> str:
-        return (
-            f"the work on this schema was stopped here, after {self.limit} steps: its meaning is far larger than its text.\n"
-            "Refer to each definition once, make unions and lists of constants smaller, or split the schema."
-        )
+    message = (
+        "the work on this schema was stopped here, after {limit} steps: its meaning is far larger than its text.\n"
+        "Refer to each definition once, make unions and lists of constants smaller, or split the schema."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -292,19 +297,17 @@ class TooLongChain(Fault):
 
     limit: int
 
-    def text(self) -> str:
-        return (
-            f"more than {self.limit} references follow one another before a value of this can be judged.\n"
-            "Refer to the last definition itself."
-        )
+    message = (
+        "more than {limit} references follow one another before a value of this can be judged.\n"
+        "Refer to the last definition itself."
+    )
 
 
 @dataclass(repr=False, eq=False)
 class NotAnObject(Fault):
     """A document that is no JSON object."""
 
-    def text(self) -> str:
-        return "a schema file must hold one JSON object.\nPut the schema in '{ … }'."
+    message = "a schema file must hold one JSON object.\nPut the schema in '{{ … }}'."
 
 
 @dataclass(repr=False, eq=False)
@@ -313,12 +316,11 @@ class UnknownDialect(Fault):
 
     dialect: str
 
-    def text(self) -> str:
-        return (
-            f"'$schema' names {shown(self.dialect)}, which is none of the drafts 04, 06, 07, 2019-09 and 2020-12.\n"
-            f"Give the file with that meta-schema: --ref URL=FILE; or the draft that it extends: --ref URL=draft-07; "
-            f"or write https://json-schema.org/draft/2020-12/schema here."
-        )
+    message = (
+        "'$schema' names {dialect!q}, which is none of the drafts 04, 06, 07, 2019-09 and 2020-12.\n"
+        "Give the file with that meta-schema: --ref URL=FILE; or the draft that it extends: --ref URL=draft-07; "
+        "or write https://json-schema.org/draft/2020-12/schema here."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -327,11 +329,10 @@ class UnknownVocabulary(Fault):
 
     vocabulary: str
 
-    def text(self) -> str:
-        return (
-            f"the meta-schema requires the vocabulary {shown(self.vocabulary)}, which acpgen does not know.\n"
-            f"Name a meta-schema whose '$vocabulary' does not require it."
-        )
+    message = (
+        "the meta-schema requires the vocabulary {vocabulary!q}, which acpgen does not know.\n"
+        "Name a meta-schema whose '$vocabulary' does not require it."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -340,11 +341,10 @@ class UnclearDraft(Fault):
 
     keyword: str
 
-    def text(self) -> str:
-        return (
-            f"{self.keyword!r} has a meaning only in older drafts, and no '$schema' says which draft this file follows.\n"
-            f'Add it, such as "$schema": "http://json-schema.org/draft-07/schema#".'
-        )
+    message = (
+        "{keyword!r} has a meaning only in older drafts, and no '$schema' says which draft this file follows.\n"
+        'Add it, such as "$schema": "http://json-schema.org/draft-07/schema#".'
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -354,8 +354,7 @@ class NotASchema(Fault):
     reason: str
     dialect: str
 
-    def text(self) -> str:
-        return f"JSON Schema {self.dialect} refuses this value: {self.reason}.\nCorrect it."
+    message = "JSON Schema {dialect} refuses this value: {reason}.\nCorrect it."
 
 
 @dataclass(repr=False, eq=False)
@@ -400,11 +399,11 @@ class SeveralTargets(Fault):
 class NotADefinition(Fault):
     """A member of `$defs` or `definitions` that is neither a schema nor a group of schemas."""
 
-    def text(self) -> str:
-        return (
-            "this has schemas under keys that are not keywords, and other values too, so it is neither a schema nor a "
-            "group of definitions.\nMove the schemas to '$defs', or remove the other values."
-        )
+    message = (
+        "this has schemas under keys that are not keywords, and other values too, so it is neither a schema nor "
+        "a group of definitions.\n"
+        "Move the schemas to '$defs', or remove the other values."
+    )
 
 
 @dataclass(frozen=True)
@@ -485,11 +484,10 @@ class NothingDefined(Fault):
 class NoKeyword(Fault):
     """A document that is to be compared as a JSON Schema, and has no keyword of JSON Schema at its root."""
 
-    def text(self) -> str:
-        return (
-            "this is not a JSON Schema: none of its members is a keyword.\nName the schema itself; documents that only "
-            "contain schemas, such as OpenAPI, are not read."
-        )
+    message = (
+        "this is not a JSON Schema: none of its members is a keyword.\n"
+        "Name the schema itself; documents that only contain schemas, such as OpenAPI, are not read."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -512,11 +510,10 @@ class NameCollision(Fault):
     name: str
     other: str
 
-    def text(self) -> str:
-        return (
-            f"the generated name {self.name!r} is also the name of {self.other}.\n"
-            f"Set 'x-name' on one of them, or map one in the file given to --names."
-        )
+    message = (
+        "the generated name {name!r} is also the name of {other}.\n"
+        "Set 'x-name' on one of them, or map one in the file given to --names."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -526,8 +523,7 @@ class MalformedKeyword(Fault):
     keyword: str
     expected: str
 
-    def text(self) -> str:
-        return f"{self.keyword!r} must be {self.expected}."
+    message = "{keyword!r} must be {expected}."
 
 
 @dataclass(repr=False, eq=False)
@@ -537,11 +533,10 @@ class NoRole(Fault):
     name: str
     method: str
 
-    def text(self) -> str:
-        return (
-            f"'x-method' says {shown(self.method)}, and the name {self.name!r} does not say whether this is params or result.\n"
-            f"Let it end in 'Request', 'Notification', 'Response' or 'Result', or set 'x-name' so."
-        )
+    message = (
+        "'x-method' says {method!q}, and the name {name!r} does not say whether this is params or result.\n"
+        "Let it end in 'Request', 'Notification', 'Response' or 'Result', or set 'x-name' so."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -553,11 +548,11 @@ class SidesDiffer(Fault):
     other: str
     params: str
 
-    def text(self) -> str:
-        return (
-            f"'x-side' says that {self.side!r} handles the method {shown(self.method)}; its params, {self.params}, say "
-            f"{self.other!r}. The peer that handles a method stands on both.\nCorrect one of them."
-        )
+    message = (
+        "'x-side' says that {side!r} handles the method {method!q}; its params, {params}, say {other!r}. The "
+        "peer that handles a method stands on both.\n"
+        "Correct one of them."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -568,11 +563,9 @@ class RoleTaken(Fault):
     role: str
     other: str
 
-    def text(self) -> str:
-        return (
-            f"this is a second {self.role} of the method {shown(self.method)}; the first is {self.other}.\n"
-            f"Remove 'x-method' from one of them."
-        )
+    message = (
+        "this is a second {role} of the method {method!q}; the first is {other}.\nRemove 'x-method' from one of them."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -581,8 +574,7 @@ class UnknownLeniency(Fault):
 
     keyword: str
 
-    def text(self) -> str:
-        return f"{self.keyword!r} would change what is decoded, and is not known.\nRemove it or use a newer acpgen."
+    message = "{keyword!r} would change what is decoded, and is not known.\nRemove it or use a newer acpgen."
 
 
 @dataclass(repr=False, eq=False)
@@ -591,11 +583,10 @@ class NamedByPosition(Fault):
 
     instead: str
 
-    def text(self) -> str:
-        return (
-            f"this entry of the names counts the variants of a union, and would name another one after an insertion.\n"
-            f"Name the variant by its tag: {self.instead!r}."
-        )
+    message = (
+        "this entry of the names counts the variants of a union, and would name another one after an insertion.\n"
+        "Name the variant by its tag: {instead!r}."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -630,8 +621,7 @@ class UnusedRule(Fault):
 
     what_for: str
 
-    def text(self) -> str:
-        return f"{self.what_for}.\nCorrect the name, or remove the entry."
+    message = "{what_for}.\nCorrect the name, or remove the entry."
 
 
 @dataclass(repr=False, eq=False)
@@ -640,11 +630,11 @@ class NoMethods(Fault):
 
     profile: str
 
-    def text(self) -> str:
-        return (
-            f"the profile {shown(self.profile)} finds no method here.\nName the one that fits the schema, write one, "
-            "or leave '--methods' out: then acpgen tells what it finds by itself."
-        )
+    message = (
+        "the profile {profile!q} finds no method here.\n"
+        "Name the one that fits the schema, write one, or leave '--methods' out: then acpgen tells what it finds "
+        "by itself."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -654,8 +644,7 @@ class NotThatDocument(Fault):
     kind: str
     reason: str
 
-    def text(self) -> str:
-        return f"this is not {self.kind}: {self.reason}.\nCorrect it, or name another profile with --methods."
+    message = "this is not {kind}: {reason}.\nCorrect it, or name another profile with --methods."
 
 
 @dataclass(repr=False, eq=False)
@@ -666,8 +655,7 @@ class Unsupported(Fault):
     reason: str
     remedy: str
 
-    def text(self) -> str:
-        return f"{self.subject} cannot be made: {self.reason}.\n{self.remedy}."
+    message = "{subject} cannot be made: {reason}.\n{remedy}."
 
 
 @dataclass(repr=False, eq=False)
@@ -688,12 +676,12 @@ class UnusedName(Fault):
 class NoConfiguration(Fault):
     """No `[tool.acpgen]` from the current folder upwards."""
 
-    def text(self) -> str:
-        return (
-            "no pyproject.toml, here or in a parent folder, has a table [tool.acpgen].\nRun this in a project, make one "
-            "with 'acpgen init DIR', or, without a project, name files, or protocols such as acp/v1: acpgen lint FILE, "
-            "acpgen diff OLD NEW, acpgen generate --schema FILE --package NAME --out DIR."
-        )
+    message = (
+        "no pyproject.toml, here or in a parent folder, has a table [tool.acpgen].\n"
+        "Run this in a project, make one with 'acpgen init DIR', or, without a project, name files, or protocols "
+        "such as acp/v1: acpgen lint FILE, acpgen diff OLD NEW, acpgen generate --schema FILE --package NAME "
+        "--out DIR."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -702,8 +690,7 @@ class NotToml(Fault):
 
     reason: str
 
-    def text(self) -> str:
-        return f"this is not TOML: {self.reason}.\nCorrect it here."
+    message = "this is not TOML: {reason}.\nCorrect it here."
 
 
 @dataclass(repr=False, eq=False)
@@ -713,8 +700,7 @@ class UnknownKey(Fault):
     key: str
     hint: str
 
-    def text(self) -> str:
-        return f"the key {self.key} is not known.\n{self.hint}"
+    message = "the key {key} is not known.\n{hint}"
 
 
 @dataclass(repr=False, eq=False)
@@ -723,17 +709,17 @@ class BadSetting(Fault):
 
     key: str
     expected: str
+    hint: str = ""
 
     def text(self) -> str:
-        return f"{self.key} must be {self.expected}."
+        return f"{self.key} must be {self.expected}.\n{self.hint}".rstrip()
 
 
 @dataclass(repr=False, eq=False)
 class NotAppendable(Fault):
     """A file of waivers to which no further table can be added."""
 
-    def text(self) -> str:
-        return "no waiver can be appended to this file.\nWrite its waivers as separate tables: [[waiver]]."
+    message = "no waiver can be appended to this file.\nWrite its waivers as separate tables: [[waiver]]."
 
 
 @dataclass(repr=False, eq=False)
@@ -749,14 +735,27 @@ class UnknownName(Fault):
 
 
 @dataclass(repr=False, eq=False)
+class NoOutput(Fault):
+    """A target that exists, and that no output of the project has."""
+
+    target: str
+    protocol: str
+
+    def text(self) -> str:
+        return (
+            f"no output of this project has the target {shown(self.target)}.\n"
+            f'Add one: [tool.acpgen.outputs."FOLDER"] with target = "{self.target}" and protocols = ["{self.protocol}"].'
+        )
+
+
+@dataclass(repr=False, eq=False)
 class SameVersion(Fault):
     """Two schemas to judge by that are the same version, so that a handshake could not choose between them."""
 
     first: str
     second: str
 
-    def text(self) -> str:
-        return f"{shown(self.first)} and {shown(self.second)} are the same version.\nName one of them."
+    message = "{first!q} and {second!q} are the same version.\nName one of them."
 
 
 @dataclass(repr=False, eq=False)
@@ -791,26 +790,26 @@ class TargetRefused(Fault):
 class ForeignFolder(Fault):
     """A folder with content that this tool did not write."""
 
-    def text(self) -> str:
-        return (
-            "this folder is not empty, and acpgen did not write it.\nName a new or empty folder, or empty it yourself."
-        )
+    message = (
+        "this folder is not empty, and acpgen did not write it.\nName a new or empty folder, or empty it yourself."
+    )
 
 
 @dataclass(repr=False, eq=False)
 class StrayFile(Fault):
     """A file in a generated folder that no target wrote."""
 
-    def text(self) -> str:
-        return "acpgen did not write this file, and it replaces the whole folder.\nMove the file out of the folder."
+    message = "acpgen did not write this file, and it replaces the whole folder.\nMove the file out of the folder."
 
 
 @dataclass(repr=False, eq=False)
 class ForeignFile(Fault):
     """A file that acpgen did not write, where an output among other files needs one."""
 
-    def text(self) -> str:
-        return "acpgen did not write this file, and an output has a file of the same name.\nMove the file away, or name another folder."
+    message = (
+        "acpgen did not write this file, and an output has a file of the same name.\n"
+        "Move the file away, or name another folder."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -819,32 +818,30 @@ class PathClash(Fault):
 
     path: str
 
-    def text(self) -> str:
-        return f"two protocols or targets need {shown(self.path)} for different content.\nGive each its own output."
+    message = "two protocols or targets need {path!q} for different content.\nGive each its own output."
 
 
 @dataclass(repr=False, eq=False)
 class NotEmpty(Fault):
     """A folder for a new project in which there is something already."""
 
-    def text(self) -> str:
-        return "a project needs a new or empty folder, and this is not one.\nName another folder."
+    message = "a project needs a new or empty folder, and this is not one.\nName another folder."
 
 
 @dataclass(repr=False, eq=False)
 class NotAFolder(Fault):
     """An output path at which something else than a folder stands."""
 
-    def text(self) -> str:
-        return "the output must be a folder, and this is a file or a link.\nName another path."
+    message = "the output must be a folder, and this is a file or a link.\nName another path."
 
 
 @dataclass(repr=False, eq=False)
 class CurrentFolder(Fault):
     """An output folder from inside which the command was run."""
 
-    def text(self) -> str:
-        return "the current folder is inside this output, which is replaced as a whole.\nRun the command from another folder."
+    message = (
+        "the current folder is inside this output, which is replaced as a whole.\nRun the command from another folder."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -869,8 +866,7 @@ class NotRepairable(Fault):
 
     reason: str
 
-    def text(self) -> str:
-        return f"no repair can be written here: {self.reason}. Nothing was changed."
+    message = "no repair can be written here: {reason}. Nothing was changed."
 
 
 # --- adopting --------------------------------------------------------------------------------------------------------
@@ -882,8 +878,9 @@ class NotAdoptable(Fault):
 
     reason: str
 
-    def text(self) -> str:
-        return f"{self.reason}. Only a schema laid out as ACP publishes it can be adopted: one file, all definitions in '$defs'."
+    message = (
+        "{reason}. Only a schema laid out as ACP publishes it can be adopted: one file, all definitions in '$defs'."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -892,11 +889,10 @@ class NoBase(Fault):
 
     protocol: str
 
-    def text(self) -> str:
-        return (
-            "this file is missing. Without it, local changes cannot be distinguished from upstream changes.\n"
-            f"Write it from the revision that the folder follows: acpgen adopt FILE --into {self.protocol} --start."
-        )
+    message = (
+        "this file is missing. Without it, local changes cannot be distinguished from upstream changes.\n"
+        "Write it from the revision that the folder follows: acpgen adopt FILE --into {protocol} --start."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -905,11 +901,11 @@ class BaseExists(Fault):
 
     protocol: str
 
-    def text(self) -> str:
-        return (
-            "this file says that the folder follows another revision.\nTo merge the new one, leave out --start; "
-            f"if the files of {self.protocol} follow the new one already, remove this file first."
-        )
+    message = (
+        "this file says that the folder follows another revision.\n"
+        "To merge the new one, leave out --start; if the files of {protocol} follow the new one already, remove "
+        "this file first."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -932,8 +928,7 @@ class AdoptionRefused(Fault):
 
     reason: str
 
-    def text(self) -> str:
-        return f"adopting this would leave a schema that cannot be used: {self.reason} Nothing was written."
+    message = "adopting this would leave a schema that cannot be used: {reason} Nothing was written."
 
 
 # --- conversations ---------------------------------------------------------------------------------------------------
@@ -945,8 +940,7 @@ class NotStarted(Fault):
 
     reason: str
 
-    def text(self) -> str:
-        return f"this command cannot be started ({self.reason}).\nCorrect it, or give its path."
+    message = "this command cannot be started ({reason}).\nCorrect it, or give its path."
 
 
 @dataclass(repr=False, eq=False)
@@ -955,16 +949,17 @@ class NotCreated(Fault):
 
     reason: str
 
-    def text(self) -> str:
-        return f"this file cannot be written ({self.reason}).\nName another path."
+    message = "this file cannot be written ({reason}).\nName another path."
 
 
 @dataclass(repr=False, eq=False)
 class NoRecordings(Fault):
     """A folder or pattern in which no file is a recording."""
 
-    def text(self) -> str:
-        return "no file here has the extension of a recording: .jsonl or .ndjson, optionally with .gz or .zst.\nName the file itself."
+    message = (
+        "no file here has the extension of a recording: .jsonl or .ndjson, optionally with .gz or .zst.\n"
+        "Name the file itself."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -973,11 +968,10 @@ class Inflated(Fault):
 
     times: int
 
-    def text(self) -> str:
-        return (
-            f"it decompresses to over {self.times} times its size, and the rest was not read.\n"
-            "If you trust it, decompress it and name the plain file."
-        )
+    message = (
+        "it decompresses to over {times} times its size, and the rest was not read.\n"
+        "If you trust it, decompress it and name the plain file."
+    )
 
 
 @dataclass(repr=False, eq=False)
@@ -986,8 +980,7 @@ class OtherResults(Fault):
 
     reason: str
 
-    def text(self) -> str:
-        return f"the results in this file cannot be continued: {self.reason}.\nName a new file, or remove this one."
+    message = "the results in this file cannot be continued: {reason}.\nName a new file, or remove this one."
 
 
 # --- documentation ---------------------------------------------------------------------------------------------------
@@ -1011,8 +1004,7 @@ class BadOverlay(Fault):
 
     reason: str
 
-    def text(self) -> str:
-        return f"{self.reason}."
+    message = "{reason}."
 
 
 @dataclass(repr=False, eq=False)
@@ -1022,8 +1014,7 @@ class BadMaterial(Fault):
     reason: str
     remedy: str
 
-    def text(self) -> str:
-        return f"{self.reason}.\n{self.remedy}."
+    message = "{reason}.\n{remedy}."
 
 
 @dataclass(repr=False, eq=False)
@@ -1033,5 +1024,4 @@ class SiteNotBuilt(Fault):
     reason: str
     remedy: str
 
-    def text(self) -> str:
-        return f"the site was not built: {self.reason}. Nothing was changed.\n{self.remedy}."
+    message = "the site was not built: {reason}. Nothing was changed.\n{remedy}."

@@ -10,12 +10,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 from acpgen import ir
 from acpgen.errors import visible
-from acpgen.schema.numbers import dumps
+from acpgen.input.numbers import dumps
 
 _SPAN: Final = re.compile(r"`([^`\n]+)`")
 _SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>&|~$@#:.]")
@@ -27,6 +27,7 @@ _NOT_IN_CODE: Final = re.compile(r"://|\]:")
 """Addresses, and what would make a definition of a link out of a line that begins with a bracket."""
 _OUTSIDE_ID: Final = re.compile(r"[^A-Za-z0-9_.-]")
 LONGEST_ID: Final = 96
+_FENCE: Final = re.compile(r"^\s*(`{3,}|~{3,})", re.MULTILINE)
 _WIDTH: Final = 100
 """As many characters a line of an example may have."""
 
@@ -115,12 +116,29 @@ def value(item: ir.JSON) -> Markdown:
 
 
 def block(item: ir.JSON) -> Markdown:
-    """A JSON value as a fenced block; what fits in a line stands on one. No line of it can end the fence: a line of JSON begins with a
-    space, a quote or a bracket.
-    """
-    text = _laid_out(item)
-    shown = "".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text)
-    return Markdown(f"```json\n{shown}\n```")
+    """A JSON value as a fenced block; what fits in a line stands on one."""
+    return blocks([item])
+
+
+def blocks(items: Iterable[Any]) -> Markdown:
+    """JSON values in one fenced block, one after another. What fits in a line stands on one, a small message on two."""
+    text = "\n".join(_on_two_lines(item) or _laid_out(item) for item in items)
+    return fenced("".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text), "json")
+
+
+def _on_two_lines(item: ir.JSON) -> str:
+    """A message with its payload on a line of its own; empty for what is no message, fits in one line or does not fit in two."""
+    if (
+        not isinstance(item, dict)
+        or "jsonrpc" not in item
+        or len(item) < 2
+        or len(dumps(item, ensure_ascii=False)) <= _WIDTH
+    ):
+        return ""
+    *before, (key, payload) = item.items()
+    head = f"{dumps(dict(before), ensure_ascii=False)[:-1]}, {dumps(key)}:"
+    body = f"  {dumps(payload, ensure_ascii=False)}}}"
+    return f"{head}\n{body}" if max(len(head), len(body)) <= _WIDTH else ""
 
 
 def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
@@ -129,20 +147,30 @@ def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
     if not isinstance(item, list | dict) or len(indent) + more + len(line) <= _WIDTH:
         return line
     inner = f"{indent}  "
-    if isinstance(item, dict):
-        keys = [f"{dumps(key, ensure_ascii=False)}: " for key in item]
-        rows = [f"{key}{_laid_out(one, inner, len(key) + 1)}" for key, one in zip(keys, item.values(), strict=True)]
-    else:
-        rows = [_laid_out(one, inner, 1) for one in item]
+    members = (
+        [("", one) for one in item]
+        if isinstance(item, list)
+        else [(f"{dumps(k, ensure_ascii=False)}: ", v) for k, v in item.items()]
+    )
+    rows: list[str] = []
+    for index, (key, one) in enumerate(members):
+        row = f"{key}{_laid_out(one, inner, len(key) + 1)}"
+        is_packed = (
+            index > 0 and not isinstance(one, list | dict) and not isinstance(members[index - 1][1], list | dict)
+        )
+        if is_packed and len(inner) + len(rows[-1]) + len(row) + 3 <= _WIDTH:
+            rows[-1] += f", {row}"
+        else:
+            rows.append(row)
     opening, closing = "{}" if isinstance(item, dict) else "[]"
     between = f",\n{inner}"
     return f"{opening}\n{inner}{between.join(rows)}\n{indent}{closing}"
 
 
-def python(source: str) -> Markdown:
-    """Source of Python as a fenced block. Its strings hold no line ends, so no line of it begins with a fence."""
-    assert "\n```" not in source, source
-    return Markdown(f"```python\n{source}\n```")
+def fenced(text: str, language: str) -> Markdown:
+    """Text as a block of code, with a fence that no line of it ends."""
+    marks = "`" * max(3, *(len(each) + 1 for each in _FENCE.findall(text)), 3)
+    return Markdown(f"{marks}{language}\n{text}\n{marks}")
 
 
 def html(text: str) -> str:

@@ -20,8 +20,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from acpgen.errors import BadMaterial, Fault, Faults, NoFiles
+from acpgen.input.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
 from acpgen.pointers import pointer
-from acpgen.schema.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON

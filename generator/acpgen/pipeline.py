@@ -10,10 +10,10 @@ from acpgen.errors import Faults, PathClash, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from acpgen import ir
+    from acpgen.bundle.bundle import Bundle
     from acpgen.files import Files
-    from acpgen.schema.bundle import Bundle
-    from acpgen.schema.load import Documents
-    from acpgen.schema.profile import Profile
+    from acpgen.input.load import Documents
+    from acpgen.methods.profile import Profile
     from acpgen.targets import Settings
 
 Made: TypeAlias = "Mapping[str, Files]"
@@ -62,9 +62,9 @@ def understand(
     is_apart: bool = False,
 ) -> tuple[ir.Protocol, Bundle]:
     """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`. Raises `Faults`."""
+    from acpgen.bundle.bundle import bundle
+    from acpgen.input.step_budget import bounded
     from acpgen.meaning.lower import lower
-    from acpgen.schema.bundle import bundle
-    from acpgen.schema.effort import bounded
 
     with bounded(protocol.documents[0].path, protocol.size):
         bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)

@@ -17,18 +17,18 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Fault, Faults, TargetRefused
 from acpgen.files import Files
+from acpgen.input.load import Documents, parse
+from acpgen.input.load import Source as _Source
 from acpgen.interchange import dump, load
-from acpgen.meaning.order import ordered, references, referred
+from acpgen.meaning.definition_order import ordered, references, referred
+from acpgen.naming.identifiers import assign, class_name, class_names, field_name, field_names, method_keys
 from acpgen.pipeline import understand
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.load import Documents, parse
-from acpgen.schema.load import Source as _Source
-from acpgen.schema.names import assign, class_name, class_names, field_name, field_names, method_keys
 from acpgen.targets import Option, Render, Settings, Target
 from acpgen.targets.outside import files_of
-from acpgen.targets.python.formatted import formatted
+from acpgen.targets.python.formatting import format_files
 from acpgen.targets.python.literals import docstring, json_literal, literal
 
 __all__ = [
@@ -52,7 +52,7 @@ __all__ = [
     "exercise",
     "field_name",
     "field_names",
-    "formatted",
+    "format_files",
     "indented",
     "ir",
     "json_literal",

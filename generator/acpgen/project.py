@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acpgen import material, stamp
+from acpgen import material
+from acpgen.built_in import BUILT_IN
 from acpgen.config import Config, quoted, read_names
 from acpgen.errors import (
     BadSetting,
     Fault,
     Faults,
     NamedByPosition,
+    NoOutput,
     TooDeep,
     TooMuchWork,
     UnknownName,
@@ -26,18 +28,16 @@ from acpgen.errors import (
     distinct,
 )
 from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
-from acpgen.kept import NOTHING, Kept, user_cache
-from acpgen.memory import Memory
+from acpgen.files.cache import NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of, user_cache
+from acpgen.input.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.pipeline import merge, require_targets, understand
-from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 
 if TYPE_CHECKING:
     from acpgen import ir
+    from acpgen.bundle.bundle import Bundle
     from acpgen.meaning import unenforced
-    from acpgen.provenance import Code
+    from acpgen.methods.profile import Profile
     from acpgen.publish.versions import Version
-    from acpgen.schema.bundle import Bundle
-    from acpgen.schema.profile import Profile
     from acpgen.targets import Settings, Target
 
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -45,6 +45,12 @@ Progress: TypeAlias = Callable[[int, int, str], None]
 
 Reading: TypeAlias = tuple[Path, bool]
 """A protocol as a target wants it: its source, and whether variants and their bodies are apart (`Target.is_apart`)."""
+
+PartPlace: TypeAlias = tuple[Path, int]
+"""An output folder, and the number of a part of it."""
+
+CachedPart: TypeAlias = "Mapping[str, Any]"
+"""The `files` of a part, its `gaps` (`None` where it has no bindings) and its `notes`."""
 
 Meanings: TypeAlias = "Mapping[Reading, tuple[ir.Protocol, Bundle]]"
 """What each protocol means, by its source."""
@@ -65,11 +71,17 @@ class Part:
     version: str | None = None
     license: str | None = None
     prefix: str = ""
+    module: str = ""
     options: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
 
     @property
     def label(self) -> str:
         return self.protocol or self.source.name
+
+    @property
+    def is_documented(self) -> bool:
+        """Whether it is the docs of a protocol of a project, which are made together with those of others."""
+        return self.target == "docs" and bool(self.prefix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +100,7 @@ class OutputFolder:
     @property
     def documented(self) -> tuple[str, ...]:
         """The protocols whose docs it holds, as those of a project."""
-        return tuple(part.label for part in self.parts if part.target == "docs" and part.prefix)
+        return tuple(part.label for part in self.parts if part.is_documented)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +110,12 @@ class Work:
 
     `names` are chosen for all protocols, `names_of` for one of them; `protocols` are all that there are.
     `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project. `references` say what
-    addresses mean. `kept` is where results of earlier runs are found and kept.
+    addresses mean. `cache` is where results of earlier runs are found and kept.
     """
 
     at: str
     outputs: tuple[OutputFolder, ...]
-    kept: Kept = NOTHING
+    cache: Cache = NO_CACHE
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     names_at: str = ""
     names_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, "Mapping[str, str]"])
@@ -150,24 +162,24 @@ def configured(
     targets: Sequence[str] = (),
     references: References | None = None,
     *,
-    kept: Kept | None = None,
+    cache: Cache | None = None,
 ) -> Work:
     """The outputs of a project that hold any of `protocols` (all, if empty) and come from any of `targets` (likewise).
 
-    An output that holds one of the protocols is made whole. `references` stand for those of the project, `kept` for the user's cache.
+    An output that holds one of the protocols is made whole. `references` stand for those of the project, `cache` for the user's.
     Raises `Faults`.
     """
     if not config.outputs:
         expected = "a table with one entry for each output folder"
-        raise Faults([BadSetting(at=place(config.file), key="tool.acpgen.outputs", expected=expected)])
-    faults = [
-        UnknownName(at=place(config.file), kind=kind, name=name, hint=did_you_mean(name, known))
-        for kind, names, known in (
-            ("protocol", protocols, config.protocols),
-            ("target", targets, {output.target for output in config.outputs}),
-        )
-        for name in names
-        if name not in known
+        hint = 'Add one: [tool.acpgen.outputs."FOLDER"].'
+        raise Faults([BadSetting(at=place(config.file), key="tool.acpgen.outputs", expected=expected, hint=hint)])
+    faults: list[Fault] = [
+        UnknownName(at=place(config.file), kind="protocol", name=name, hint=did_you_mean(name, config.protocols))
+        for name in protocols
+        if name not in config.protocols
+    ]
+    faults += [
+        _without_output(name, config) for name in targets if name not in {output.target for output in config.outputs}
     ]
     if faults:
         raise Faults(faults)
@@ -187,6 +199,7 @@ def configured(
                     version=output.version,
                     license=output.license,
                     prefix=member.prefix,
+                    module=config.module(member.protocol) if output.target == "docs" else "",
                     options=output.options,
                 )
                 for member in output.members
@@ -202,7 +215,7 @@ def configured(
         at=place(config.file),
         outputs=outputs,
         methods={source: profile for source, profile in profiles.items() if profile is not None},
-        kept=user_cache() if kept is None else kept,
+        cache=user_cache() if cache is None else cache,
         schema=config.root / config.schema,
         references=config.references if references is None else references,
         names=config.names,
@@ -210,6 +223,16 @@ def configured(
         names_at=f"{place(config.file)}: tool.acpgen.names",
         protocols=frozenset(config.protocols),
     )
+
+
+def _without_output(target: str, config: Config) -> Fault:
+    """The fault of a target that no output of a project has: it exists, or it does not."""
+    from acpgen.targets import TARGETS
+
+    if target in TARGETS:
+        return NoOutput(at=place(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
+    known = {output.target for output in config.outputs}
+    return UnknownName(at=place(config.file), kind="target", name=target, hint=did_you_mean(target, known))
 
 
 def single(
@@ -222,18 +245,18 @@ def single(
     keep_unknown: bool = False,
     references: References = NO_REFERENCES,
     methods: Profile | None = None,
-    kept: Kept | None = None,
+    cache: Cache | None = None,
     options: Mapping[str, object] = NO_OPTIONS,
     protocol: str | None = None,
 ) -> Work:
-    """One output made from one schema, which belongs to no project. `kept` stands for the user's cache, `options` are those of the
+    """One output made from one schema, which belongs to no project. `cache` stands for the user's, `options` are those of the
     targets, `protocol` is the name of the schema; without it, the file or folder lends its own. Raises `Faults`.
     """
     parts = tuple(Part(schema, protocol, target, package, options=options) for target in dict.fromkeys(targets))
     return Work(
         at="--target",
         outputs=(OutputFolder(Path(os.path.abspath(out)), parts),),
-        kept=user_cache() if kept is None else kept,
+        cache=user_cache() if cache is None else cache,
         names=read_names(names) if names is not None else {},
         names_at=place(names) if names is not None else "",
         keep_unknown=keep_unknown,
@@ -246,35 +269,36 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     """Make every output that needs it. `check` writes nothing. Raises `Faults`; then no output has changed."""
     sources = _read(work)
     materials = _materials(work)
-    code = stamp.code()
+    code = all_code()
     hashes = {
         output.folder: _inputs(work, output, sources, materials, code)
-        if not output.shared and all(stamp.is_known(part.target) for part in output.parts)
+        if not output.shared and all(part.target in BUILT_IN for part in output.parts)
         else None
         for output in work.outputs
     }
-    stamps = stamp.Stamps(work.kept)
-    fresh = {output.folder for output in work.outputs if stamps.is_fresh(output.folder, hashes[output.folder])}
+    cached = Outputs(work.cache, code)
+    fresh = {output.folder for output in work.outputs if cached.is_fresh(output.folder, hashes[output.folder])}
     stale = [output for output in work.outputs if output.folder not in fresh]
     for output in [] if check else stale:  # a folder that an earlier run wrote may have lost its manifest alone
-        if not (output.shared or is_ours(output.folder) or stamps.is_known(output.folder)):
+        if not (output.shared or is_ours(output.folder) or cached.is_known(output.folder)):
             require_folder(Tree(output.folder, {}, output.root))
-    meanings: Meanings = _meanings(work, stale, sources, progress) if stale else {}
+    parts = _cached_parts(work, stale, sources, cached)
+    meanings: Meanings = _meanings(work, stale, parts, sources, progress) if stale else {}
     materials, verdicts = _release_verdicts(work, stale, sources, materials, check=check)
-    trees = _trees(work, stale, sources, meanings, materials, code, progress) if stale else ()
+    trees = _trees(work, stale, parts, sources, meanings, materials, cached, progress) if stale else ()
     changes = write(trees, dry=check)
     if not check:
         replace_files({tree.folder / path: text for tree, _ in verdicts for path, text in tree.files.items()})
-    gaps = {output.folder: _gaps(output, meanings) for output in stale}
-    notes = {output.folder: _notes(output, meanings, sources) for output in stale}
+    gaps = {output.folder: _gaps(output, parts) for output in stale}
+    notes = {output.folder: _notes(output, parts) for output in stale}
     if verdicts:
         hashes |= {each.folder: _inputs(work, each, sources, materials, code) for each in stale if hashes[each.folder]}
     for tree, change in zip(trees, changes, strict=True):
         if not check or change.is_none:
-            stamps.record(tree, hashes[tree.folder], code, gaps[tree.folder], notes[tree.folder])
-    gaps.update({folder: stamps.gaps(folder) for folder in fresh})
+            cached.record(tree, hashes[tree.folder], gaps[tree.folder], notes[tree.folder])
+    gaps.update({folder: cached.gaps(folder) for folder in fresh})
     merged = {label: gap for output in work.outputs for label, gap in gaps[output.folder].items()}
-    notes.update({folder: stamps.notes(folder) for folder in fresh})
+    notes.update({folder: cached.notes(folder) for folder in fresh})
     told = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
     labels = {part.source: part.label for part in _protocols(work.outputs)}
     read = {source: meaning for (source, _), meaning in meanings.items()}
@@ -291,22 +315,21 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
 
 def _told(label: str, meaning: tuple[ir.Protocol, Bundle]) -> Iterable[str]:
     """What methods were found in a protocol, in lines."""
-    from acpgen.meaning import found
+    from acpgen.meaning import method_summary
 
-    return found.told(label, *meaning)
+    return method_summary.told(label, *meaning)
 
 
-def _gaps(output: OutputFolder, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:
+def _gaps(output: OutputFolder, parts: Mapping[PartPlace, CachedPart]) -> Mapping[str, unenforced.Gaps]:
     """What the bindings in an output do not enforce, by protocol."""
-    from acpgen.meaning import unenforced
+    found = ((part, parts[output.folder, index]) for index, part in enumerate(output.parts))
+    return {part.label: each["gaps"] for part, each in found if each["gaps"] is not None}
 
-    return {part.label: unenforced.gaps(*meanings[_reading(part)]) for part in output.parts if part.target == "python"}
 
-
-def _notes(output: OutputFolder, meanings: Meanings, sources: Mapping[Path, Source]) -> tuple[tuple[str, str], ...]:
+def _notes(output: OutputFolder, parts: Mapping[PartPlace, CachedPart]) -> tuple[tuple[str, str], ...]:
     """What the schemas of an output hold that means nothing: place and sentence."""
-    found = ((part.source, note) for part in output.parts for note in meanings[_reading(part)][1].notes)
-    return tuple(dict.fromkeys((sources[source].at(note.at), note.what()) for source, note in found))
+    found = (note for index in range(len(output.parts)) for note in parts[output.folder, index]["notes"])
+    return tuple(dict.fromkeys((at, sentence) for at, sentence in found))
 
 
 def _read(work: Work) -> Mapping[Path, Source]:
@@ -355,7 +378,7 @@ def _release_verdicts(
     schemas = {
         output.folder: b"".join(content for part in output.parts for _, content in sources[part.source].files)
         for output in outputs
-        if check or work.kept == NOTHING
+        if check or work.cache == NO_CACHE
     }
     after = {folder: complete(materials[folder], schemas.get(folder, b"")) for folder in documented}
     return {**materials, **after}, plan_updates(
@@ -380,9 +403,10 @@ def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
     return tuple(first.values())
 
 
-def _readings(outputs: Iterable[OutputFolder]) -> Sequence[Reading]:
-    """Each protocol and way to read it, in the order in which they are first named."""
-    return [*dict.fromkeys(_reading(part) for output in outputs for part in output.parts)]
+def _readings(outputs: Iterable[OutputFolder], parts: Mapping[PartPlace, CachedPart]) -> Sequence[Reading]:
+    """Each protocol and way to read it of which parts are to be made, in the order in which they are first named."""
+    every = ((output.folder, index, part) for output in outputs for index, part in enumerate(output.parts))
+    return [*dict.fromkeys(_reading(part) for folder, index, part in every if (folder, index) not in parts)]
 
 
 def _reading(part: Part) -> Reading:
@@ -414,24 +438,43 @@ def _inputs(
     parts = [asdict(replace(part, source=Path())) for part in output.parts]
     own = {part.label: dict(work.names_of.get(part.label, {})) for part in output.parts}
     names = {"": dict(work.names), **{label: found for label, found in own.items() if found}}
-    return stamp.inputs(
-        code.digest,
-        files,
-        {
-            "parts": parts,
-            "names": names,
-            "keep_unknown": work.keep_unknown,
-            "methods": [repr(work.methods.get(part.source)) for part in output.parts],
-        },
-    )
+    options = {
+        "parts": parts,
+        "names": names,
+        "keep_unknown": work.keep_unknown,
+        "methods": [repr(work.methods.get(part.source)) for part in output.parts],
+    }
+    written = json.dumps(options, sort_keys=True, default=repr)
+    return key_of("inputs", code.digest, written, *(each for file in files for each in file))
 
 
-def _of_part(work: Work, output: OutputFolder, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
+def _part_inputs(work: Work, output: OutputFolder, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
     """A hash of all that one part is made from."""
     alone = _inputs(work, replace(output, parts=(part,)), sources, {}, code)
     source = sources[part.source]
     others = {"name": source.name, "taken": dict(source.taken), "shared": bool(work.protocols), "target": part.target}
-    return stamp.inputs(alone, (), others)
+    return key_of("part", alone, json.dumps(others, sort_keys=True, default=repr))
+
+
+def _part_name(part: Part) -> str:
+    return f"{part.target} {part.prefix} {part.package} {part.label}"
+
+
+def _cached_parts(
+    work: Work, outputs: Iterable[OutputFolder], sources: Mapping[Path, Source], cached: Outputs
+) -> dict[PartPlace, CachedPart]:
+    """The parts of outputs whose inputs are those of an earlier run. Docs are about several protocols and are none of them."""
+    return {
+        (output.folder, index): found
+        for output in outputs
+        for index, part in enumerate(output.parts)
+        if part.target in BUILT_IN and not part.is_documented
+        if (
+            found := cached.find_part(
+                output.folder, _part_name(part), _part_inputs(work, output, part, sources, cached.code)
+            )
+        )
+    }
 
 
 def _steps(outputs: Sequence[OutputFolder]) -> int:
@@ -440,9 +483,13 @@ def _steps(outputs: Sequence[OutputFolder]) -> int:
 
 
 def _meanings(
-    work: Work, outputs: Sequence[OutputFolder], sources: Mapping[Path, Source], progress: Progress
+    work: Work,
+    outputs: Sequence[OutputFolder],
+    parts: Mapping[PartPlace, CachedPart],
+    sources: Mapping[Path, Source],
+    progress: Progress,
 ) -> Meanings:
-    """What the protocols of the outputs mean. Raises `Faults` of all of them together."""
+    """What the protocols mean of which parts are to be made; all where names are chosen for all. Raises `Faults` of all together."""
     from acpgen.targets import TARGETS
 
     require_targets((part.target for output in outputs for part in output.parts), TARGETS, at=work.at)
@@ -452,10 +499,12 @@ def _meanings(
     total = _steps(outputs)
     meanings: dict[Reading, tuple[ir.Protocol, Bundle]] = {}
     faults: list[Fault] = []
-    wanted = _readings(outputs)
+    wanted = _readings(outputs, {} if work.names else parts)
     for done, part in enumerate(_protocols(outputs)):
         readings = [reading for reading in wanted if reading[0] == part.source]
         progress(done, total, f"reading {part.label}")
+        if not readings:
+            continue
         try:
             documents = parse(sources[part.source])
         except Faults as caught:
@@ -490,35 +539,39 @@ def _unmatched(work: Work, meanings: Meanings) -> list[str]:
 def _trees(
     work: Work,
     outputs: Sequence[OutputFolder],
+    parts: dict[PartPlace, CachedPart],
     sources: Mapping[Path, Source],
     meanings: Meanings,
     materials: Mapping[Path, material.Files],
-    code: Code,
+    cached: Outputs,
     progress: Progress,
 ) -> tuple[Tree, ...]:
-    """What the outputs are to hold. Raises `Faults`."""
+    """What the outputs are to hold; the parts that are made now are added to the others. Raises `Faults`."""
     from acpgen.targets import TARGETS
 
     done, total = len(_protocols(outputs)), _steps(outputs)
     trees: list[Tree] = []
-    parts = stamp.Parts(work.kept, code)
     for output in outputs:
         made: list[Files] = []
         told: list[Version] = []
-        for part in output.parts:
+        for index, part in enumerate(output.parts):
             progress(done, total, f"{part.target} of {part.label}")
-            settings, meaning = _settings(part, output, work), meanings[_reading(part)]
-            if part.target == "docs" and part.prefix:
+            settings, source, at = _settings(part, output, work), sources[part.source], (output.folder, index)
+            if part.is_documented:
                 from acpgen.publish.versions import Version
 
-                source = sources[part.source]
+                meaning = meanings[_reading(part)]
                 told.append(Version(*meaning, settings, source.at, source.extends))
+                parts[at] = _part({}, part, meaning, source)
                 continue
             done += 1
-            content = _of_part(work, output, part, sources, code) if stamp.is_known(part.target) else ""
-            make = partial(_rendered, TARGETS[part.target], meaning, settings, sources[part.source])
-            name = f"{part.target} {part.prefix} {part.package} {part.label}"
-            made.append(parts.files(output.folder, name, content, make) if content else make())
+            if at not in parts:
+                meaning = meanings[_reading(part)]
+                parts[at] = _part(_rendered(TARGETS[part.target], meaning, settings, source), part, meaning, source)
+                if part.target in BUILT_IN:
+                    inputs = _part_inputs(work, output, part, sources, cached.code)
+                    cached.keep_part(output.folder, _part_name(part), inputs, parts[at])
+            made.append(parts[at]["files"])
         if told:
             from acpgen import publish
 
@@ -531,6 +584,21 @@ def _trees(
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))
     progress(done, total, "writing")
     return tuple(trees)
+
+
+def _part(files: Files, part: Part, meaning: tuple[ir.Protocol, Bundle], source: Source) -> CachedPart:
+    """What is known of a part: its files, what its bindings do not enforce, and what of its schema means nothing."""
+    from acpgen.meaning import unenforced
+
+    gaps = {
+        name: {source.at(at): reason for at, reason in places.items()}
+        for name, places in unenforced.gaps(*meaning).items()
+    }
+    return {
+        "files": {**files},
+        "gaps": gaps if part.target == "python" else None,
+        "notes": [[source.at(note.at), note.what()] for note in meaning[1].notes],
+    }
 
 
 def _rendered(target: Target, meaning: tuple[ir.Protocol, Bundle], settings: Settings, source: Source) -> Files:
@@ -546,7 +614,7 @@ def _settings(part: Part, output: OutputFolder, work: Work) -> Settings:
     """What the target of a part is told. Raises `Faults` of options that it does not have."""
     from acpgen.targets import Settings, with_options
 
-    settings = Settings(part.package, part.distribution, part.version, part.license, part.prefix)
+    settings = Settings(part.package, part.distribution, part.version, part.license, part.prefix, part.module)
     return with_options(part.target, settings, part.options, work.at if output.key else "--option", output.key)
 
 

@@ -14,13 +14,13 @@ from typing import Final
 from acpgen import __version__
 from acpgen.config import find_profile
 from acpgen.errors import BadSetting, Fault, Faults, printable
+from acpgen.input.drafts import address
+from acpgen.input.keywords import DRAFTS
+from acpgen.input.load import NO_REFERENCES, References, Source, read, read_bytes
 from acpgen.lint import lint
+from acpgen.methods.profile import names as profile_names
+from acpgen.naming.identifiers import package_conflict
 from acpgen.resources import templates
-from acpgen.schema.drafts import address
-from acpgen.schema.keywords import DRAFTS
-from acpgen.schema.load import NO_REFERENCES, References, Source, read, read_bytes
-from acpgen.schema.names import package_conflict
-from acpgen.schema.profile import names as profile_names
 
 _FILES: Final[Mapping[str, str]] = {
     "pyproject.toml": "pyproject.toml",

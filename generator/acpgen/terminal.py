@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from acpgen.errors import Faults
     from acpgen.files import Change
+    from acpgen.messages.validate import Counts
     from acpgen.project import Outcome, Progress
     from acpgen.recordings import Summary
     from acpgen.targets import Target
-    from acpgen.validate import Counts
 
 WIDEST: Final = 80
 _FEW_NOTES: Final = 3
@@ -392,6 +392,6 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _folder(folder: Path) -> str:
-    from acpgen.schema.load import place
+    from acpgen.input.load import place
 
     return place(folder) or "."

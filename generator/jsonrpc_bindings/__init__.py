@@ -1,15 +1,16 @@
 """What all generated modules share: records, messages, decoding, encoding and their errors."""
 
-from .choices import Choice, Number, Shapes, Tagged
-from .codec import Codec
+from . import pydantic_hooks as _  # noqa: F401 - it puts them on the types, where pydantic finds them
+from .annotations import Choice, Constants, Number, Shapes, Tagged
+from .codec import Codec, ErrorObject
 from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
 from .failures import ConnectionClosed, NotAdvertised, NotStrict, PeerError, RequestError
-from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
+from .jsonrpc import JSON, ErrorResponse, Notification, Request, Response
 from .records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType
 from .strict import Strict, Violation
 from .strict_encode import encode_strictly
-from .texts import OpenTexts, Texts
+from .string_enums import OpenStringEnum, StringEnum
 from .writers import to_builtins
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Choice",
     "Codec",
     "ConnectionClosed",
+    "Constants",
     "DecodeError",
     "Dropped",
     "EncodeError",
@@ -29,7 +31,7 @@ __all__ = [
     "NotStrict",
     "Notification",
     "Number",
-    "OpenTexts",
+    "OpenStringEnum",
     "PeerError",
     "Problem",
     "Record",
@@ -38,8 +40,8 @@ __all__ = [
     "Response",
     "Shapes",
     "Strict",
+    "StringEnum",
     "Tagged",
-    "Texts",
     "Unknown",
     "UnknownTag",
     "UnsetType",

@@ -10,9 +10,9 @@ from typing import Final
 
 from .failures import ConnectionClosed
 from .framing import Framing
-from .pipes import Piped
-from .streams import Sink, Source, sink, source
+from .pipes import Pipes
 from .supervisor import Exit, Program, Stream, start
+from .transport import finish
 
 _ENDING: Final = 0.5
 """Seconds that a child has to end once it has closed its output, before nobody waits for its exit code any more."""
@@ -22,16 +22,13 @@ _LONGEST: Final = 200
 """Characters of the last line of standard error that an error shows."""
 
 
-class Child(Piped):
+class Child(Pipes):
     """A child process on the other end of its standard input and output. The end of its standard error is kept."""
 
     def __init__(self, framing: Framing, grace: float, program: Program) -> None:
         super().__init__(framing)
         self._grace = grace
         self._program = program
-        self._source: Source | None = None
-        self._sink: Sink | None = None
-        self._lost = asyncio.Event()
         self._exited = asyncio.Event()
         self._closing: asyncio.Task[None] | None = None
         self._hurry = asyncio.Event()
@@ -57,14 +54,11 @@ class Child(Piped):
         child = cls(framing, grace, program)
         try:
             with program.stdin, program.stdout:
-                child._source = await source(os.dup(program.stdout.fileno()), child._incoming)
-                child._sink = await sink(os.dup(program.stdin.fileno()), child._outgoing, child._lost)
+                await child._open(program.stdout.fileno(), program.stdin.fileno())
         except BaseException:
             child._hurry.set()
             await child.close()
             raise
-        child._incoming.pause, child._incoming.resume = child._source.pause_reading, child._source.resume_reading
-        child._outgoing.open(child._sink)
         return child
 
     @property
@@ -122,15 +116,7 @@ class Child(Piped):
         """
         if self._closing is None:
             self._closing = asyncio.create_task(self._close())
-        cancelled: asyncio.CancelledError | None = None
-        while not self._closing.done():
-            try:
-                await asyncio.shield(self._closing)
-            except asyncio.CancelledError as error:
-                cancelled = error
-                self._hurry.set()
-        if cancelled is not None:
-            raise cancelled
+        await finish(self._closing, self._hurry.set)
 
     async def _close(self) -> None:
         if self._sink is not None:
@@ -141,12 +127,7 @@ class Child(Piped):
             if self._hurry.is_set():
                 break
         self._program.close()
-        if self._sink is not None and not self._lost.is_set():
-            self._sink.abort()
-        if self._source is not None:
-            self._source.close()
-        self._incoming.end()
-        self._outgoing.lose()
+        self._release()
         await asyncio.sleep(0)  # the loop lets go of the pipes
 
     async def _wait(self, event: asyncio.Event, seconds: float) -> None:

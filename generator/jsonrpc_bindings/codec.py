@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, Union
 
 from msgspec import UNSET
 
-from .choices import resolve
+from .annotations import resolve
 from .contract import Method, Path
 from .errors import (
     INVALID_PARAMS,
@@ -20,14 +20,14 @@ from .errors import (
     Dropped,
     EncodeError,
     Problem,
+    describe,
     limited,
-    shown,
-    told,
+    quote,
 )
 from .explain import did_you_mean
+from .fields import copy, make, notes_of, values_of
 from .json_types import Mismatch, is_array, is_mapping, is_object, is_sequence
 from .jsonrpc import (
-    ErrorObject,
     ErrorResponse,
     Form,
     Message,
@@ -48,7 +48,7 @@ from .parse import (
 from .pointers import json_pointer
 from .readers import Unnamed, build, reader
 from .receiving import Receiving
-from .records import Record, copy, make, notes_of, values_of
+from .records import Record
 from .routing import EMPTY, Routing, is_id
 from .strict_encode import STRICTLY, unnamed
 from .types import Type, type_of
@@ -58,6 +58,14 @@ Hook: TypeAlias = Callable[[Dropped], object]
 
 _LOST: Final = (Mismatch, *FAILURES)
 """What becomes of a line that msgspec does not read, or of a value that it does not write."""
+
+
+class ErrorObject(Record):
+    """The error of a failed request: an integer code, one sentence, and data of any kind."""
+
+    code: int
+    message: str
+    data: Any = None
 
 
 class Codec:
@@ -226,7 +234,7 @@ class Codec:
             code, type_ = INVALID_REQUEST, self.error
         elif kind == "result":
             if not name:
-                sentence = f"no request with id {told(value['id'])} is pending, so the result cannot be read"
+                sentence = f"no request with id {describe(value['id'])} is pending, so the result cannot be read"
                 raise _refusal(INVALID_REQUEST, (Problem(json_pointer(at), "", sentence),), value)
             if row is None or row.result is None or not row.null_result:
                 form = "value"
@@ -302,7 +310,7 @@ class Codec:
         is_name = isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
         if (is_name, type_) not in self._types:
             if is_name and type_ in self.receiving.schema["$defs"]:
-                found = self.receiving.home.type_of(type_)
+                found = self.receiving.schema_module.type_of(type_)
             else:
                 try:
                     found = resolve(type_, self.receiving.module)
@@ -353,10 +361,9 @@ class Codec:
             if check is not None:
                 try:
                     text = encode_native(known)
-                    check(text)
                 except HasNotes:
                     text = write_with_notes(known)
-                    read_natively(text, check)
+                check(text)
                 if text.find(b"null") < 0 or not may_be_not_finite(
                     known
                 ):  # null is what msgspec writes for such a number
@@ -423,7 +430,7 @@ class Codec:
             if not key.startswith("_"):
                 yield Problem(json_pointer((*at, key)), "", f"no such field{did_you_mean(key, named)}")
         if row is None and message.method and not message.method.startswith("_"):
-            yield Problem(json_pointer((*at, "method")), "", f"the method {shown(message.method)} is not known")
+            yield Problem(json_pointer((*at, "method")), "", f"the method {quote(message.method)} is not known")
         value = getattr(message, member)
         if kind is Response and not message.method and not isinstance(value, Record):
             sentence = "a result is judged by the method of its request, and the response does not name it"
@@ -438,11 +445,11 @@ class Codec:
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         if kind is not Notification:
             if not is_id(message.id, nullable=self.null_id or kind is ErrorResponse):
-                raise EncodeError(f"an id must be {self._routing.ids()}, not {told(message.id)}")
+                raise EncodeError(f"an id must be {self._routing.ids()}, not {describe(message.id)}")
             found["id"] = plain(message.id)
         if kind in (Request, Notification):
             if not isinstance(message.method, str):
-                raise EncodeError(f"the method must be a string, not {told(message.method)}")
+                raise EncodeError(f"the method must be a string, not {describe(message.method)}")
             found["method"] = plain(message.method)
         member, type_ = _MEMBERS[kind], self._type_of(kind, row)
         value, form = getattr(message, member), message.form

@@ -10,12 +10,11 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, Final
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
-from . import envelopes
-from .calling import Calling
-from .ends import Ends
-from .envelopes import Taken
+from .codec import ErrorObject
+from .contract import Method
 from .errors import INVALID_REQUEST, DecodeError, EncodeError, Problem
 from .failures import (
     ALONE,
@@ -34,14 +33,23 @@ from .failures import (
     unreadable,
 )
 from .framing import Unreadable
+from .gates import Gates
 from .incoming import Batch, id_of, is_answer, is_answered, is_call
 from .json_types import is_array, is_object
+from .jsonrpc import ErrorResponse, Form, Notification, Request, Response
 from .parse import VALUES, TooManyValues, parse, parse_with_duplicates
-from .places import PLACE, Reading, Serving
+from .partial_message import PartialMessage
+from .pending import Pending, Sent
+from .task_context import TASK_CONTEXT, Crowd, Reading, Serving
 from .wire import Handler, Watcher, Wire
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from .transport import Transport
+
+P = TypeVar("P")
+R = TypeVar("R")
 
 LOG: Final = logging.getLogger(__name__)
 WITHIN: Final = "%s: %r was cancelled from within"
@@ -54,8 +62,8 @@ _MOST_UNREAD: Final = 64 * 1024 * 1024
 """Bytes of answers that wait for a peer that does not read; beyond that we stop reading, too."""
 
 
-class Connection(Calling):
-    """One end of a connection: `side` is who we are, `other` who is at its far end.
+class Connection:
+    """One end of a connection: `side` is who we are, `other` who is at its far end, `gates` what both have advertised.
 
     Open it with `start`, end it with `close`. `run` is both, for a side that does nothing but serve.
     """
@@ -70,7 +78,7 @@ class Connection(Calling):
         *,
         strict: bool = False,
         monitor: Watcher | None = None,
-        told: Callable[[object], object] | None = None,
+        on_event: Callable[[object], object] | None = None,
         timeout: float | None = None,
         concurrency: int = 1024,
         gates: bool = True,
@@ -79,9 +87,19 @@ class Connection(Calling):
     ) -> None:
         if concurrency < 1:
             raise ValueError("concurrency is at least 1")
-        super().__init__(
-            wire, side, other, transport, strict=strict, monitor=monitor, told=told, timeout=timeout, gates=gates
-        )
+        self.side, self.other, self.transport = side, other, transport
+        self.gates = Gates(wire.codec.methods)
+        self._wire, self._codec = wire, wire.codec
+        self._judge = wire.judge() if strict else None
+        self._monitor, self._on_event = monitor, on_event
+        self._timeout, self._checks_gates = timeout, gates
+        self._numbers = count(1)
+        self._pending = Pending()
+        self._room = asyncio.Event()
+        self._crowd = Crowd(self._room.set)
+        self._ended = asyncio.Event()
+        self._reason: BaseException | None = None
+        self._is_closing = False
         self._handler = handler
         self._concurrency, self._grace = concurrency, grace
         self._values = values
@@ -97,7 +115,7 @@ class Connection(Calling):
     def start(self) -> None:
         """Begin to read. Everything that runs for this connection is ended by `close`."""
         self._context = copy_context()
-        self._context.run(PLACE.set, None)
+        self._context.run(TASK_CONTEXT.set, None)
         self._hand_over()
 
     async def run(self) -> None:
@@ -132,6 +150,143 @@ class Connection(Calling):
         except Exception:
             LOG.exception("%s: 'disconnected' failed", self.side)
 
+    @property
+    def is_ended(self) -> bool:
+        """Whether the peer has ended, or the connection was closed."""
+        return self._ended.is_set()
+
+    async def ended(self) -> None:
+        """Wait until the peer has ended, or the connection was closed."""
+        await self._ended.wait()
+
+    def _end(self, reason: BaseException | None) -> None:
+        if not self._ended.is_set():
+            self._reason = reason
+            self._ended.set()
+        self._pending.end(self.closed_error)
+        self._room.set()
+
+    def closed_error(self) -> ConnectionClosed:
+        """What is raised once the connection has ended: why, and how a program that was started here has ended."""
+        reason = self._reason
+        why = f": {reason}" if isinstance(reason, ConnectionClosed | Unreadable) else ""
+        found = ConnectionClosed(
+            "the connection is closed" if self._is_closing and not reason else f"the {self.other} has ended{why}"
+        )
+        if isinstance(reason, ConnectionClosed):
+            found.exit_code, found.signal, found.stderr = reason.exit_code, reason.signal, reason.stderr
+        found.__cause__ = reason
+        return found
+
+    def _report(self, what: object, level: int = logging.INFO) -> None:
+        if self._on_event is not None:
+            self._on_event(what)
+        else:
+            LOG.log(level, "%s: %s", self.side, what)
+
+    def _watch(self, monitor: Watcher, sender: str, line: bytes) -> None:
+        for breach in monitor.observe(sender, line):
+            self._report(breach, logging.WARNING)
+
+    # --- what we say ---
+
+    @overload
+    async def request(self, method: Method[P, R], params: P, /, *, timeout: float | None = None) -> R: ...
+    @overload
+    async def request(self, method: str, params: Any = None, /, *, timeout: float | None = None) -> Any: ...
+    async def request(self, method: Any, params: Any = None, /, *, timeout: float | None = None) -> Any:
+        """The result of a request. When the caller is cancelled or `timeout` is over, the request is taken back.
+
+        Raises `PeerError` where the peer answers with an error, `DecodeError` where the answer cannot be read, `ConnectionClosed`,
+        `NotAdvertised`, `TimeoutError`, and `EncodeError` for params that no JSON can hold.
+        """
+        name: str = method.name if isinstance(method, Method) else method
+        limit = self._timeout if timeout is None else timeout
+        if limit is None:
+            return await self._ask(name, params)
+        async with asyncio.timeout(limit):
+            return await self._ask(name, params)
+
+    @overload
+    async def notify(self, method: Method[P, None], params: P, /) -> None: ...
+    @overload
+    async def notify(self, method: str, params: Any = None, /) -> None: ...
+    async def notify(self, method: Any, params: Any = None, /) -> None:
+        """Send a notification; waits while the peer does not read. Raises as `request`."""
+        name: str = method.name if isinstance(method, Method) else method
+        self._permit(name, is_request=False)
+        self._write(self._judged(Notification(name, *_payload(params))))
+        if self.transport.is_full:
+            await self._inside_handler(self.transport.drain())
+
+    def sent(self, id_: object) -> Sent | None:
+        """Our request of this id, while it waits for its answer."""
+        return self._pending.sent(id_)
+
+    @property
+    def serving(self) -> Any:
+        """The id of the peer's request whose handler runs here; `None` outside of one, and once it is answered."""
+        place = TASK_CONTEXT.get()
+        return place.id if isinstance(place, Serving) and place.crowd is self._crowd and not place.is_done else None
+
+    async def _ask(self, method: str, params: Any) -> Any:
+        self._permit(method, is_request=True)
+        number = next(self._numbers)
+        message = Request(number, method, *_payload(params))
+        place = TASK_CONTEXT.get()
+        waiting = self._pending.open(number, method, params, place if isinstance(place, Serving) else None)
+        try:
+            self._write(self._judged(message))
+            self.gates.note(method, self.side, params, self._codec)
+            if self.transport.is_full:
+                await self._inside_handler(self.transport.drain())
+            result = await self._inside_handler(waiting)
+        except asyncio.CancelledError:
+            self._take_back(number)
+            raise
+        finally:
+            self._pending.close(number)
+        self.gates.note(method, self.other, result, self._codec)
+        return result
+
+    async def _inside_handler(self, work: Awaitable[Any]) -> Any:
+        """Wait for the peer. Inside a handler, the place of the handler is given to others meanwhile."""
+        place = TASK_CONTEXT.get()
+        if isinstance(place, Serving):
+            return await place.wait(work)
+        self._give_way()
+        return await work
+
+    def withdraw(self, params: object) -> None:
+        """Ask the peer to cancel our requests with these params, and wait for their answers all the same."""
+        for number in self._pending.numbers(params):
+            self._cancel_remotely(number)
+
+    def _take_back(self, number: int) -> None:
+        """Tell the peer that nobody waits for this answer any more."""
+        if not self.is_ended and self._pending.take_back(number):
+            self._cancel_remotely(number)
+
+    def _cancel_remotely(self, number: int) -> None:
+        how = self._wire.cancellation
+        if how is not None:
+            try:
+                self._write(self._judged(Notification(how.method, {how.field: number})))
+            except (ConnectionClosed, NotStrict) as error:
+                self._report(error)
+
+    def _permit(self, method: str, *, is_request: bool) -> None:
+        if self.is_ended:
+            raise self.closed_error()
+        gate = self.gates.closed(method, is_request=is_request) if self._checks_gates else None
+        if gate is not None:
+            raise NotAdvertised(method, gate)
+
+    def _write(self, line: bytes) -> None:
+        if self._monitor is not None:
+            self._watch(self._monitor, self.side, line)
+        self.transport.send(line)
+
     # --- what we hear ---
 
     def _hand_over(self) -> None:
@@ -140,7 +295,7 @@ class Connection(Calling):
         self._spawn(self._read(self._reading))
 
     def _give_way(self) -> None:
-        place = PLACE.get()
+        place = TASK_CONTEXT.get()
         if isinstance(place, Reading) and place is self._reading and place.is_handling:
             self._hand_over()
 
@@ -151,7 +306,7 @@ class Connection(Calling):
         return task
 
     async def _read(self, place: Reading) -> None:
-        PLACE.set(place)
+        TASK_CONTEXT.set(place)
         try:
             while self._reading is place:
                 try:
@@ -162,7 +317,7 @@ class Connection(Calling):
                     elif error.is_answered:
                         self._refuse(None, "", unreadable(str(error)))
                     else:
-                        self._tell(error)
+                        self._report(error)
                     if error.is_last:
                         self._end(error)
                         return
@@ -200,7 +355,7 @@ class Connection(Calling):
         try:
             value, repeated = parse_with_duplicates(line, values=self._values)
         except TooManyValues as error:
-            self._overlook(Ends.of(line), error.problems[0].sentence, answer_to(error))
+            self._overlook(PartialMessage.of(line), error.problems[0].sentence, answer_to(error))
             return
         except DecodeError as error:
             self._refuse(None, "", answer_to(error))
@@ -217,7 +372,7 @@ class Connection(Calling):
             for item in value:
                 await self._take(item, batch, place)
 
-    def _overlook(self, ends: Ends, sentence: str, answer: Answer) -> None:
+    def _overlook(self, ends: PartialMessage, sentence: str, answer: Answer) -> None:
         """Deal with a message that is too large to be read. A request is answered so, and an answer fails its request. What may be the
         answer to any request that waits ends the connection: no other answer to it will come.
         """
@@ -240,22 +395,22 @@ class Connection(Calling):
         if self._pending.is_late(value):
             return
         try:
-            message = envelopes.taken(
-                self._codec.read(value, sender=self.other, pending=self._pending.methods, on_drop=self._on_drop)
+            message: Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any] = self._codec.read(
+                value, sender=self.other, pending=self._pending.methods, on_drop=self._on_drop
             )
         except DecodeError as error:
             self._misread(value, error, batch)
             return
-        if message.kind == "request":
+        if isinstance(message, Request):
             await self._begin(message, batch)
-        elif message.kind == "notification":
+        elif isinstance(message, Notification):
             await self._note(message, place)
         else:
             await self._settle(message)
 
     def _on_drop(self, drop: object) -> None:
-        if self._told is not None:
-            self._told(drop)
+        if self._on_event is not None:
+            self._on_event(drop)
 
     def _misread(self, value: Any, error: DecodeError, batch: Batch | None) -> None:
         """What cannot be read: a request is answered so, an answer fails its request, the rest is told."""
@@ -263,11 +418,11 @@ class Connection(Calling):
             if is_answered(value):
                 self._refuse(id_of(error.id), error.method or "", answer_to(error), batch)
             else:
-                self._tell(error)
+                self._report(error)
         elif is_answer(value):
             number = value.get("id")
             if not self._pending.settle(number, error):
-                self._tell(error)
+                self._report(error)
         elif not self._fails(value, error):
             self._refuse(id_of(error.id), "", answer_to(error), batch)
 
@@ -275,25 +430,27 @@ class Connection(Calling):
         """Whether this has the id of a request that waits: as from a peer that leaves out a result that is nothing."""
         return is_object(value) and "method" not in value and self._pending.settle(value.get("id"), error)
 
-    async def _settle(self, message: Taken) -> None:
-        outcome = message.body
-        if message.kind == "error":
-            outcome = envelopes.failed(self._pending.methods.get(message.id, message.method), message.body)
+    async def _settle(self, message: Response[Any] | ErrorResponse[Any]) -> None:
+        if isinstance(message, Response):
+            outcome = message.result
+        else:
+            method, error = self._pending.methods.get(message.id, message.method), message.error
+            outcome = PeerError(method, error.code, error.message, getattr(error, "data", None), error)
         if not self._pending.settle(message.id, outcome):
-            self._tell(f"a response has the id {message.id!r}, for which no request is pending")
+            self._report(f"a response has the id {message.id!r}, for which no request is pending")
             return
         await asyncio.sleep(0)  # whoever waited goes on before what follows is taken in
 
-    async def _note(self, message: Taken, place: Reading) -> None:
+    async def _note(self, message: Notification[Any], place: Reading) -> None:
         how = self._wire.cancellation
         if how is not None and message.method == how.method:
-            self._cancel(self._codec.encode(message.body), how.field)
+            self._cancel(self._codec.encode(message.params), how.field)
         if self._checks_gates and (gate := self.gates.closed(message.method, is_request=False)) is not None:
-            self._tell(NotAdvertised(message.method, gate))
+            self._report(NotAdvertised(message.method, gate))
             return
         place.is_handling = True
         try:
-            await self._handler.heed(message.method, message.body)
+            await self._handler.handle_notification(message.method, message.params)
         except asyncio.CancelledError:
             if _is_cancelled():
                 raise
@@ -310,7 +467,7 @@ class Connection(Calling):
         if task is not None and not isinstance(number, bool):
             task.cancel()
 
-    async def _begin(self, message: Taken, batch: Batch | None) -> None:
+    async def _begin(self, message: Request[Any], batch: Batch | None) -> None:
         """Serve a request beside what follows it."""
         if message.id in self._served:
             self._refuse(message.id, message.method, REPEATED, batch)
@@ -331,14 +488,13 @@ class Connection(Calling):
             self._room.clear()
             await self._room.wait()
 
-    async def _serve(self, message: Taken, place: Serving, batch: Batch | None) -> None:
-        PLACE.set(place)
+    async def _serve(self, message: Request[Any], place: Serving, batch: Batch | None) -> None:
+        TASK_CONTEXT.set(place)
         try:
-            self.gates.asked(message.method, self.other, message.body, self._codec)
-            result = await self._handler.serve(message.method, message.body)
-            answer = envelopes.result(message.id, message.method, result)
-            line = self._judged(answer, message.method)
-            self.gates.answered(message.method, self.side, result, self._codec)
+            self.gates.note(message.method, self.other, message.params, self._codec)
+            result = await self._handler.serve(message.method, message.params)
+            line = self._judged(Response(message.id, result, message.method))
+            self.gates.note(message.method, self.side, result, self._codec)
         except asyncio.CancelledError:
             if self._is_closing:
                 raise
@@ -362,20 +518,20 @@ class Connection(Calling):
             except ConnectionClosed:
                 return
 
-    def _judged(self, answer: Any, method: str) -> bytes:
-        line = self._codec.encode(answer)
+    def _judged(self, message: Any) -> bytes:
+        line, method = self._codec.encode(message), message.method
         if self._judge is not None and (found := self._judge.validate(line, sender=self.side, method=method)):
             raise NotStrict(method, found)
         return line
 
     def _error(self, id_: Any, method: str, answer: Answer) -> bytes:
         try:
-            return self._codec.encode(envelopes.error(id_, method, answer))
+            return self._codec.encode(_error_response(id_, method, answer))
         except EncodeError:
-            return self._codec.encode(envelopes.error(id_, method, INTERNAL))
+            return self._codec.encode(_error_response(id_, method, INTERNAL))
 
     def _refuse(self, id_: Any, method: str, answer: Answer, batch: Batch | None = None) -> None:
-        self._tell(answer.message)
+        self._report(answer.message)
         self._reply(self._error(id_, method, answer), batch)
 
     def _reply(self, line: bytes, batch: Batch | None) -> None:
@@ -394,3 +550,15 @@ def _is_cancelled() -> bool:
     """Whether somebody cancels this task, and not only something in it was cancelled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _payload(params: Any) -> tuple[Any, dict[str, Any], Form]:
+    """Params, further members and how the params stand in a message."""
+    return ({}, {}, "absent") if params is None else (params, {}, "value")
+
+
+def _error_response(id_: Any, method: str, answer: Answer) -> ErrorResponse[Any]:
+    error = ErrorObject(code=answer.code, message=answer.message)
+    if answer.data is not None:
+        error.data = answer.data
+    return ErrorResponse(id_, error, method)

@@ -9,11 +9,13 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from .errors import INVALID_PARAMS, DecodeError, EncodeError, Problem, limited
+from .fields import Field, Shape, made, notes_for, notes_of, put, shape_of
 from .json_types import Mismatch, is_object, is_one_of
 from .pointers import json_pointer
 from .readers import reader
-from .records import Field, Shape, made, notes_for, notes_of, put, shape_of
+from .receiving import explained_value
 from .types import type_of
+from .writers import readable
 
 DOOR: Final = "extra"
 """The argument of a constructor that takes fields which the schema does not name."""
@@ -108,8 +110,6 @@ def assign(record: Any, name: str, value: Any) -> None:
 
 def refusals(one: Field, value: Any) -> list[Problem]:
     """What is wrong with the value of a field, by the schema of its type."""
-    from .receiving import explained_value
-
     found = [
         Problem(json_pointer((one.name,)) + problem.pointer, problem.schema, problem.sentence)
         for problem in explained_value(one.type, value)
@@ -163,9 +163,6 @@ def _excluded(shape: Shape, values: Mapping[str, Any], unknown: Mapping[str, Any
 
 def _judge(shape: Shape, record: Any, change: Mapping[str, Any] | None = None) -> list[Problem]:
     """What the schema says of a record; of one with a change, what it says of the field that is changed."""
-    from .receiving import explained_value
-    from .writers import readable
-
     if change is None:
         return explained_value(shape.cls, record)
     try:

@@ -12,7 +12,7 @@ from .patterns import Patterns
 from .pointers import reference, schema_pointer, steps
 
 if TYPE_CHECKING:
-    from .explain import Explainer, Said
+    from .explain import Explainer, SchemaError
 
 
 class Validator(Protocol):
@@ -64,7 +64,7 @@ class Engine:
         """Whether the schema at a place accepts a value."""
         return self.validator(place).is_valid(value)
 
-    def problems(self, place: Path, value: Any) -> Iterator[Said]:
+    def problems(self, place: Path, value: Any) -> Iterator[SchemaError]:
         """What the schema at a place refuses in a value, each thing once. Places and patterns are those that people wrote."""
         if self.is_valid(place, value):
             return

@@ -108,7 +108,7 @@ class Dropped:
     problem: Problem
 
 
-def shown(value: Any) -> str:
+def quote(value: Any) -> str:
     """A value in a sentence: strings in quotes, other scalars as JSON writes them, cut at 80 characters."""
     text = _JSON_WORDS[value] if value is None or isinstance(value, bool) else str(value)
     if isinstance(value, str):
@@ -116,9 +116,9 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def told(value: Any) -> str:
+def describe(value: Any) -> str:
     """A value in a sentence as `shown`; of objects and arrays only that they are such."""
-    return "an object" if isinstance(value, dict) else "an array" if isinstance(value, list) else shown(value)
+    return "an object" if isinstance(value, dict) else "an array" if isinstance(value, list) else quote(value)
 
 
 _JSON_WORDS: Final = {None: "null", True: "true", False: "false"}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
 from .discriminators import SCALARS, Discriminator, Unions, constants, is_null, key_of
-from .errors import shown, told
+from .errors import describe, quote
 from .json_types import is_array, is_object
 from .pointers import referred, schema_pointer
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Schema: TypeAlias = Mapping[str, Any]
 
 
-class Said(NamedTuple):
+class SchemaError(NamedTuple):
     """What is wrong: the path into the instance, the pointer into the schema, a sentence and the keyword.
 
     `missing` is the field that the instance lacks, where that is what is wrong. `trail` are the places of the schema that led here, each
@@ -40,7 +40,7 @@ class Said(NamedTuple):
 
 EXCLUDED: Final = "this is one of the values that are excluded here"
 TOO_MANY: Final = "more than one of the alternatives fits, and only one may"
-UNTOLD: Final = "the value does not match the schema here"
+NO_MATCH: Final = "the value does not match the schema here"
 
 FIRST: Final = 100
 """How many problems of each branch are looked at, to find the nearest one."""
@@ -49,13 +49,13 @@ FIRST: Final = 100
 class Steps:
     """Problems of a place, and the places below it that have more; to several who ask: branches of a union may lead to the same."""
 
-    def __init__(self, place: Path, path: Path, source: Iterator[Said | Steps]) -> None:
+    def __init__(self, place: Path, path: Path, source: Iterator[SchemaError | Steps]) -> None:
         self.where: Final = place, path
         self._source: Final = source
-        self._given: Final[list[Said | Steps]] = []
+        self._given: Final[list[SchemaError | Steps]] = []
         self._is_asked = False
 
-    def __iter__(self) -> Iterator[Said | Steps]:
+    def __iter__(self) -> Iterator[SchemaError | Steps]:
         index = 0
         while True:
             if index == len(self._given):
@@ -71,7 +71,7 @@ class Steps:
             index += 1
 
 
-def _problems_of(steps: Steps) -> Iterator[Said]:
+def _problems_of(steps: Steps) -> Iterator[SchemaError]:
     """The problems of all places, one after the other: values are nested deeper than Python calls."""
     seen, waiting, trail = {id(steps)}, [iter(steps)], [steps.where]
     while waiting:
@@ -79,7 +79,7 @@ def _problems_of(steps: Steps) -> Iterator[Said]:
         if step is None:
             waiting.pop()
             trail.pop()
-        elif isinstance(step, Said):
+        elif isinstance(step, SchemaError):
             yield step._replace(trail=(*trail, *step.trail))
         elif id(step) not in seen:
             seen.add(id(step))
@@ -99,13 +99,13 @@ class Explainer:
         self._unions: Final = Unions(lambda reference: self.at(referred(reference)))
         self._known: dict[tuple[Path, Path, int], Steps] = {}
 
-    def problems(self, place: Path, value: Any) -> Iterator[Said]:
+    def problems(self, place: Path, value: Any) -> Iterator[SchemaError]:
         """What is wrong with a value that the schema at a place refuses, each thing once.
 
         That a value is excluded is told where nothing else is wrong with it.
         """
         seen: set[tuple[Path, str]] = set()  # a base may say the same as what extends it
-        excluded: list[Said] = []
+        excluded: list[SchemaError] = []
         one = copy(self)
         one._known = {}
         with suppress(RecursionError):
@@ -115,7 +115,7 @@ class Explainer:
                 elif (said.path, said.sentence) not in seen:
                     seen.add((said.path, said.sentence))
                     yield said
-        for said in excluded or [Said((), schema_pointer(place), UNTOLD, "schema")]:
+        for said in excluded or [SchemaError((), schema_pointer(place), NO_MATCH, "schema")]:
             if not any(path[: len(said.path)] == said.path for path, _ in seen):
                 seen.add((said.path, said.sentence))
                 yield said
@@ -137,21 +137,21 @@ class Explainer:
             found = self._known[key] = Steps(place, path, self._found(place, value, path))
         return found
 
-    def _found(self, place: Path, value: Any, path: Path) -> Iterator[Said | Steps]:
+    def _found(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
         schema = self.at(place)
         if not is_object(schema):
-            yield Said(path, schema_pointer(place), "nothing is allowed here", "false")
+            yield SchemaError(path, schema_pointer(place), "nothing is allowed here", "false")
             return
-        is_told = False
+        is_reported = False
         for step in chain(self._itself(place, schema, value, path), self._below(place, schema, value, path)):
-            is_told = True
+            is_reported = True
             yield step
-        if not is_told:
+        if not is_reported:
             rule = next((rule for rule in _LAST if rule in schema), "schema")
             at = place if rule == "schema" else (*place, rule)
-            yield Said(path, schema_pointer(at), self.sentence(rule, None, at, value), rule)
+            yield SchemaError(path, schema_pointer(at), self.sentence(rule, None, at, value), rule)
 
-    def _itself(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[Said]:
+    def _itself(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[SchemaError]:
         """What is wrong with a value by keywords that lead to no other schema."""
         bare = dict.fromkeys(value) if is_object(value) else [None] * len(value) if is_array(value) else value
         for rule, given in schema.items():
@@ -183,11 +183,11 @@ class Explainer:
             for one in refused:
                 sentence, shown_at = self.sentence(rule, one, at, value), schema_pointer(at)
                 if rule == "dependentRequired":
-                    yield Said(path, shown_at, sentence, "required", one[0])
+                    yield SchemaError(path, shown_at, sentence, "required", one[0])
                 else:
-                    yield Said(path, shown_at, sentence, rule, one if rule == "required" else "")
+                    yield SchemaError(path, shown_at, sentence, rule, one if rule == "required" else "")
 
-    def _below(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[Said | Steps]:
+    def _below(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
         """The places that a value, or what it holds, comes to, and that refuse it."""
         pieces = self._pieces(place, schema, value, path)
         if is_object(value) and is_object(schema.get("unevaluatedProperties")):
@@ -204,8 +204,8 @@ class Explainer:
             for name in value:
                 if not self._is_valid(at, name):
                     for why in islice(_problems_of(self._at(at, name, (*path, name))), 1):
-                        sentence = f"the name {told(name)} is not allowed here: {why.sentence}"
-                        yield Said(path, why.schema, sentence, "propertyNames")
+                        sentence = f"the name {describe(name)} is not allowed here: {why.sentence}"
+                        yield SchemaError(path, why.schema, sentence, "propertyNames")
 
     def _pieces(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[tuple[Path, Any, Path]]:
         """The schemas that each value at and below a path has to satisfy."""
@@ -252,13 +252,13 @@ class Explainer:
 
     # --- unions ---
 
-    def _union(self, place: Path, value: Any, path: Path) -> Iterator[Said | Steps]:
+    def _union(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
         """What is wrong with a value that no branch of a union takes, or more than one where only one may."""
         branches: Sequence[Any] = self.at(place)
         taken = sum(self._is_valid((*place, index), value) for index in range(len(branches)))
         if taken:
             if taken > 1 and place[-1] == "oneOf":
-                yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
+                yield SchemaError(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
         real = [index for index in range(len(branches)) if not is_null(branches[index])]
         if len(real) == 1:
@@ -267,8 +267,8 @@ class Explainer:
         choices = [constants(branches[index]) for index in real]
         if all(choice is not None for choice in choices):
             known = [constant for choice in choices for constant in choice or ()]
-            sentence = f"{told(value)} is not one of {_listed(known)}{_suggest(value, known)}"
-            yield Said(path, schema_pointer(place), sentence, "enum")
+            sentence = f"{describe(value)} is not one of {_listed(known)}{_suggest(value, known)}"
+            yield SchemaError(path, schema_pointer(place), sentence, "enum")
             return
         if place not in self._tags:
             self._tags[place] = self._unions.discriminator(branches, real)
@@ -277,15 +277,15 @@ class Explainer:
             keys: Mapping[int, str] = self._unions.keys(branches, real) if is_object(value) else {}
             owners = [index for index, key in keys.items() if key in value]
             if keys and not owners:
-                there = ", ".join(map(shown, islice(value, 3))) or "nothing"
-                sentence = f"the object must have one field of {', '.join(map(shown, keys.values()))}; it has {there}"
-                yield Said(path, schema_pointer(place), sentence, "required")
+                there = ", ".join(map(quote, islice(value, 3))) or "nothing"
+                sentence = f"the object must have one field of {', '.join(map(quote, keys.values()))}; it has {there}"
+                yield SchemaError(path, schema_pointer(place), sentence, "required")
             elif len(owners) == 1:
                 yield self._at((*place, owners[0]), value, path)
             else:
                 yield from self._nearest(place, real, value, path)
         elif not is_object(value):
-            yield Said(path, schema_pointer(place), f"an object is expected, not {told(value)}", "type")
+            yield SchemaError(path, schema_pointer(place), f"an object is expected, not {describe(value)}", "type")
         else:
             given = value.get(tag.field)
             is_tag = tag.field in value and isinstance(given, SCALARS)
@@ -303,20 +303,20 @@ class Explainer:
                 wrong = [_count(_problems_of(self._at(one, value, path)), at) for one in alone]
                 is_stray = excluded or min(wrong, default=len(said)) < _count(said, at)  # another tag was meant
                 is_stray = is_stray and isinstance(given, str)
-                yield from [_untold(tag, path, schema_pointer(place), value)] if is_stray else chain(said, found)
+                yield from [_tag_error(tag, path, schema_pointer(place), value)] if is_stray else chain(said, found)
             else:
-                yield _untold(tag, path, schema_pointer(place), value)
+                yield _tag_error(tag, path, schema_pointer(place), value)
 
-    def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[Said]:
+    def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[SchemaError]:
         """What is wrong by the branch that comes nearest, as one of several; one sentence, if the value is of none of their types."""
-        told_by = {index: _problems_of(self._at((*place, index), value, path)) for index in indices}
-        first = {index: list(islice(found, FIRST)) for index, found in told_by.items()}
+        errors_by = {index: _problems_of(self._at((*place, index), value, path)) for index in indices}
+        first = {index: list(islice(found, FIRST)) for index, found in errors_by.items()}
         best = min(first, key=lambda index: _distance(first[index], path, value))
         is_wrong_type, is_other, *_ = _distance(first[best], path, value)
-        found: Iterable[Said] = chain(first[best], told_by[best])
+        found: Iterable[SchemaError] = chain(first[best], errors_by[best])
         if is_wrong_type:
             types = {name for index in indices for name in self.types((*place, index))}
-            yield Said(path, schema_pointer(place), _wrong_type(types, value), "type")
+            yield SchemaError(path, schema_pointer(place), _wrong_type(types, value), "type")
             return
         if is_other:
             known = [
@@ -325,7 +325,9 @@ class Explainer:
                 for one in self._unions.values(self.at((*place, index))) or ()
                 if one is not None
             ]
-            found = [Said(path, schema_pointer(place), self.sentence("enum", known, (*place, "enum"), value), "enum")]
+            found = [
+                SchemaError(path, schema_pointer(place), self.sentence("enum", known, (*place, "enum"), value), "enum")
+            ]
         for index, said in enumerate(found):
             is_alone = index > 0 or len(indices) == 1 or said.sentence.endswith(_ALTERNATIVES)
             more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
@@ -374,13 +376,13 @@ class Explainer:
             case "required":
                 return f"the field {given!r} is required{self._hint(given, place, value)}"
             case "type":
-                return f"{_alternatives(given)} is expected, not {told(value)}"
+                return f"{_alternatives(given)} is expected, not {describe(value)}"
             case "x-integer":
-                return f"an integer without a fraction is expected, not {told(value)}"
+                return f"an integer without a fraction is expected, not {describe(value)}"
             case "const":
-                return f"{told(value)} is not {told(given)}, the only value allowed here"
+                return f"{describe(value)} is not {describe(given)}, the only value allowed here"
             case "enum":
-                return f"{told(value)} is not one of {_listed(given)}{_suggest(value, given)}"
+                return f"{describe(value)} is not one of {_listed(given)}{_suggest(value, given)}"
             case "additionalProperties" | "unevaluatedProperties":
                 return (
                     f"{_listed(given)} is not allowed here"
@@ -389,16 +391,16 @@ class Explainer:
                 )
             case "dependentRequired":
                 need, name = given
-                return f"the field {need!r} is required beside {told(name)}"
+                return f"the field {need!r} is required beside {describe(name)}"
             case "not":
                 return EXCLUDED
             case "schema":
-                return UNTOLD
+                return NO_MATCH
             case "pattern":
                 format_ = self.at(place[:-1]).get("format")
                 if format_ == "absolute-path":
-                    return f"an absolute path is expected, not {told(value)}"
-                return f"{told(value)} does not match the pattern {told(self._engine.own(given))}"
+                    return f"an absolute path is expected, not {describe(value)}"
+                return f"{describe(value)} does not match the pattern {describe(self._engine.own(given))}"
             case _:
                 limit = _LIMITS.get(rule)
                 return limit.format(given) if limit is not None else f"the value does not satisfy the keyword {rule!r}"
@@ -407,7 +409,7 @@ class Explainer:
         owner = self.at(place[:-1])
         declared: Schema = owner.get("properties", {}) if is_object(owner) else {}
         near = near_field(missing, [key for key in value if key not in declared]) if is_object(value) else None
-        return f"; {told(near)} is not known here, did you mean {missing!r}?" if near else ""
+        return f"; {describe(near)} is not known here, did you mean {missing!r}?" if near else ""
 
     def at(self, place: Sequence[str | int]) -> Any:
         """What stands in the schema at a place that the engine or a reference names."""
@@ -453,26 +455,26 @@ _LAST: Final = ("unevaluatedItems", "$dynamicRef")
 _ALTERNATIVES: Final = " alternatives)"
 
 
-def _untold(tag: Discriminator, path: Path, pointer: str, value: Mapping[str, Any]) -> Said:
+def _tag_error(tag: Discriminator, path: Path, pointer: str, value: Mapping[str, Any]) -> SchemaError:
     """What is wrong with an object whose tag names no branch."""
     if tag.field not in value:
         near = near_field(tag.field, list(value))
-        hint = f"; {told(near)} is not known here, did you mean {tag.field!r}?" if near else ""
+        hint = f"; {describe(near)} is not known here, did you mean {tag.field!r}?" if near else ""
         sentence = f"the field {tag.field!r} is required, one of {_listed(tag.tags())}{hint}"
-        return Said(path, pointer, sentence, "required", tag.field)
+        return SchemaError(path, pointer, sentence, "required", tag.field)
     given, known = value[tag.field], tag.tags()
     sentence = (
-        f"{told(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
+        f"{describe(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
     )
-    return Said((*path, tag.field), pointer, sentence, "tag")
+    return SchemaError((*path, tag.field), pointer, sentence, "tag")
 
 
-def _count(said: Iterable[Said], at: Path) -> int:
+def _count(said: Iterable[SchemaError], at: Path) -> int:
     """How much is wrong but for what stands at a place."""
     return sum(one.path != at for one in islice(said, 100))
 
 
-def _distance(said: Sequence[Said], path: Path, value: Any) -> tuple[bool, bool, bool, int, int]:
+def _distance(said: Sequence[SchemaError], path: Path, value: Any) -> tuple[bool, bool, bool, int, int]:
     """How far a branch is from fitting the value at a path: a wrong type is farthest, then another constant, then an exclusion."""
     here = [one.rule for one in said if one.path == path]
     is_other = "const" in here or "enum" in here
@@ -483,7 +485,7 @@ def _distance(said: Sequence[Said], path: Path, value: Any) -> tuple[bool, bool,
 def _wrong_type(types: Iterable[str], value: Any) -> str:
     """Says that a value is of none of the types that the alternatives take."""
     expected = " or ".join(_ARTICLES.get(name, name) for name in sorted(types)) or "another value"
-    return f"{expected} is expected, not {told(value)}"
+    return f"{expected} is expected, not {describe(value)}"
 
 
 def _alternatives(types: Any) -> str:
@@ -492,7 +494,7 @@ def _alternatives(types: Any) -> str:
 
 
 def _listed(values: Sequence[Any]) -> str:
-    texts = [told(value) for value in values]
+    texts = [describe(value) for value in values]
     return ", ".join(texts) if len(texts) <= 24 else f"{', '.join(texts[:24])} and {len(texts) - 24} more"
 
 

@@ -55,11 +55,6 @@ class RequestError(Error):
         problems = [{"pointer": pointer, "message": sentence}]
         return cls(INVALID_PARAMS, f"{pointer or '(message)'}: {sentence}", {"problems": problems})
 
-    @classmethod
-    def unserved(cls, method: str) -> RequestError:
-        """This side does not have the method."""
-        return cls(METHOD_NOT_FOUND, f"the method {method!r} is not served here")
-
 
 class PeerError(Error):
     """The peer answered a request with an error. `error` is the error as the schema types it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, Protocol, TypeAlias
 
-from .ends import Ends
+from .partial_message import PartialMessage
 
 LIMIT: Final = 64 << 20
 """How many bytes one message may have, where nothing else is asked for: prompts hold images."""
@@ -22,7 +22,7 @@ class Unreadable(ValueError):
     """
 
     def __init__(
-        self, sentence: str, *, is_last: bool = False, is_answered: bool = True, ends: Ends | None = None
+        self, sentence: str, *, is_last: bool = False, is_answered: bool = True, ends: PartialMessage | None = None
     ) -> None:
         super().__init__(sentence)
         self.is_last = is_last
@@ -62,7 +62,7 @@ class Lines:
         self._limit = limit
         self._parts: list[bytes] = []
         self._size = 0
-        self._ends = Ends()
+        self._ends = PartialMessage()
 
     def feed(self, data: bytes) -> list[Frame]:
         """See `Framing`."""
@@ -73,7 +73,7 @@ class Lines:
         found = self._line(first)
         for line in lines[:-1]:
             if len(line) > self._limit:
-                found.append(self._too_long(Ends.of(line)))
+                found.append(self._too_long(PartialMessage.of(line)))
             elif line and not line.isspace():
                 found.append(line)
         self._keep(lines[-1])
@@ -101,12 +101,12 @@ class Lines:
         parts, size = self._parts, self._size
         self._parts, self._size = [], 0
         if size > self._limit:
-            ends, self._ends = self._ends, Ends()
+            ends, self._ends = self._ends, PartialMessage()
             return [self._too_long(ends)]
         line = b"".join(parts)
         return [line] if line and not line.isspace() else []
 
-    def _too_long(self, ends: Ends) -> Unreadable:
+    def _too_long(self, ends: PartialMessage) -> Unreadable:
         return Unreadable(f"a line is longer than {self._limit} bytes", ends=ends)
 
 
@@ -118,7 +118,7 @@ class Headers:
         self._buffer = bytearray()
         self._length: int | None = None
         self._skip = 0
-        self._ends = Ends()
+        self._ends = PartialMessage()
         self._is_lost = False
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -174,7 +174,7 @@ class Headers:
         self._ends.add(part)
         self._skip -= len(part)
         if not self._skip:
-            ends, self._ends = self._ends, Ends()
+            ends, self._ends = self._ends, PartialMessage()
             found.append(Unreadable(f"a message is longer than {self._limit} bytes", ends=ends))
         return rest
 

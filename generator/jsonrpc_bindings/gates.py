@@ -44,12 +44,7 @@ class Gates:
         gate = self._gates.get((method, is_request))
         return gate if gate is not None and self.advertised(gate) is False else None
 
-    def asked(self, method: str, side: str, params: Any, codec: Codec) -> None:
-        """Take in what the side that asks advertises."""
+    def note(self, method: str, side: str, payload: Any, codec: Codec) -> None:
+        """Take in what a side advertises in the params or the result of a method."""
         if method == OPENING:
-            self._said[side] = parse(codec.encode(params))
-
-    def answered(self, method: str, side: str, result: Any, codec: Codec) -> None:
-        """Take in what the side that answers advertises."""
-        if method == OPENING:
-            self._said[side] = parse(codec.encode(result))
+            self._said[side] = parse(codec.encode(payload))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
-from msgspec import UNSET, Struct, StructMeta, UnsetType
-from msgspec import field as told
+from msgspec import UNSET, Struct, StructMeta, UnsetType, field
 
-from .records import NOTES, Notes, Record
+from .fields import NOTES, Notes
 
 P_co = TypeVar("P_co", covariant=True)
 R_co = TypeVar("R_co", covariant=True)
@@ -28,7 +27,7 @@ class Beside(Notes):
     __slots__ = ("form",)
 
     def __init__(self, unknown: dict[str, Any] | None = None, form: Form = "value") -> None:
-        super().__init__(unknown)
+        super().__init__(None, unknown)
         self.form: Form = form
 
 
@@ -64,7 +63,7 @@ class MessageMeta(StructMeta):
 class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaults=True):
     """A message of JSON-RPC."""
 
-    _notes: Beside | UnsetType = told(name=NOTES, default=UNSET)
+    _notes: Beside | UnsetType = field(name=NOTES, default=UNSET)
     _general: ClassVar[Any] = None
     _members: ClassVar[tuple[str, ...]] = ()
     _method_is_optional: ClassVar[bool] = False
@@ -150,12 +149,7 @@ class Request(Message, Generic[P_co], eq=False):
         params: P_co
 
         def __init__(
-            self,
-            id: RequestId,
-            method: str,
-            params: P_co,
-            extra: dict[str, Any] = ...,
-            form: Form = ...,
+            self, id: RequestId, method: str, params: P_co, extra: dict[str, Any] = ..., form: Form = ...
         ) -> None: ...
 
 
@@ -180,12 +174,7 @@ class Response(Message, Generic[R_co], eq=False):
         method: str
 
         def __init__(
-            self,
-            id: RequestId,
-            result: R_co,
-            method: str = ...,
-            extra: dict[str, Any] = ...,
-            form: Form = ...,
+            self, id: RequestId, result: R_co, method: str = ..., extra: dict[str, Any] = ..., form: Form = ...
         ) -> None: ...
 
 
@@ -199,12 +188,7 @@ class ErrorResponse(Message, Generic[R_co], eq=False):
         method: str
 
         def __init__(
-            self,
-            id: RequestId,
-            error: R_co,
-            method: str = ...,
-            extra: dict[str, Any] = ...,
-            form: Form = ...,
+            self, id: RequestId, error: R_co, method: str = ..., extra: dict[str, Any] = ..., form: Form = ...
         ) -> None: ...
 
 
@@ -236,11 +220,3 @@ def class_of(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: bool)
     }
     tag: Any = {"tag_field": "method", "tag": method} if is_tagged else {}
     return MessageMeta(kind.__name__, (kind,), namespace, kw_only=True, eq=False, omit_defaults=True, **tag)
-
-
-class ErrorObject(Record):
-    """The error of a failed request: an integer code, one sentence, and data of any kind."""
-
-    code: int
-    message: str
-    data: Any = None

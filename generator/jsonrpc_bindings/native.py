@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable
+from functools import partial
 from threading import RLock
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
@@ -15,12 +16,12 @@ from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
 import msgspec
 from msgspec import UnsetType
 
-from .choices import Meta, Number
+from .annotations import Meta, Number
+from .fields import Base, Notes, is_record, keep_notes, shape_of
 from .json_types import Mismatch
 from .jsonrpc import Beside, Message
 from .parse import colons_of, float_of, read_and_count, untyped
 from .readers import Read, reader
-from .records import Notes, Record, is_record, keep_notes, shape_of
 from .types import Tags, Type, either, type_of
 from .writers import encode_native
 
@@ -64,7 +65,7 @@ def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
 
 
 def native(type_: Type) -> Any:
-    """What msgspec is told of a type; the classes in it are prepared."""
+    """What msgspec is annotation of a type; the classes in it are prepared."""
     with _ONE_AT_A_TIME:  # nobody makes a decoder of a class that is half prepared
         found = _closed(type_)
         while _WAITING:
@@ -90,22 +91,24 @@ _BESIDE: Final[dict[tuple[str, type], Any]] = {}
 
 def _open(type_: Type) -> Any:
     """The same, of which a class with a tag may be the only one."""
-    found = _TOLD.get(type_)
+    found = _ANNOTATIONS.get(type_)
     if found is None:
-        _TOLD[type_] = _hook(type_)  # what refers to itself is read there
-        found = _TOLD[type_] = Never if type_.is_judged else _told(type_)
+        _ANNOTATIONS[type_] = _hook(type_)  # what refers to itself is read there
+        found = _ANNOTATIONS[type_] = Never if type_.is_judged else _annotation(type_)
     return found
 
 
-_TOLD: Final[dict[Type, Any]] = {}
+_ANNOTATIONS: Final[dict[Type, Any]] = {}
 
 
-def _told(type_: Type) -> Any:
+def _annotation(type_: Type) -> Any:
     match type_.kind:
         case "any" | "never" | "texts" | "record" as kind:
             return {"any": Any, "never": Never}.get(kind) or _of_class(type_)
         case "constants" if not type_.is_open:
-            return Literal[type_.values] if {type(one) for one in type_.values} in ({str}, {int}) else _hook(type_)
+            is_small = all(isinstance(one, str) or _is_small(one) for one in type_.values)
+            is_uniform = {type(one) for one in type_.values} in ({str}, {int})
+            return Literal[type_.values] if is_uniform and is_small else _hook(type_)
         case "optional":
             found = _open(type_.children[0])
             return found if found is Any else either(found, None)
@@ -115,6 +118,8 @@ def _told(type_: Type) -> Any:
             found = _by_tag(type_, type_.tags) if type_.tags is not None else _by_kind(type_)
             return found if found is not None else _hook(type_)
         case "number" | "tuple" | "union":
+            return _hook(type_)
+        case "integer" if not all(map(_is_small, _bounds(type_))):
             return _hook(type_)
         case "array":
             found = list[_closed(type_.children[0])]  # type: ignore[misc]
@@ -128,6 +133,16 @@ def _told(type_: Type) -> Any:
         {name: limit for name in Meta.__slots__ if (limit := getattr(one, name)) is not None} for one in type_.limits
     )
     return Annotated[cast("Any", (found, *(msgspec.Meta(**one) for one in limits)))]
+
+
+def _bounds(type_: Type) -> list[Any]:
+    limits = [limit for one in type_.limits for limit in (one.ge, one.gt, one.le, one.lt, one.multiple_of)]
+    return [one for one in limits if one is not None]
+
+
+def _is_small(value: Any) -> bool:
+    """Whether msgspec takes a constant, or a limit of an integer."""
+    return isinstance(value, int) and -(2**63) <= value < 2**63
 
 
 _SCALARS: Final[dict[str, Any]] = {"integer": int, "boolean": bool, "null": NoneType}
@@ -166,8 +181,8 @@ def _by_tag(type_: Type, tags: Tags) -> Any:
         one = owners[0] if len(owners) == 1 else None
         if one is not None and one.kind == "record":
             config = one.cls.__struct_config__
-            told = _open(one) if (config.tag_field, config.tag) == (tags.field, tag) else None
-            found += [told] if is_record(told) else []
+            annotation = _open(one) if (config.tag_field, config.tag) == (tags.field, tag) else None
+            found += [annotation] if is_record(annotation) else []
     return either(*found) if found and not (tags.default or tags.others or type_.is_exclusive) else None
 
 
@@ -182,9 +197,9 @@ def _by_kind(type_: Type) -> Any:
     return either(*types) if is_plain else None
 
 
-def _kind(told: Any) -> str:
-    """The JSON type of what msgspec is told; nothing where it may be several."""
-    inner: Any = get_args(told)[0] if get_origin(told) is Annotated else told
+def _kind(annotation: Any) -> str:
+    """The JSON type of what msgspec is annotation; nothing where it may be several."""
+    inner: Any = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     if get_origin(inner) is Literal:
         inner = cast("Any", type(get_args(inner)[0]))
     if isinstance(inner, type) and issubclass(inner, str):
@@ -201,8 +216,8 @@ _KINDS: Final[dict[Any, str]] = {
 }
 
 
-def _members(told: Any) -> tuple[Any, ...]:
-    return get_args(told) if get_origin(told) is typing.Union else (told,)
+def _members(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) is typing.Union else (annotation,)
 
 
 _PREPARED: Final[set[type]] = set()
@@ -215,8 +230,8 @@ def _prepare(cls: Any) -> None:
     shape = shape_of(cls)
     found: dict[str, Any] = {}
     for one in shape.fields.values():
-        told = _closed(type_of(one.type))
-        found[one.name] = told if one.is_required else either(told, UnsetType)
+        annotation = _closed(type_of(one.type))
+        found[one.name] = annotation if one.is_required else either(annotation, UnsetType)
     found["_notes"] = Notes if shape.is_unknown or shape.is_odd else either(Notes, UnsetType)
     type.__setattr__(cls, "__annotations__", found)
 
@@ -248,7 +263,7 @@ def note(record: Any, value: Any, left: int) -> int:
         for key, item in enumerate(value) if cls is list else value.items():
             if left and (item.__class__ is dict or item.__class__ is list):
                 left = note(record[key], item, left)
-    elif isinstance(record, Record | Message):
+    elif isinstance(record, Base | Message):
         _NOTERS[cls] = _noter(cls)
         return note(record, value, left)
     return left
@@ -264,9 +279,8 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], int], int]:
         names, put, notes, reserved, is_free = cls.members_on_wire, _PUT_BESIDE, Beside, _MEMBERS, True
         below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
     else:
-        shape, put, notes, reserved = shape_of(cls), keep_notes, Notes, frozenset[str]()
-        names = frozenset(one.wire for one in shape.fields.values()) | shape.constants.keys()
-        is_free = shape.extra is Any and not (shape.drops or shape.is_unknown or shape.excluded)
+        shape, put, reserved = shape_of(cls), keep_notes, frozenset[str]()
+        names, notes, is_free = shape.wires, partial(Notes, shape), shape.takes_any_field
         fields = [(one, type_of(one.type).reached()) for one in shape.fields.values()]
         below = tuple(
             (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import jiter
 import msgspec
 
-from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limited, shown
+from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limited, quote
 from .json_types import Mismatch, integer_of, is_array, is_object
 from .pointers import json_pointer
 
@@ -238,7 +238,7 @@ def _duplicates(whole: Any, twice: Mapping[int, tuple[Any, list[str]]]) -> Itera
         value, path = waiting.pop()
         for key in twice[id(value)][1] if id(value) in twice else ():
             sentence = (
-                f"the key {shown(key)} occurs more than once in one object, and readers differ in which value they take"
+                f"the key {quote(key)} occurs more than once in one object, and readers differ in which value they take"
             )
             yield Problem(json_pointer((*path, key)), "", sentence)
         if is_object(value):

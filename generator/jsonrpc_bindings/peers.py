@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from .child import Child
 from .connection import Connection
+from .errors import METHOD_NOT_FOUND
 from .failures import RequestError
 from .framing import LIMIT, Kind, framing
 from .stdio import Own
@@ -45,7 +46,7 @@ NearEnd = TypeVar("NearEnd", bound="Remote")
 
 def unserved(method: str) -> RequestError:
     """What a method raises that nobody wrote: the request is answered with -32601."""
-    return RequestError.unserved(method)
+    return RequestError(METHOD_NOT_FOUND, f"the method {method!r} is not served here")
 
 
 class Remote:
@@ -103,7 +104,7 @@ class Side:
             raise TypeError(f"{type(self).__name__}.{name} returned {type(result).__name__}, not {row.result.__name__}")
         return result
 
-    async def heed(self, method: str, params: Any) -> None:
+    async def handle_notification(self, method: str, params: Any) -> None:
         """Take note of a notification, by the coroutine of its method."""
         name = self.notifications.get(method)
         if name is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .json_types import is_object
 
 if TYPE_CHECKING:
-    from .places import Serving
+    from .task_context import Serving
 
 _KEPT: Final = 1024
 """How many ids of requests that were taken back are remembered: the answer of each is still to come."""
@@ -45,6 +45,10 @@ class Pending:
         """The request of this id, while it waits."""
         is_id = isinstance(number, int | float) and not isinstance(number, bool)
         return self._sent.get(number) if is_id else None
+
+    def numbers(self, params: object) -> list[Any]:
+        """The ids of the requests with these params whose answers are still to come."""
+        return [number for number, sent in self._sent.items() if sent.params is params and not sent.answer.done()]
 
     def close(self, number: int) -> None:
         """Wait no more."""

@@ -6,22 +6,33 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from contextvars import ContextVar
 from inspect import cleandoc
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, get_args
 
 from pydantic_core import PydanticCustomError, core_schema
 
+from .annotations import Marker, Meta, Number
 from .documentation import documentation_of
 from .errors import DecodeError, EncodeError
+from .fields import is_record, shape_of
 from .json_types import Mismatch, is_array, is_object
 from .pointers import referred
 from .readers import reader
 from .receiving import Receiving, accepts, bounds, explained_value, module_of, receiving_of
-from .records import Record, is_record, shape_of
+from .records import Record
 from .types import type_of
 from .writers import DEEP, plain
 
 
-def core_schema_of(type_: Any, handler: Any) -> core_schema.CoreSchema:
+def core_schema_for(one: Any, source: Any, handler: Any) -> core_schema.CoreSchema:
+    """What pydantic gets for a class or an alias, or for an annotation of `source`."""
+    if one is Number:
+        return number(one)
+    if isinstance(one, Meta):
+        return limited(Annotated[source, one], handler)
+    return core_schema_of(Annotated[source, one] if isinstance(one, Marker) else one)
+
+
+def core_schema_of(type_: Any) -> core_schema.CoreSchema:
     """How pydantic reads and writes the values of a class of records, or of a marked union."""
     read = reader(type_of(type_))
 
@@ -168,7 +179,7 @@ class _Writer:
             found: dict[str, Any] = self.handler(core_schema.definition_reference_schema(_ref(class_)))
             return found
         if class_ is not None:
-            known: dict[str, Any] = self.handler(core_schema.definitions_schema(core_schema_of(class_, None), []))
+            known: dict[str, Any] = self.handler(core_schema.definitions_schema(core_schema_of(class_), []))
             return known
         if name in self.open:
             raise TypeError(f"{name}: no class stands for this definition, and it refers to itself")
@@ -183,5 +194,5 @@ def _ref(type_: Any) -> str:
     if is_record(type_):
         return f"{type_.__module__}.{type_.__qualname__}:{id(type_)}"
     module = module_of(type_)
-    name = receiving_of(module).home.name_of(type_) or getattr(type_, "text", "Union")
+    name = receiving_of(module).schema_module.name_of(type_) or getattr(type_, "text", "Union")
     return f"{module}.{name}:{hash(type_)}"

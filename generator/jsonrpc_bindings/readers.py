@@ -15,7 +15,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, Struct
 
-from .choices import Meta
+from .annotations import Meta
+from .fields import Base, Notes, Shape, copy, keep_notes, made, make, notes_of, shape_of, values_of
 from .json_types import (
     Mismatch,
     comparable,
@@ -27,8 +28,8 @@ from .json_types import (
     is_sequence,
     scalar_key,
 )
-from .records import Notes, Record, Shape, copy, keep_notes, made, make, notes_of, shape_of, values_of
-from .texts import members_of
+from .receiving import accepts
+from .string_enums import members_of
 from .types import Tags, Type, type_of
 
 Read: TypeAlias = Callable[[Any], Any]
@@ -99,11 +100,10 @@ def _indented(lines: Sequence[str]) -> list[str]:
 
 
 def _record(shape: Shape) -> Read:
-    names = frozenset(one.wire for one in shape.fields.values()) | shape.constants.keys()
+    names, own = shape.wires, _keep(shape)
     lines = ["if value.__class__ is not dict:", f"    return {_keep(_given(shape.cls))}(value)", "get = value.get"]
     puts: list[str] = []
     if shape.is_unknown:
-        names |= {str(shape.tag_field)}
         lines += [
             f"tag = get({shape.tag_field!r})",
             f"if tag.__class__ is not str or tag in {_keep(shape.known)}: raise Mismatch",
@@ -130,11 +130,14 @@ def _record(shape: Shape) -> Read:
     item = "value[key]" if further.kind == "any" else f"{_name(further)}(value[key])"
     unknown = ["unknown = {}", "for key in value:", f"    if key not in {_keep(names)}: unknown[key] = {item}"]
     if shape.is_unknown:
-        lines += [*unknown, f"note(self, Notes(unknown, tag, {shape.tag_field!r}))"]
+        lines += [*unknown, f"note(self, Notes({own}, unknown, tag))"]
     elif shape.is_odd:
-        lines += [*(["unknown = None"] if shape.drops else unknown), "note(self, Notes(unknown))"]
+        lines += [*(["unknown = None"] if shape.drops else unknown), f"note(self, Notes({own}, unknown))"]
     elif not shape.drops:
-        lines += [f"if not {_keep(names.issuperset)}(value):", *_indented([*unknown, "note(self, Notes(unknown))"])]
+        lines += [
+            f"if not {_keep(names.issuperset)}(value):",
+            *_indented([*unknown, f"note(self, Notes({own}, unknown))"]),
+        ]
     return _function([*lines, "return self"])
 
 
@@ -143,7 +146,7 @@ def _given(cls: Any) -> Read:
     shape = shape_of(cls)
 
     def take(value: Any) -> Any:
-        if not isinstance(value, Record):
+        if not isinstance(value, Base):
             raise Mismatch
         other = shape_of(type(value))
         if isinstance(value, cls) and (other.tag_field, other.tag) == (shape.tag_field, shape.tag):
@@ -328,7 +331,7 @@ def _first(branches: Sequence[Type], *, is_exclusive: bool) -> Read:
                         continue
                     if isinstance(value, Struct):
                         return one
-                    if branch.leads_to_judged and not _is_accepted(branch, value):
+                    if branch.leads_to_judged and not accepts(branch.annotation, value):
                         continue
                     if found is not UNSET and is_exclusive:
                         found = UNSET
@@ -365,13 +368,7 @@ def _needed(type_: Type) -> frozenset[str]:
 
 def _count(value: Any) -> int:
     """How many fields a record holds."""
-    return len(values_of(value)) if isinstance(value, Record) else 0
-
-
-def _is_accepted(branch: Type, value: Any) -> bool:
-    from .receiving import accepts
-
-    return accepts(branch.annotation, value)
+    return len(values_of(value)) if isinstance(value, Base) else 0
 
 
 def _tagged(type_: Type, tags: Tags) -> Read:

@@ -12,20 +12,21 @@ from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
-from .choices import Alias, Meta, Tagged, resolve
+from .annotations import Alias, Meta, Tagged, resolve
 from .contract import Path
 from .engine import Engine
 from .errors import Dropped, EncodeError, Problem, limited
-from .homes import Home, home_of
+from .fields import is_record, shape_of
 from .json_types import is_array, is_object
+from .module_registry import SchemaModule, find_module
 from .patterns import in_engine
 from .pointers import json_pointer, reference, referred, schema_pointer, steps
-from .records import is_record, shape_of
-from .texts import is_texts
+from .string_enums import is_string_enum
 from .types import Type, type_of
+from .writers import readable
 
 if TYPE_CHECKING:
-    from .explain import Said
+    from .explain import SchemaError
 
 ROUNDS: Final = 16
 """So often a value is judged again without what was dropped from it; each round drops what may be."""
@@ -38,26 +39,26 @@ TOO_MUCH: Final = "more is wrong here than is looked for and dropped"
 class Receiving:
     """Judges values by what receivers of one protocol version accept."""
 
-    def __init__(self, home: Home) -> None:
-        self.home: Final = home
+    def __init__(self, schema_module: SchemaModule) -> None:
+        self.schema_module: Final = schema_module
         self._schema: dict[str, Any] | None = None
         self._places: dict[str, tuple[Any, Path]] = {}
         self._lock: Final = RLock()
         self._engine: Final = Engine(
-            lambda: {**self.schema, "$defs": dict(self.schema["$defs"])}, lambda: home.patterns
+            lambda: {**self.schema, "$defs": dict(self.schema["$defs"])}, lambda: schema_module.patterns
         )
-        _KNOWN[home.module] = self
+        _KNOWN[schema_module.module] = self
 
     @classmethod
     def of(cls, module: str) -> Receiving:
         """What judges the types of the protocol that a generated module belongs to."""
-        home = home_of(module)
-        return _KNOWN.get(home.module) or cls(home)
+        schema_module = find_module(module)
+        return _KNOWN.get(schema_module.module) or cls(schema_module)
 
     @property
     def module(self) -> str:
         """The module that has the types."""
-        return self.home.module
+        return self.schema_module.module
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -65,13 +66,13 @@ class Receiving:
         if self._schema is None:
             with self._lock:
                 if self._schema is None:
-                    definitions = {**self.home.definitions, **self.home.receiving}
-                    self._schema = {**self.home.schema, "$defs": definitions}
+                    definitions = {**self.schema_module.definitions, **self.schema_module.receiving}
+                    self._schema = {**self.schema_module.schema, "$defs": definitions}
         return self._schema
 
     def published(self, name: str) -> Any:
         """A definition as the schema of the package has it, without what receivers accept beyond it."""
-        return self.home.definitions.get(name, self.schema["$defs"][name])
+        return self.schema_module.definitions.get(name, self.schema["$defs"][name])
 
     # --- types ---
 
@@ -81,7 +82,7 @@ class Receiving:
         with self._lock:  # a place that is being described is of nobody else
             known = self._places.get(key)
             if known is None:
-                name = self.home.name_of(type_) or self.home.fallback_of(type_)
+                name = self.schema_module.name_of(type_) or self.schema_module.fallback_of(type_)
                 if name is None:
                     name = self._described(resolve(type_, self.module))
                 known = self._places[key] = type_, ("$defs", name)
@@ -90,7 +91,7 @@ class Receiving:
     def takes_more(self, cls: Any, name: str) -> bool:
         """Whether the schema itself speaks of a field of a class beyond the declared ones."""
         for base in cls.__mro__:
-            definition = self.home.name_of(base) if is_record(base) else None
+            definition = self.schema_module.name_of(base) if is_record(base) else None
             if definition is not None:
                 place = "$defs", definition
                 schema, known = self.schema["$defs"][definition], self._engine.explainer.at(place)
@@ -107,7 +108,7 @@ class Receiving:
         for type_, place in self._places.values():
             if place == ("$defs", name) and is_record(type_):
                 return type_
-        found = self.home.types.get(name)
+        found = self.schema_module.types.get(name)
         return found if is_record(found) else None
 
     def _described(self, type_: Any) -> str:
@@ -126,7 +127,7 @@ class Receiving:
     def described(self, type_: Any) -> Any:
         """The schema of an annotation."""
         if isinstance(type_, Alias):
-            name = self.home.name_of(type_)
+            name = self.schema_module.name_of(type_)
             if name is not None:
                 return {"$ref": reference(("$defs", name))}
             if type_ in _OPEN:
@@ -205,15 +206,15 @@ class Receiving:
     def problems(self, type_: Any, value: Any) -> Iterator[Problem]:
         """What is wrong with a value of a type."""
         for said in self._engine.problems(self.place(type_), value):
-            yield self._told(said, said.path, ())
+            yield self._problem(said, said.path, ())
 
-    def _told(self, said: Said, path: Path, at: Path) -> Problem:
+    def _problem(self, said: SchemaError, path: Path, at: Path) -> Problem:
         return Problem(json_pointer((*at, *path)), self._published_place(said.schema), said.sentence)
 
     def _published_place(self, place: str) -> str:
         """The place in the schema of the package of one in that of receivers; nothing for what is described by an annotation."""
         found: list[str] = []
-        node: Any = {"$defs": self.home.definitions}
+        node: Any = {"$defs": self.schema_module.definitions}
         for step in steps(place):
             if is_object(node) and step == "anyOf" and step not in node:
                 step = "oneOf" if "oneOf" in node else "enum"
@@ -235,16 +236,16 @@ class Receiving:
             found = list(islice(self._engine.problems(place, current), MOST))
             if not found:
                 return Settled(current, tuple(_without_repeats(drops)), ())
-            left: list[Said] = []
+            left: list[SchemaError] = []
             changes: list[tuple[Path, Any, Problem]] = []
             for said in found:
                 nearest = self._nearest(current, said, edits) if lenient else None
                 if nearest is None:
                     left.append(said)
                 else:
-                    where, told = edits.original(nearest[0]), self._settled_problem(said, edits, at)
-                    changes.append((where, nearest[1], told))
-                    drops.append(Dropped(json_pointer((*at, *where)), _value_at(value, where), told))
+                    where, problem = edits.original(nearest[0]), self._settled_problem(said, edits, at)
+                    changes.append((where, nearest[1], problem))
+                    drops.append(Dropped(json_pointer((*at, *where)), _value_at(value, where), problem))
             if left and not changes:
                 problems = (self._settled_problem(said, edits, at) for said in left)
                 return Settled(value, (), limited(_explained(problems, drops)))
@@ -253,13 +254,13 @@ class Receiving:
             current = edits.apply(value)
         return Settled(value, (), (Problem(json_pointer(at), "", TOO_MUCH), *(one.problem for one in drops)))
 
-    def _settled_problem(self, said: Said, edits: Edits, at: Path) -> Problem:
+    def _settled_problem(self, said: SchemaError, edits: Edits, at: Path) -> Problem:
         where = edits.original(said.path)
-        return edits.defaulted.get(where) or self._told(said, where, at)
+        return edits.defaulted.get(where) or self._problem(said, where, at)
 
     # --- leniency ---
 
-    def _nearest(self, value: Any, said: Said, edits: Edits) -> tuple[Path, Any] | None:
+    def _nearest(self, value: Any, said: SchemaError, edits: Edits) -> tuple[Path, Any] | None:
         """The nearest place that is lenient about a problem: what to drop, and what to put there instead (`None`: nothing)."""
         path = (*said.path, said.missing) if said.missing else said.path
         for depth in range(len(path), 0, -1):
@@ -351,22 +352,20 @@ def bounds(meta: Meta, type_: Type) -> dict[str, Any]:
 
 
 def receiving_of(module: str) -> Receiving:
-    """What judges the types of a module: by the schema of their home, or by nothing but annotations where there is none."""
+    """What judges the types of a module: by the schema of their package, or by nothing but annotations where there is none."""
     if module not in _KNOWN:
-        home = home_of(module)
+        schema_module = find_module(module)
         try:
-            has_schema = bool(home.schema)
+            has_schema = bool(schema_module.schema)
         except (OSError, ImportError):
             has_schema = False
-        found = home if has_schema else Home(module, lambda: {"$defs": {}})
+        found = schema_module if has_schema else SchemaModule(module, lambda: {"$defs": {}})
         _KNOWN[module] = _KNOWN.get(found.module) or Receiving(found)
     return _KNOWN[module]
 
 
 def accepts(type_: Any, value: Any) -> bool:
     """Whether receivers accept a Python value as one of a type."""
-    from .writers import readable
-
     try:
         return receiving_of(module_of(type_)).accepts(type_, readable(value))
     except EncodeError:
@@ -375,8 +374,6 @@ def accepts(type_: Any, value: Any) -> bool:
 
 def explained_value(type_: Any, value: Any) -> list[Problem]:
     """What is wrong with a Python value as one of a type, by its schema."""
-    from .writers import readable
-
     try:
         written = readable(value)
     except EncodeError as error:
@@ -388,7 +385,7 @@ def module_of(type_: Any) -> str:
     """The module in which a type stands."""
     if isinstance(type_, Alias):
         return type_.module
-    if is_record(type_) or is_texts(type_):
+    if is_record(type_) or is_string_enum(type_):
         return str(type_.__module__)
     return next((found for one in get_args(type_) if (found := module_of(one))), __name__)
 

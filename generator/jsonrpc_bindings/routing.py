@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from .contract import Method, Path
-from .errors import INVALID_REQUEST, METHOD_NOT_FOUND, shown, told
+from .errors import INVALID_REQUEST, METHOD_NOT_FOUND, describe, quote
 from .explain import did_you_mean, near_field
 from .json_types import is_object
 
@@ -61,13 +61,13 @@ class Routing:
     def route(self, value: Any, at: Path, sender: str, method: str | None, pending: Pending | None) -> Routed:
         """What one message is. `method` names the request of a result, or `pending` finds it."""
         if not is_object(value):
-            return Routed(None, "", None, (Fault(at, f"a JSON-RPC message is an object, not {told(value)}"),))
+            return Routed(None, "", None, (Fault(at, f"a JSON-RPC message is an object, not {describe(value)}"),))
         faults = tuple(self._version(value, at))
         name = value.get("method")
         if isinstance(name, str):
             return self._call(value, name, at, sender, faults)
         if "method" in value:
-            wrong = Fault((*at, "method"), f"the method must be a string, not {told(name)}")
+            wrong = Fault((*at, "method"), f"the method must be a string, not {describe(name)}")
         elif "result" in value or "error" in value:
             return self._answer(value, at, sender, method, pending, faults)
         else:
@@ -76,7 +76,7 @@ class Routing:
 
     def _version(self, value: dict[str, Any], at: Path) -> Iterator[Fault]:
         if self.is_versioned and value.get("jsonrpc") != "2.0":
-            stands = f", not {told(value['jsonrpc'])}" if "jsonrpc" in value else ""
+            stands = f", not {describe(value['jsonrpc'])}" if "jsonrpc" in value else ""
             yield Fault((*at, "jsonrpc") if stands else at, f"the field 'jsonrpc' must be \"2.0\"{stands}")
 
     def _call(self, value: dict[str, Any], name: str, at: Path, sender: str, faults: tuple[Fault, ...]) -> Routed:
@@ -121,7 +121,7 @@ class Routing:
     def _id(self, value: Any, at: Path) -> Iterator[Fault]:
         schema = self._refused_id(value)
         if schema is not None:
-            yield Fault((*at, "id"), f"an id must be {self.ids()}, not {told(value)}", schema=schema)
+            yield Fault((*at, "id"), f"an id must be {self.ids()}, not {describe(value)}", schema=schema)
 
     def _unknown(self, name: str, is_request: bool, sender: str, at: Path) -> Fault:
         row = self.rows.get((name, is_request))
@@ -133,7 +133,7 @@ class Routing:
             sentence = f"{name!r} is a {other.kind}, {how}"
         else:
             known = [method for method, form in self.rows if form == is_request] or [m for m, _ in self.rows]
-            sentence = f"the method {shown(name)} is not known{did_you_mean(name, known)}"
+            sentence = f"the method {quote(name)} is not known{did_you_mean(name, known)}"
         return Fault((*at, "method"), sentence, METHOD_NOT_FOUND, "method")
 
 
@@ -148,4 +148,4 @@ def is_id(value: Any, *, nullable: bool) -> bool:
 
 def _near(missing: str, value: Mapping[str, Any]) -> str:
     found = near_field(missing, [key for key in value if key not in ("jsonrpc", "id", "params")])
-    return f"; {shown(found)} is not known here, did you mean {missing!r}?" if found else ""
+    return f"; {quote(found)} is not known here, did you mean {missing!r}?" if found else ""

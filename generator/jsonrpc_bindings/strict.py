@@ -24,12 +24,12 @@ from .errors import (
     PARSE_ERROR,
     DecodeError,
     Problem,
+    describe,
     more_than,
     parted,
-    told,
 )
-from .homes import Home, home_of
 from .json_types import is_array, is_object
+from .module_registry import SchemaModule, find_module
 from .parse import VALUES, TooManyValues, copied, is_plain, parse_with_duplicates
 from .pointers import json_pointer
 from .routing import EMPTY, Routing, is_id
@@ -55,31 +55,31 @@ class Violation(Problem):
 class Strict:
     """Judges the messages of one protocol version.
 
-    `home` has the schema, which is read when the first message is judged. The params and results of `methods` are its definitions by name,
-    or its types.
+    `schema_module` has the schema, which is read when the first message is judged. The params and results of `methods` are its
+    definitions by name, or its types.
     """
 
-    def __init__(self, methods: Iterable[Method[Any, Any]], home: Home) -> None:
-        self.home: Final = home
+    def __init__(self, methods: Iterable[Method[Any, Any]], schema_module: SchemaModule) -> None:
+        self.schema_module: Final = schema_module
         self._methods: Final = tuple(methods)
-        self._engine: Final = Engine(lambda: home.schema, lambda: home.patterns)
+        self._engine: Final = Engine(lambda: schema_module.schema, lambda: schema_module.patterns)
         self._ordinary: dict[tuple[str, str | None, str | None, int], _Ordinary] = {}
 
     @classmethod
     def of(cls, module: str, methods: Mapping[str, Method[Any, Any]]) -> Strict:
         """The judge of the protocol that a generated module belongs to."""
-        return cls(methods.values(), home_of(module))
+        return cls(methods.values(), find_module(module))
 
     @cached_property
     def contract(self) -> Contract:
         """The protocol as data: its methods by definition, and what depends on capabilities."""
-        return contract_of(self.home.protocol, map(self._named, self._methods))
+        return contract_of(self.schema_module.protocol, map(self._named, self._methods))
 
     def _named(self, row: Method[Any, Any]) -> Method[Any, Any]:
         return replace(row, params=self._definition(row.params), result=self._definition(row.result))
 
     def _definition(self, type_: Any) -> str | None:
-        return None if type_ is None else self.home.name_of(type_)
+        return None if type_ is None else self.schema_module.name_of(type_)
 
     @cached_property
     def _routing(self) -> Routing:
@@ -120,7 +120,7 @@ class Strict:
 
         Raises `KeyError` if there is no such definition.
         """
-        definition = self.home.name_of(type_)
+        definition = self.schema_module.name_of(type_)
         if definition is None:
             raise KeyError(type_)
         instance, problems = _read_value(value, values)
@@ -170,7 +170,7 @@ class Strict:
     @property
     def schema(self) -> Mapping[str, Any]:
         """The bundled JSON Schema."""
-        return self.home.schema
+        return self.schema_module.schema
 
     # --- envelopes ---
 
@@ -251,24 +251,24 @@ class Strict:
         definition: Any = row and row.params
         if row is None or definition is None:
             if self.contract.envelope == "json-rpc" and not (params is None or is_array(params) or is_object(params)):
-                yield wrong(f"the params must be an object or an array, not {told(params)}", at)
+                yield wrong(f"the params must be an object or an array, not {describe(params)}", at)
         elif params is not None or row.omitted != "nothing":
             yield from self._against(definition, row.empty() if params is None else params, at, INVALID_PARAMS)
 
     @cached_property
     def _accepts_id(self) -> Callable[[Any], bool]:
-        if "RequestId" not in self.home.definitions:
+        if "RequestId" not in self.schema_module.definitions:
             return lambda value: is_id(value, nullable=False)
         return self._engine.validator(("$defs", "RequestId")).is_valid
 
     def _refused_id(self, value: Any) -> str | None:
-        if "RequestId" not in self.home.definitions:
+        if "RequestId" not in self.schema_module.definitions:
             return None if is_id(value, nullable=False) else ""
         kind: Any = {} if is_object(value) else [] if is_array(value) else value  # whatever it holds, it is no id
         return next((one.schema for one in self._against("RequestId", kind, (), INVALID_REQUEST)), None)
 
     def _error(self, value: Any, at: Path) -> Iterator[Violation]:
-        if "Error" in self.home.definitions:
+        if "Error" in self.schema_module.definitions:
             yield from self._against("Error", value, at, INVALID_REQUEST)
         elif not is_object(value) or type(value.get("code")) is not int or not isinstance(value.get("message"), str):
             yield wrong("an error is an object with an integer 'code' and a string 'message'", at)

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from .construct import no_such_field
 from .contract import Path
-from .errors import Problem, shown
+from .errors import Problem, quote
+from .fields import Base, held, notes_of, shape_of
 from .json_types import is_object, is_sequence
 from .pointers import json_pointer
 from .receiving import Receiving
-from .records import Record, held, notes_of, shape_of
 from .types import Type, type_of
 
 
@@ -40,7 +40,7 @@ def encode_strictly(is_on: bool = True) -> None:
 
 def unnamed(receiving: Receiving, value: Any, type_: Type, at: Path = ()) -> Iterator[Problem]:
     """What the schema does not name in a value that was read as a type."""
-    if isinstance(value, Record):
+    if isinstance(value, Base):
         yield from _of_record(receiving, value, at)
     elif isinstance(value, str):
         known = _texts(type_)
@@ -85,7 +85,7 @@ def _inside(type_: Type, kind: str) -> Type:
 
 def _not_known(value: str, known: frozenset[str]) -> str:
     listed = ", ".join(map(repr, sorted(known)))
-    return f"{shown(value)} is not one of the known values {listed}, and not an extension, which would begin with '_'"
+    return f"{quote(value)} is not one of the known values {listed}, and not an extension, which would begin with '_'"
 
 
 def _problem(at: Path, sentence: str) -> Problem:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Final, Protocol
+from collections.abc import Callable
+from typing import Any, Final, Protocol
 
 from .failures import ConnectionClosed
 
@@ -37,74 +38,105 @@ class Transport(Protocol):
         ...
 
 
+class Queue:
+    """Messages that wait to be taken; whoever adds more waits while they have `capacity` bytes. `closed` says why nothing is taken."""
+
+    def __init__(self, capacity: int, closed: str) -> None:
+        self._capacity, self._closed = capacity, closed
+        self._messages: deque[bytes] = deque()
+        self._size = 0
+        self._is_closed = False
+        self._changed, self._room = asyncio.Event(), asyncio.Event()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether `drain` would wait."""
+        return self._size >= self._capacity and not self._is_closed
+
+    def put(self, message: bytes) -> None:
+        """Add a message. Raises `ConnectionClosed`."""
+        if self._is_closed:
+            raise ConnectionClosed(self._closed)
+        self._messages.append(message)
+        self._size += len(message)
+        self._changed.set()
+
+    async def first(self) -> bytes | None:
+        """The message that is taken next; `None` where none will come."""
+        while not self._messages:
+            if self._is_closed:
+                return None
+            self._changed.clear()
+            await self._changed.wait()
+        return self._messages[0]
+
+    def take(self) -> None:
+        """Take the first message out."""
+        self._size -= len(self._messages.popleft())
+        if self._size < self._capacity:
+            self._room.set()
+
+    async def drain(self) -> None:
+        """Wait until less waits. Raises `ConnectionClosed`."""
+        while self.is_full:
+            self._room.clear()
+            await self._room.wait()
+        if self._is_closed:
+            raise ConnectionClosed(self._closed)
+
+    def close(self) -> None:
+        """Let nothing in any more. What waits can be taken."""
+        self._is_closed = True
+        self._changed.set()
+        self._room.set()
+
+
 class Memory:
     """One end of a connection in memory."""
 
-    def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._messages: deque[bytes] = deque()
-        self._size = 0
-        self._is_ended = False
-        self._reader: asyncio.Future[None] | None = None
-        self._writers: list[asyncio.Future[None]] = []
-        self.other: Memory = self
+    def __init__(self, incoming: Queue, outgoing: Queue) -> None:
+        self._incoming, self._outgoing = incoming, outgoing
 
     async def receive(self) -> bytes | None:
         """See `Transport`."""
-        while not self._messages:
-            if self._is_ended:
-                return None
-            self._reader = asyncio.get_running_loop().create_future()
-            await self._reader
-        message = self._messages.popleft()
-        self._size -= len(message)
-        if self._size < self._capacity:
-            self._wake_writers()
+        message = await self._incoming.first()
+        if message is not None:
+            self._incoming.take()
         return message
 
     def send(self, message: bytes) -> None:
         """See `Transport`."""
-        other = self.other
-        if other._is_ended:
-            raise ConnectionClosed("the connection has ended")
-        other._messages.append(message)
-        other._size += len(message)
-        _wake(other._reader)
+        self._outgoing.put(message)
 
     @property
     def is_full(self) -> bool:
         """See `Transport`."""
-        return self.other._size >= self.other._capacity and not self.other._is_ended
+        return self._outgoing.is_full
 
     async def drain(self) -> None:
         """See `Transport`."""
-        while self.is_full:
-            waiting = asyncio.get_running_loop().create_future()
-            self.other._writers.append(waiting)
-            await waiting
-        if self.other._is_ended:
-            raise ConnectionClosed("the connection has ended")
+        await self._outgoing.drain()
 
     async def close(self) -> None:
         """See `Transport`."""
-        for end in (self, self.other):
-            end._is_ended = True
-            _wake(end._reader)
-            end._wake_writers()
-
-    def _wake_writers(self) -> None:
-        for waiting in self._writers:
-            _wake(waiting)
-        self._writers.clear()
+        self._incoming.close()
+        self._outgoing.close()
 
 
 def pair(capacity: int = CAPACITY) -> tuple[Memory, Memory]:
     """The two ends of a connection in memory. Whoever sends waits once `capacity` bytes are unread."""
-    left, right = Memory(capacity), Memory(capacity)
-    left.other, right.other = right, left
-    return left, right
+    one, other = (Queue(capacity, "the connection has ended") for _ in range(2))
+    return Memory(one, other), Memory(other, one)
 
 
-def _wake(waiting: asyncio.Future[None] | None) -> None:
-    if waiting is not None and not waiting.done():
-        waiting.set_result(None)
+async def finish(work: asyncio.Future[Any], hurry: Callable[[], object]) -> None:
+    """Wait for work to its end. Whoever cancels this hurries it."""
+    cancelled: asyncio.CancelledError | None = None
+    while not work.done():
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError as error:
+            cancelled = error
+            hurry()
+    if cancelled is not None:
+        raise cancelled

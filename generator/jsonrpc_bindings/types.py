@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final, Literal, Never, TypeAlias, cast, get_a
 
 from msgspec import UnsetType
 
-from .choices import Alias, Marker, Meta, Number, Shapes, Tagged, is_unpacked
+from .annotations import Alias, Constants, Marker, Meta, Number, Shapes, Tagged, is_unpacked
+from .fields import is_record, shape_of
 from .json_types import scalar_key
-from .records import is_record, shape_of
-from .texts import OpenTexts, is_texts
+from .string_enums import OpenStringEnum, is_string_enum
 
 Scalar: TypeAlias = Literal["any", "never", "null", "boolean", "integer", "number", "string"]
 Kind: TypeAlias = Scalar | Literal["constants", "texts", "array", "tuple", "map", "record", "optional", "union"]
@@ -164,13 +164,15 @@ def _meant(annotation: Any) -> Type:
     inner, limits, marker, is_judged = _bare(annotation)
     said: Any = {"annotation": annotation, "limits": limits, "is_judged": is_judged}
     args, base = get_args(inner), get_origin(inner) or inner
+    if isinstance(marker, Constants):
+        return Type("constants", **said, values=marker.values)
     if inner in _SCALARS:
         return Type(_SCALARS[inner], **said)
     if base is Literal:
         return Type("constants", **said, values=args)
-    if is_texts(inner):
+    if is_string_enum(inner):
         values = tuple(one.value for one in inner)
-        return Type("texts", **said, cls=inner, values=values, is_open=issubclass(inner, OpenTexts))
+        return Type("texts", **said, cls=inner, values=values, is_open=issubclass(inner, OpenStringEnum))
     if is_record(inner):
         said["is_judged"] = is_judged or shape_of(inner).is_judged
         return Type("record", **said, cls=inner)
@@ -189,7 +191,12 @@ def _meant(annotation: Any) -> Type:
     types = list(map(type_of, branches))
     others = [one for one in types if one.kind != "constants"]
     texts = tuple(value for one in types for value in one.values)
-    if all(one.kind == "string" and not one.limits for one in others) and all(type(one) is str for one in texts):
+    is_exclusive = isinstance(marker, Shapes) and marker.exclusive
+    if (
+        not is_exclusive
+        and all(one.kind == "string" and not one.limits for one in others)
+        and all(type(one) is str for one in texts)
+    ):
         return Type("constants", **said, values=texts, is_open=bool(others))
     return Type("union", **said, inside=branches, marker=marker)
 
@@ -214,8 +221,7 @@ def _bare(annotation: Any) -> tuple[Any, tuple[Meta, ...], Marker | None, bool]:
     marker, is_judged = None, False
     while True:
         if isinstance(annotation, Alias):
-            marker, is_judged = annotation.marker or marker, is_judged or bool(annotation.judged)
-            annotation = annotation.resolved()
+            annotation, is_judged = annotation.resolved(), is_judged or bool(annotation.judged)
         elif get_origin(annotation) is Annotated:
             annotation, *more = get_args(annotation)
             limits = (*(one for one in more if isinstance(one, Meta)), *limits)

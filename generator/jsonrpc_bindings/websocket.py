@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from .failures import ConnectionClosed
 from .framing import LIMIT, Unreadable
 from .peers import Side, attached
-from .transport import CAPACITY
+from .transport import CAPACITY, Queue, finish
 
 try:  # not by a statement: who does not use this module need not have the package, nor need a type checker
     _client: Any = import_module("websockets.asyncio.client")
@@ -92,11 +91,7 @@ class Socket:
 
     def __init__(self, socket: Connection, *, limit: int = LIMIT, grace: float = 2.0) -> None:
         self._socket, self._limit, self._grace = socket, limit, grace
-        self._messages: deque[bytes] = deque()
-        self._size = 0
-        self._is_lost = False
-        self._changed = asyncio.Event()
-        self._drained = asyncio.Event()
+        self._outgoing = Queue(CAPACITY, "the WebSocket is closed")
         self._writing = asyncio.create_task(self._write())
         self._closing: asyncio.Task[None] | None = None
 
@@ -105,7 +100,7 @@ class Socket:
         try:
             message = await self._socket.recv()
         except _errors.ConnectionClosed as closed:
-            self._lose()
+            self._outgoing.close()
             _require_end(closed, self._limit)
             return None
         if isinstance(message, str):
@@ -114,41 +109,25 @@ class Socket:
 
     def send(self, message: bytes) -> None:
         """See `transport.Transport`."""
-        if self._is_lost or self._closing is not None:
-            raise ConnectionClosed("the WebSocket is closed")
-        self._messages.append(message)
-        self._size += len(message)
-        self._changed.set()
+        self._outgoing.put(message)
 
     @property
     def is_full(self) -> bool:
         """See `transport.Transport`."""
-        return self._size >= CAPACITY and not self._is_lost
+        return self._outgoing.is_full
 
     async def drain(self) -> None:
         """See `transport.Transport`."""
-        while self.is_full:
-            self._drained.clear()
-            await self._drained.wait()
-        if self._is_lost:
-            raise ConnectionClosed("the WebSocket is closed")
+        await self._outgoing.drain()
 
     async def close(self) -> None:
         """See `transport.Transport`. The peer sees the close code 1000. Whoever cancels this cuts the connection."""
         if self._closing is None:
             self._closing = asyncio.create_task(self._close())
-        cancelled: asyncio.CancelledError | None = None
-        while not self._closing.done():
-            try:
-                await asyncio.shield(self._closing)
-            except asyncio.CancelledError as error:
-                cancelled = error
-                self._cut()
-        if cancelled is not None:
-            raise cancelled
+        await finish(self._closing, self._cut)
 
     async def _close(self) -> None:
-        self._changed.set()
+        self._outgoing.close()
         try:
             async with asyncio.timeout(self._grace):
                 await asyncio.shield(self._writing)
@@ -160,7 +139,6 @@ class Socket:
             self._writing.cancel()
             await asyncio.gather(self._writing, return_exceptions=True)
             await self._socket.wait_closed()
-            self._lose()
 
     def _cut(self) -> None:
         self._socket.transport.abort()
@@ -168,27 +146,11 @@ class Socket:
     async def _write(self) -> None:
         """Send what waits, in its order, until this is closed or the peer is gone."""
         try:
-            while True:
-                while self._messages:
-                    message = self._messages[0]
-                    await self._socket.send(message, text=True)
-                    self._messages.popleft()
-                    self._size -= len(message)
-                    if self._size < CAPACITY:
-                        self._drained.set()
-                if self._closing is not None:
-                    return
-                self._changed.clear()
-                await self._changed.wait()
+            while (message := await self._outgoing.first()) is not None:
+                await self._socket.send(message, text=True)
+                self._outgoing.take()
         except _errors.ConnectionClosed:
-            self._lose()
-
-    def _lose(self) -> None:
-        self._is_lost = True
-        self._messages.clear()
-        self._size = 0
-        self._changed.set()
-        self._drained.set()
+            self._outgoing.close()
 
 
 async def connect(
@@ -211,12 +173,7 @@ async def connect(
             additional_headers=headers,
             ssl=ssl,
             open_timeout=timeout,
-            close_timeout=grace,
-            max_size=limit,
-            max_queue=QUEUE,
-            ping_interval=PING,
-            ping_timeout=None,
-            compression=None,
+            **_options(limit, grace),
         )
     except _errors.InvalidURI as error:
         raise ValueError(f"{uri!r} is not the URI of a WebSocket, which must begin with ws:// or wss://") from error
@@ -314,6 +271,10 @@ async def accept(
             served.discard(socket)
             await transport.close()
 
+    def cut() -> None:
+        for socket in served:
+            socket.transport.abort()
+
     server = await _server.serve(
         take,
         host,
@@ -322,35 +283,27 @@ async def accept(
         process_request=judge,
         process_response=identify,
         ssl=ssl,
-        close_timeout=grace,
-        max_size=limit,
-        max_queue=QUEUE,
-        ping_interval=PING,
-        ping_timeout=None,
-        compression=None,
+        **_options(limit, grace),
     )
     name, number = next(iter(server.sockets)).getsockname()[:2]
     shown = f"[{name}]" if ":" in name else name
     try:
         yield Listener(server, f"{'ws' if ssl is None else 'wss'}://{shown}:{number}{path or '/'}")
     finally:
-        await _stopped(server, served)
+        server.close()
+        await finish(asyncio.ensure_future(server.wait_closed()), cut)
 
 
-async def _stopped(server: Any, served: set[Connection]) -> None:
-    """Stop a server, and wait for its connections to end. Whoever cancels this cuts them."""
-    server.close()
-    ending = asyncio.ensure_future(server.wait_closed())
-    cancelled: asyncio.CancelledError | None = None
-    while not ending.done():
-        try:
-            await asyncio.shield(ending)
-        except asyncio.CancelledError as error:
-            cancelled = error
-            for socket in served:
-                socket.transport.abort()
-    if cancelled is not None:
-        raise cancelled
+def _options(limit: int, grace: float) -> dict[str, Any]:
+    """What a WebSocket is opened with, on either side."""
+    return {
+        "max_size": limit,
+        "close_timeout": grace,
+        "max_queue": QUEUE,
+        "ping_interval": PING,
+        "ping_timeout": None,
+        "compression": None,
+    }
 
 
 def _require_end(closed: Any, limit: int) -> None:

@@ -22,15 +22,15 @@ class Watcher(Protocol):
 class Options(TypedDict, total=False):
     """What a connection is asked for.
 
-    `strict`: nothing is sent that the schema forbids. `monitor` sees every message; what it finds goes to `told`, like
-    everything that is ignored; without `told`, to the log. `timeout`: seconds that a request waits for its answer. `concurrency`:
+    `strict`: nothing is sent that the schema forbids. `monitor` sees every message; what it finds goes to `on_event`, like
+    everything that is ignored; without `on_event`, to the log. `timeout`: seconds that a request waits for its answer. `concurrency`:
     reading pauses while so many requests are at work. `gates`: what needs a capability is checked against what was advertised. `grace`:
     seconds that handlers have to finish once the peer has ended. `values`: a message that holds more is refused before it is read.
     """
 
     strict: bool
     monitor: Watcher | None
-    told: Callable[[object], object] | None
+    on_event: Callable[[object], object] | None
     timeout: float | None
     concurrency: int
     gates: bool
@@ -62,7 +62,7 @@ class Handler(Protocol):
         """The result of a request. Raises `RequestError` to answer with an error."""
         ...
 
-    async def heed(self, method: str, params: Any) -> None:
+    async def handle_notification(self, method: str, params: Any) -> None:
         """Take note of a notification."""
         ...
 

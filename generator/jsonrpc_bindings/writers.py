@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 from math import isfinite
-from typing import Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import msgspec
 from msgspec import UNSET
 
 from .errors import EncodeError
+from .fields import NOTES, Base, Notes, changed, notes_of, shape_of
 from .json_types import is_mapping
 from .jsonrpc import Message
 from .parse import FAILURES, refuse_deep
-from .records import NOTES, Notes, Record, changed, notes_of, shape_of
+
+if TYPE_CHECKING:
+    from .records import Record
 
 DEEP: Final = "this is nested too deep to be written as JSON"
 """Why a value is not written that a parser would not read, or that holds itself."""
@@ -46,10 +49,8 @@ class _Notes:
     def __call__(self, notes: object) -> Any:
         if not isinstance(notes, Notes) or notes.made:
             raise HasNotes
-        unknown = notes.unknown or {}
-        if notes.tag_field is not None:
-            unknown = {notes.tag_field: notes.tag, **unknown}
-        if not unknown:
+        shape, unknown = notes.shape, notes.unknown
+        if not unknown or shape is None or not shape.takes_any_field or not shape.wires.isdisjoint(unknown):
             raise HasNotes
         self.count += 1
         return msgspec.Raw(b"0," + self.encode(unknown)[1:-1])
@@ -59,12 +60,14 @@ _MARK: Final = msgspec.json.encode(NOTES) + b":0,"
 
 
 def write_with_notes(value: Any) -> bytes:
-    """A value with notes as JSON text. Raises `HasNotes` where it is written by way of plain values."""
+    """A value with unknown fields of which nothing is said as JSON text. Raises `HasNotes` where it is written by way of plain values."""
     notes = _Notes()
     text = notes.encode(value)
     if text.count(_MARK) != notes.count:
         raise HasNotes
-    return text.replace(_MARK, b"")
+    text = text.replace(_MARK, b"")
+    refuse_deep(text, text.count(b":"))
+    return text
 
 
 @overload
@@ -90,7 +93,7 @@ def plain(value: Any) -> Any:
         return value
     if kind is list:
         return [plain(item) for item in value]
-    if isinstance(value, Record):
+    if isinstance(value, Base):
         return _plain_record(value)
     if is_mapping(value):
         if not all(isinstance(key, str) for key in value):

@@ -1,9 +1,8 @@
-"""Whether everything valid under one JSON Schema is valid under another: a proof, a witness, or "undecided".
+"""Decide whether everything valid under one JSON Schema is valid under another: by a proof, a witness, or "undecided".
 
 `compare` answers both directions for two documents, `include` one, `is_satisfiable` asks whether anything is valid at all.
 A `Comparer` answers many questions about the schemas of two documents and remembers what it has proven; a `Culprit` at a place in a value
-narrows a question to the values that hold it. `unanswered` counts what was left to time: an answer during which it grew may be another one
-on another machine.
+narrows a question to the values that hold it.
 `schema_inclusion.patterns` (texts of regular expressions), `schema_inclusion.values` (exact equality and numbers) and
 `schema_inclusion.once` (validators of `jsonschema` that judge what is met again once) are public as well; all other modules are not.
 """
@@ -18,17 +17,17 @@ if TYPE_CHECKING:
     from schema_inclusion.answers import Satisfiability as Satisfiability
     from schema_inclusion.answers import Verdict as Verdict
     from schema_inclusion.answers import Witness as Witness
-    from schema_inclusion.apart import unanswered as unanswered
     from schema_inclusion.budget import Allowance as Allowance
+    from schema_inclusion.budget import unanswered as unanswered
     from schema_inclusion.comparer import Comparer as Comparer
     from schema_inclusion.comparer import compare as compare
     from schema_inclusion.comparer import include as include
     from schema_inclusion.comparer import is_satisfiable as is_satisfiable
+    from schema_inclusion.culprits import Culprit as Culprit
+    from schema_inclusion.culprits import Part as Part
     from schema_inclusion.document import Dialect as Dialect
     from schema_inclusion.formats import FORMATS as FORMATS
     from schema_inclusion.formats import UnknownFormat as UnknownFormat
-    from schema_inclusion.places import Culprit as Culprit
-    from schema_inclusion.places import Part as Part
 
 __version__ = "0.1.0"
 
@@ -37,9 +36,9 @@ _MODULES: Final = {
     "Allowance": "budget",
     "Comparer": "comparer",
     "Comparison": "answers",
-    "Culprit": "places",
+    "Culprit": "culprits",
     "Dialect": "document",
-    "Part": "places",
+    "Part": "culprits",
     "Relation": "answers",
     "Satisfiability": "answers",
     "UnknownFormat": "formats",
@@ -48,7 +47,7 @@ _MODULES: Final = {
     "compare": "comparer",
     "include": "comparer",
     "is_satisfiable": "comparer",
-    "unanswered": "apart",
+    "unanswered": "budget",
 }
 """The public names and the modules that they are imported from."""
 

@@ -1,4 +1,4 @@
-"""The command: compares two JSON Schema files, or asks of one whether anything is valid under it.
+"""Compare two JSON Schema files, or ask of one whether anything is valid under it.
 
     python -m schema_inclusion old.json new.json
     python -m schema_inclusion schema.json
@@ -18,19 +18,13 @@ from typing import Final, NoReturn
 
 from schema_inclusion.answers import Relation, Satisfiability, Verdict, Witness
 from schema_inclusion.comparer import STEPS, compare, is_satisfiable
-from schema_inclusion.document import Dialect, keywords
-from schema_inclusion.formats import FORMATS, UnknownFormat, chosen
+from schema_inclusion.document import Dialect, list_keywords
+from schema_inclusion.formats import FORMATS, UnknownFormat, require_known
 from schema_inclusion.values import Json, dumps, loads
 
 EXIT_CODES: Final = {Verdict.YES: 0, Verdict.NO: 1, Verdict.UNDECIDED: 3}
 UNREADABLE: Final = 2
-DRAFTS: Final = {
-    "04": Dialect.DRAFT_04,
-    "06": Dialect.DRAFT_06,
-    "07": Dialect.DRAFT_07,
-    "2019-09": Dialect.DRAFT_2019_09,
-    "2020-12": Dialect.DRAFT_2020_12,
-}
+DRAFTS: Final = {each.name.removeprefix("DRAFT_").replace("_", "-"): each for each in Dialect}
 HEADINGS: Final = {
     "backward": "Is everything valid under the old schema valid under the new one?",
     "forward": "Is everything valid under the new schema valid under the old one?",
@@ -44,7 +38,7 @@ class Unreadable(ValueError):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Answers and returns the exit code."""
-    parser = _parser()
+    parser = _make_parser()
     options = parser.parse_args(arguments)
     if len(options.files) > 2:
         parser.error("name one file or two")
@@ -53,13 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Unreadable as fault:
         print(fault, file=sys.stderr)
         return UNREADABLE
-    answers = _answers(schemas, options.steps, options.formats, DRAFTS.get(options.draft))
-    print(_as_json(answers) if options.json else "\n".join(_as_text(answers)))
+    answers = _answer(schemas, options.steps, options.formats, DRAFTS.get(options.draft))
+    print(_format_json(answers) if options.json else "\n".join(_format_text(answers)))
     asked = [answer for name, answer in answers.items() if options.need in (name, "both") or name == "satisfiable"]
-    return _exit_code([answer.verdict for answer in asked])
+    return _find_exit_code([answer.verdict for answer in asked])
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m schema_inclusion",
         description="Whether everything valid under one JSON Schema is valid under another, with proof.",
@@ -75,10 +69,10 @@ def _parser() -> argparse.ArgumentParser:
         help="the direction that the exit code is about: old in new (backward, the default), new in old, or both",
     )
     add("--draft", choices=DRAFTS, help="the draft of a schema without $schema; its keywords tell if it is not given")
-    add("--steps", type=_steps, default=STEPS, help="the budget of one question, the same on every machine")
+    add("--steps", type=_parse_steps, default=STEPS, help="the budget of one question, the same on every machine")
     add(
         "--formats",
-        type=_formats,
+        type=_parse_formats,
         default=frozenset(),
         metavar="NAMES",
         help="formats to assert, such as date,uri; or all",
@@ -86,14 +80,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _formats(text: str) -> frozenset[str]:
+def _parse_formats(text: str) -> frozenset[str]:
     try:
-        return frozenset(FORMATS) if text == "all" else chosen(text.split(","))
+        return frozenset(FORMATS) if text == "all" else require_known(text.split(","))
     except UnknownFormat as fault:
         raise argparse.ArgumentTypeError(str(fault)) from None
 
 
-def _steps(text: str) -> int:
+def _parse_steps(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of steps")
     return int(text)
@@ -103,7 +97,7 @@ def read(path: Path) -> Json:
     """The JSON Schema of a file. Raises `Unreadable`, also for an object without one keyword: as a schema, it would accept everything."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        value = _value(text)
+        value = _parse(text)
     except OSError as fault:
         raise Unreadable(f"{path}: cannot be read: {fault.strerror or fault}. Name a file.") from fault
     except RecursionError as fault:
@@ -112,21 +106,21 @@ def read(path: Path) -> Json:
         raise Unreadable(
             f"{path}: is not JSON that can be read: {str(fault).splitlines()[0]}. Name a JSON Schema."
         ) from fault
-    if isinstance(value, dict) and value and not any(key in keywords() or key.startswith("x-") for key in value):
+    if isinstance(value, dict) and value and not any(key in list_keywords() or key.startswith("x-") for key in value):
         raise Unreadable(f"{path}: is not a JSON Schema: none of its members is a keyword. Name a JSON Schema.")
     return value
 
 
-def _value(text: str) -> Json:
-    value: Json = loads(text, parse_constant=_refused, object_pairs_hook=_members)
+def _parse(text: str) -> Json:
+    value: Json = loads(text, parse_constant=_refuse, object_pairs_hook=_collect_members)
     return value
 
 
-def _refused(name: str) -> NoReturn:
+def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def _collect_members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     members = dict(pairs)
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
@@ -134,7 +128,7 @@ def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return members
 
 
-def _answers(
+def _answer(
     schemas: Sequence[Json], steps: int, formats: frozenset[str], dialect: Dialect | None
 ) -> dict[str, Relation] | dict[str, Satisfiability]:
     if len(schemas) == 1:
@@ -143,34 +137,34 @@ def _answers(
     return {"backward": comparison.backward, "forward": comparison.forward}
 
 
-def _exit_code(verdicts: Sequence[Verdict]) -> int:
+def _find_exit_code(verdicts: Sequence[Verdict]) -> int:
     """That of the worst verdict."""
     worst = next(each for each in (Verdict.NO, Verdict.UNDECIDED, Verdict.YES) if each in verdicts)
     return EXIT_CODES[worst]
 
 
-def _shown(answer: Relation | Satisfiability) -> tuple[str, Witness | None]:
+def _find_value(answer: Relation | Satisfiability) -> tuple[str, Witness | None]:
     """What the value of an answer is called, and the value."""
     return ("witness", answer.witness) if isinstance(answer, Relation) else ("instance", answer.instance)
 
 
-def _as_json(answers: dict[str, Relation] | dict[str, Satisfiability]) -> str:
-    return dumps({name: _data(answer) for name, answer in answers.items()}, indent=2)
+def _format_json(answers: dict[str, Relation] | dict[str, Satisfiability]) -> str:
+    return dumps({name: _to_data(answer) for name, answer in answers.items()}, indent=2)
 
 
-def _data(answer: Relation | Satisfiability) -> dict[str, Json]:
+def _to_data(answer: Relation | Satisfiability) -> dict[str, Json]:
     data: dict[str, Json] = {"verdict": answer.verdict.value, "reason": answer.reason}
-    name, witness = _shown(answer)
+    name, witness = _find_value(answer)
     if witness is not None:
         data[name] = {"value": witness.value, "verified": witness.verified}
     return data
 
 
-def _as_text(answers: dict[str, Relation] | dict[str, Satisfiability]) -> Iterator[str]:
+def _format_text(answers: dict[str, Relation] | dict[str, Satisfiability]) -> Iterator[str]:
     for heading, answer in answers.items():
         yield f"{HEADINGS[heading]} {answer.verdict.value}"
         yield f"  {answer.reason}"
-        name, witness = _shown(answer)
+        name, witness = _find_value(answer)
         if witness is not None:
             yield f"  {name}: {dumps(witness.value)}"
 

@@ -1,4 +1,4 @@
-"""Joins alternatives: finite sets become one set, tagged branches become one switch, covered branches disappear."""
+"""Simplify disjunctions: finite sets become one set, tagged branches become one switch, and covered branches disappear."""
 
 from __future__ import annotations
 
@@ -7,63 +7,51 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
-from schema_inclusion.constants import Constants, Scalars, listed_in, order_of, scalars_of, value_of
+from schema_inclusion.constants import Constants, list_constants, rank, to_value
+from schema_inclusion.constraints import Constraints
+from schema_inclusion.evaluation import holds
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import (
     All,
-    Bound,
     Constant,
-    Count,
     Either,
     Formula,
     Has,
-    Item,
-    Items,
     Kind,
-    Kinds,
-    Matches,
     Member,
-    Members,
-    Multiple,
-    Numbers,
-    Size,
-    SomeMember,
-    Strings,
     Switch,
     Types,
-    Unique,
 )
-from schema_inclusion.meaning import holds
 
 MOST_UNTAGGED: Final = 6
 """Branches without a tag up to which they are written into every case of a switch."""
 
 
-def joined(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
+def disjoin(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     """The alternative of at least two different parts."""
     flat: dict[Formula, None] = {}
     for part in parts:
         flat.update(dict.fromkeys(part.parts if isinstance(part, Either) else (part,)))
-    if forms.top in flat or any(forms.contrary(one, other) for one, other in _few_pairs(flat)):
+    if forms.top in flat or any(forms.are_contrary(one, other) for one, other in _pair_up(flat)):
         return forms.top
-    branches = _without_covered(forms, _finite_joined(forms, tuple(flat)))
+    branches = _drop_covered(forms, _join_finite(forms, tuple(flat)))
     if forms.top in branches:
         return forms.top
-    return _tagged(forms, branches)
+    return _make_switch(forms, branches)
 
 
-def _few_pairs(flat: Mapping[Formula, None]) -> list[tuple[Formula, Formula]]:
+def _pair_up(flat: Mapping[Formula, None]) -> list[tuple[Formula, Formula]]:
     return list(combinations(flat, 2)) if len(flat) <= 8 else []
 
 
 # Finite sets of scalars.
 
 
-def _finite_joined(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
-    total: Scalars | None = None
+def _join_finite(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
+    total: Constraints | None = None
     rest: list[Formula] = []
     for part in parts:
-        found = scalars_of(part, forms.constraints)
+        found = forms.as_scalars(part)
         union = found if total is None or found is None else _union(total, found)
         if found is None or union is None:
             rest.append(part)
@@ -71,15 +59,11 @@ def _finite_joined(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, .
             total = union
     if total is None:
         return tuple(rest)
-    made = forms.all_of(
-        forms.types(total.kinds),
-        forms.top if total.strings is None else forms.strings(total.strings, within=True),
-        forms.top if total.numbers is None else forms.numbers(total.numbers, within=True),
-    )
+    made = forms.scalars(total.kinds, total.strings, total.numbers)
     return (made, *(part for part in rest if part is not made))
 
 
-def _union(one: Scalars, other: Scalars) -> Scalars | None:
+def _union(one: Constraints, other: Constraints) -> Constraints | None:
     strings: frozenset[str] | None = frozenset()
     numbers: frozenset[Fraction] | None = frozenset()
     for each in (one, other):
@@ -88,41 +72,29 @@ def _union(one: Scalars, other: Scalars) -> Scalars | None:
         if each.kinds & Kind.NUMBER:
             numbers = None if numbers is None or each.numbers is None else numbers | each.numbers
     kinds = one.kinds | other.kinds
-    mixed = one.kinds & Kind.NUMBER and other.kinds & Kind.NUMBER and (one.numbers is None) != (other.numbers is None)
-    if mixed and kinds & Kind.NUMBER != (one if one.numbers is None else other).kinds & Kind.NUMBER:
+    is_mixed = (
+        one.kinds & Kind.NUMBER and other.kinds & Kind.NUMBER and (one.numbers is None) != (other.numbers is None)
+    )
+    if is_mixed and kinds & Kind.NUMBER != (one if one.numbers is None else other).kinds & Kind.NUMBER:
         return None
-    return Scalars(kinds, strings if kinds & Kind.STRING else None, numbers if kinds & Kind.NUMBER else None)
+    strings, numbers = strings if kinds & Kind.STRING else None, numbers if kinds & Kind.NUMBER else None
+    return Constraints(kinds=kinds, strings=strings, numbers=numbers)
 
 
 # Branches that others cover.
 
 
-def guarded_kinds(formula: Formula) -> Kinds:
-    """The kinds that a constraint speaks of: it holds of all others. Everything, if it is no such constraint."""
-    if isinstance(formula, (Strings, Matches)):
-        return Kind.STRING
-    if isinstance(formula, Size):
-        return formula.kind
-    if isinstance(formula, (Numbers, Bound, Multiple)):
-        return Kind.NUMBER
-    if isinstance(formula, (Item, Items, Count, Unique)):
-        return Kind.ARRAY
-    if isinstance(formula, (Has, Member, Members, SomeMember)):
-        return Kind.OBJECT
-    return Kind.ANY
-
-
-def _without_covered(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
+def _drop_covered(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
     known = set(parts)
     left = [part for part in parts if not (isinstance(part, All) and any(each in known for each in part.parts))]
-    guards = [guarded_kinds(part) for part in left if guarded_kinds(part) != Kind.ANY]
+    guards = [part.subject for part in left if part.subject != Kind.ANY]
     if any(one & other == Kind.NONE for one, other in combinations(dict.fromkeys(guards), 2)):
         # A constraint on strings holds of every number, and one on numbers of every string.
         return (forms.top,)
     plain = next((part for part in left if isinstance(part, Types)), None)
     if plain is None:
         return tuple(left)
-    if any(guarded_kinds(part) & ~plain.kinds == Kind.NONE for part in left if part is not plain):
+    if any(part.subject & ~plain.kinds == Kind.NONE for part in left if part is not plain):
         return (forms.top,)
     if any(not plain.kinds & guard for guard in guards):
         left.remove(plain)
@@ -136,11 +108,11 @@ def _plain_covers(forms: Forms, plain: Types, part: Formula) -> bool:
 # Tagged branches.
 
 
-def tags_of(forms: Forms, formula: Formula) -> dict[str, Constants]:
+def find_tags(forms: Forms, formula: Formula) -> dict[str, Constants]:
     """The members that every value of the formula has, with the few constants that each may be."""
     if isinstance(formula, Switch):
         if formula.otherwise is forms.bottom:
-            return {formula.tag: frozenset(constant for constant, form in formula.cases if form is not forms.bottom)}
+            return {formula.tag: frozenset(each for each, form in formula.cases.items() if form is not forms.bottom)}
         return {}
     if not isinstance(formula, All):
         return {}
@@ -149,33 +121,33 @@ def tags_of(forms: Forms, formula: Formula) -> dict[str, Constants]:
         return {}
     found: dict[str, Constants] = {}
     for name in constraints.has:
-        constants = listed_in(forms.constraints(constraints.member.get(name, forms.top)))
+        constants = list_constants(forms.constraints(constraints.member.get(name, forms.top)))
         if constants is not None:
             found[name] = constants
     for clause in constraints.clauses:
         if isinstance(clause, Switch):
-            found.update({name: values for name, values in tags_of(forms, clause).items() if name not in found})
+            found.update({name: values for name, values in find_tags(forms, clause).items() if name not in found})
     return found
 
 
-def _tagged(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
+def _make_switch(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     """The parts as a switch on the tag that most of them carry, if two carry one."""
-    marks = [tags_of(forms, part) for part in parts]
+    marks = [find_tags(forms, part) for part in parts]
     carriers: dict[str, int] = {}
     for mark in marks:
         for name in mark:
             carriers[name] = carriers.get(name, 0) + 1
-    tag = max(carriers, key=lambda name: (carriers[name], _constants(marks, name)), default=None)
-    if tag is None or carriers[tag] < 2 or _constants(marks, tag) < 2:
+    tag = max(carriers, key=lambda name: (carriers[name], _count_constants(marks, name)), default=None)
+    if tag is None or carriers[tag] < 2 or _count_constants(marks, tag) < 2:
         return forms.either(parts)
     others = tuple(part for part, mark in zip(parts, marks, strict=True) if tag not in mark)
     near = others if len(others) <= MOST_UNTAGGED else ()
     cases: dict[Constant, list[Formula]] = {}
     for part, mark in zip(parts, marks, strict=True):
-        for constant in sorted(mark.get(tag, ()), key=order_of):
+        for constant in sorted(mark.get(tag, ()), key=rank):
             cases.setdefault(constant, []).append(part)
     bodies = {
-        constant: forms.any_of(*(assumed(forms, part, tag, constant) for part in (*bodies, *near)))
+        constant: forms.any_of(*(assume(forms, part, tag, constant) for part in (*bodies, *near)))
         for constant, bodies in cases.items()
     }
     if near or not others:
@@ -183,36 +155,36 @@ def _tagged(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     return forms.either((forms.switch(tag, bodies, forms.bottom), *others))
 
 
-def _constants(marks: list[dict[str, Constants]], name: str) -> int:
+def _count_constants(marks: list[dict[str, Constants]], name: str) -> int:
     return len({constant for mark in marks for constant in mark.get(name, ())})
 
 
-def assumed(forms: Forms, formula: Formula, tag: str, constant: Constant) -> Formula:
+def assume(forms: Forms, formula: Formula, tag: str, constant: Constant) -> Formula:
     """What the formula still says of an object whose member `tag` is `constant`."""
     match formula:
         case Types(kinds):
             return forms.top if kinds & Kind.OBJECT else forms.bottom
         case All(parts):
-            return forms.all_of(*(assumed(forms, part, tag, constant) for part in parts))
+            return forms.all_of(*(assume(forms, part, tag, constant) for part in parts))
         case Either(parts):
-            return forms.any_of(*(assumed(forms, part, tag, constant) for part in parts))
+            return forms.any_of(*(assume(forms, part, tag, constant) for part in parts))
         case Switch(name, cases, otherwise) if name == tag:
-            return assumed(forms, dict(cases).get(constant, otherwise), tag, constant)
+            return assume(forms, cases.get(constant, otherwise), tag, constant)
         case Has(name) if name == tag:
             return forms.top
         case Member(name, form) if name == tag:
-            state = holds(forms, form, value_of(constant))
+            state = holds(forms, form, to_value(constant))
             return formula if state is None else forms.top if state else forms.bottom
         case _:
-            return formula if guarded_kinds(formula) & Kind.OBJECT else forms.top
+            return formula if formula.subject & Kind.OBJECT else forms.top
 
 
 # Exactly one.
 
 
-def exclusive(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
+def require_exactly_one(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     """Exactly one of the parts: any of them, and no two together."""
-    pairs = _overlapping(forms, parts)
+    pairs = _find_overlaps(forms, parts)
     forms.budget.require(len(pairs))
     alone = [
         forms.any_of(forms.negate(one), forms.negate(other))
@@ -222,9 +194,9 @@ def exclusive(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     return forms.all_of(forms.any_of(*parts), *alone)
 
 
-def _overlapping(forms: Forms, parts: tuple[Formula, ...]) -> list[tuple[Formula, Formula]]:
+def _find_overlaps(forms: Forms, parts: tuple[Formula, ...]) -> list[tuple[Formula, Formula]]:
     """The pairs that kinds and tags do not tell apart."""
-    marks = [tags_of(forms, part) for part in parts]
+    marks = [find_tags(forms, part) for part in parts]
     kinds = [forms.constraints(part).kinds for part in parts]
     shared = next((name for name in (marks[0] if marks else {}) if all(name in mark for mark in marks)), None)
     if shared is None:

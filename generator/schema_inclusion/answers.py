@@ -1,4 +1,4 @@
-"""What is answered: a verdict for each direction, with the witness of a "no" and the reason of every verdict."""
+"""Answers to questions: a verdict with its reason, and a witness or an instance."""
 
 from __future__ import annotations
 

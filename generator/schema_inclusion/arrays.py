@@ -1,4 +1,4 @@
-"""Leaves of the proof: an array that satisfies settled constraints without alternatives.
+"""Find an array that satisfies a conjunction without alternatives.
 
 From some index on all items are under the same constraints; items there that no demand needs can be taken out of a
 satisfying array. So it is enough to look at arrays that are long enough for what is mentioned and demanded.
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from itertools import combinations, product
 from typing import Final
 
-from schema_inclusion.conjunction import item_form
+from schema_inclusion.conjunction import join_item
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import Formula, Kind
-from schema_inclusion.objects import Decider, parts
-from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown, together
+from schema_inclusion.objects import Decider, split_conjunction
+from schema_inclusion.results import EMPTY, Empty, Result, Satisfied, Unknown, collect, combine_doubts
 from schema_inclusion.values import Json, same
 
 LONGEST: Final = 2_000
@@ -23,46 +23,46 @@ MOST_COUNTS: Final = 4
 MOST_COUNTED: Final = 64
 
 
-def array(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
+def find_array(prover: Decider, formula: Formula, constraints: Constraints) -> Result:
     """An array that satisfies the constraints."""
-    shorter = _limited(prover, constraints)
+    shorter = _find_limit(prover, constraints)
     if shorter is not None:
         return prover.decide(prover.forms.all_of(formula, prover.forms.size(Kind.ARRAY, 0, shorter)))
     counts = [key for key, limits in constraints.counts.items() if limits != (0, None)]
     if counts:
-        return _counted(prover, formula, constraints)
+        return _find_counted(prover, formula, constraints)
     least, _ = constraints.sizes[Kind.ARRAY]
     if least > LONGEST:
-        return _long(prover, constraints)
+        return _find_long(prover, constraints)
     if constraints.unique is False:
-        return _with_repeat(prover, constraints)
-    outcomes = [prover.inner(item_form(prover.forms, constraints, index)) for index in range(least)]
+        return _find_with_repeat(prover, constraints)
+    outcomes = [prover.inner(join_item(prover.forms, constraints, index)) for index in range(least)]
     if constraints.unique:
-        return _distinct(prover, constraints, outcomes)
-    return together(outcomes)
+        return _find_distinct(prover, constraints, outcomes)
+    return collect(outcomes)
 
 
-def _uniform_from(constraints: Constraints) -> int:
+def _find_uniform_start(constraints: Constraints) -> int:
     """The index from which all items are under the same constraints."""
     starts = [start for start, _ in constraints.counts]
     return max([0, *(index + 1 for index in constraints.item), *constraints.items, *starts])
 
 
-def _limited(prover: Decider, constraints: Constraints) -> int | None:
+def _find_limit(prover: Decider, constraints: Constraints) -> int | None:
     """The number of items that the array cannot exceed because the next one is impossible, where that is news."""
     _, high = constraints.sizes[Kind.ARRAY]
-    for index in range(_uniform_from(constraints) + 1):
+    for index in range(_find_uniform_start(constraints) + 1):
         if high is not None and index >= high:
             return None
-        if isinstance(prover.inner(item_form(prover.forms, constraints, index)), Empty):
+        if isinstance(prover.inner(join_item(prover.forms, constraints, index)), Empty):
             return index
     return None
 
 
-def _long(prover: Decider, constraints: Constraints) -> Outcome:
-    uniform = _uniform_from(constraints)
+def _find_long(prover: Decider, constraints: Constraints) -> Result:
+    uniform = _find_uniform_start(constraints)
     if uniform < LONGEST and constraints.unique is None:
-        first = together([prover.inner(item_form(prover.forms, constraints, index)) for index in range(uniform + 1)])
+        first = collect([prover.inner(join_item(prover.forms, constraints, index)) for index in range(uniform + 1)])
         if isinstance(first, Empty):
             return EMPTY
     return Unknown("an array would have to be too long to write down")
@@ -71,37 +71,34 @@ def _long(prover: Decider, constraints: Constraints) -> Outcome:
 # Items that differ, or repeat.
 
 
-def _with_repeat(prover: Decider, constraints: Constraints) -> Outcome:
+def _find_with_repeat(prover: Decider, constraints: Constraints) -> Result:
     """An array in which two items are equal: some pair of places can hold the same value."""
     forms = prover.forms
     low, high = constraints.sizes[Kind.ARRAY]
-    uniform = _uniform_from(constraints)
-    doubt: Unknown | None = None
+    uniform = _find_uniform_start(constraints)
     if uniform > MOST_DISTINCT:
         return Unknown("too many different items to find two that may be equal")
+
+    doubt: Empty | Unknown = EMPTY
     for first, second in combinations(range(uniform + 2), 2):
         if high is not None and second >= high:
             continue
-        shared = prover.inner(forms.all_of(item_form(forms, constraints, first), item_form(forms, constraints, second)))
+        shared = prover.inner(forms.all_of(join_item(forms, constraints, first), join_item(forms, constraints, second)))
         if isinstance(shared, Empty):
             continue
-        length = max(low, second + 1)
-        outcome = together(
-            [
-                shared if index in (first, second) else prover.inner(item_form(forms, constraints, index))
-                for index in range(length)
-            ]
+        outcome = collect(
+            shared if index in (first, second) else prover.inner(join_item(forms, constraints, index))
+            for index in range(max(low, second + 1))
         )
         if isinstance(outcome, Satisfied):
             return outcome
-        if isinstance(outcome, Unknown):
-            doubt = doubt or outcome
-    return doubt or EMPTY
+        doubt = combine_doubts(doubt, outcome)
+    return doubt
 
 
-def _distinct(prover: Decider, constraints: Constraints, outcomes: list[Outcome]) -> Outcome:
+def _find_distinct(prover: Decider, constraints: Constraints, outcomes: list[Result]) -> Result:
     """An array of different items, one at each place."""
-    joined = together(outcomes)
+    joined = collect(outcomes)
     if not isinstance(joined, Satisfied):
         return joined
     amount = len(outcomes)
@@ -110,31 +107,31 @@ def _distinct(prover: Decider, constraints: Constraints, outcomes: list[Outcome]
     choices: list[list[Json] | None] = []
     greedy: list[Json] = []
     for index in range(amount):
-        value = _another(prover, item_form(prover.forms, constraints, index), greedy)
+        value = _find_another(prover, join_item(prover.forms, constraints, index), greedy)
         if not isinstance(value, Satisfied):
             break
         greedy.append(value.value)
     else:
         return Satisfied(greedy)
     for index in range(amount):
-        domain = _domain(prover, item_form(prover.forms, constraints, index), amount)
+        domain = _list_domain(prover, join_item(prover.forms, constraints, index), amount)
         if isinstance(domain, Unknown):
             return domain
         choices.append(domain)
-    return _matched(prover, constraints, choices)
+    return _match(prover, constraints, choices)
 
 
-def _another(prover: Decider, form: Formula, taken: list[Json]) -> Outcome:
+def _find_another(prover: Decider, form: Formula, taken: list[Json]) -> Result:
     """A value of the form that is not among those taken."""
     forms = prover.forms
     return prover.inner(forms.all_of(form, *(forms.negate(forms.constant(value)) for value in taken)))
 
 
-def _domain(prover: Decider, form: Formula, amount: int) -> list[Json] | Unknown | None:
+def _list_domain(prover: Decider, form: Formula, amount: int) -> list[Json] | Unknown | None:
     """All values of the form if they are fewer than `amount`; `None` if there are as many."""
     values: list[Json] = []
     while len(values) < amount:
-        outcome = _another(prover, form, values)
+        outcome = _find_another(prover, form, values)
         if isinstance(outcome, Empty):
             return values
         if isinstance(outcome, Unknown):
@@ -143,7 +140,7 @@ def _domain(prover: Decider, form: Formula, amount: int) -> list[Json] | Unknown
     return None
 
 
-def _matched(prover: Decider, constraints: Constraints, choices: list[list[Json] | None]) -> Outcome:
+def _match(prover: Decider, constraints: Constraints, choices: list[list[Json] | None]) -> Result:
     """One value for each place, all different: places with few values are matched, the others take what is left."""
     owner: list[tuple[Json, int]] = []
 
@@ -167,7 +164,7 @@ def _matched(prover: Decider, constraints: Constraints, choices: list[list[Json]
     chosen = {index: value for value, index in owner}
     for index in range(len(choices)):
         if index not in chosen:
-            outcome = _another(prover, item_form(prover.forms, constraints, index), list(chosen.values()))
+            outcome = _find_another(prover, join_item(prover.forms, constraints, index), list(chosen.values()))
             if not isinstance(outcome, Satisfied):
                 return Unknown("no array of different items was found, and none ruled out")
             chosen[index] = outcome.value
@@ -177,7 +174,7 @@ def _matched(prover: Decider, constraints: Constraints, choices: list[list[Json]
 # Counting.
 
 
-def _counted(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
+def _find_counted(prover: Decider, formula: Formula, constraints: Constraints) -> Result:
     """Goes along the array: what each next item is, or that there is none, until nothing is left to count."""
     forms = prover.forms
     counts = [(start, form, limits) for (start, form), limits in constraints.counts.items() if limits != (0, None)]
@@ -188,24 +185,25 @@ def _counted(prover: Decider, formula: Formula, constraints: Constraints) -> Out
     ):
         return Unknown("too much of an array is counted at once")
     if constraints.unique is False and any(high is not None for _, _, (_, high) in counts):
-        return Unknown("repeated items together with counted ones are not compared")
+        return Unknown("repeated items collect with counted ones are not compared")
     position = min(start for start, _, _ in counts)
-    rest = forms.all_of(*(part for part in parts(formula) if part not in _count_parts(prover, constraints)))
-    doubt: Unknown | None = None
-    for branch in _next_item(prover, constraints, counts, position):
+    rest = forms.all_of(
+        *(part for part in split_conjunction(formula) if part not in _list_count_parts(prover, constraints))
+    )
+    doubt: Empty | Unknown = EMPTY
+    for branch in _list_next(prover, constraints, counts, position):
         outcome = prover.decide(forms.all_of(rest, branch))
         if isinstance(outcome, Satisfied):
             return outcome
-        if isinstance(outcome, Unknown):
-            doubt = doubt or outcome
-    return doubt or EMPTY
+        doubt = combine_doubts(doubt, outcome)
+    return doubt
 
 
-def _count_parts(prover: Decider, constraints: Constraints) -> set[Formula]:
+def _list_count_parts(prover: Decider, constraints: Constraints) -> set[Formula]:
     return {prover.forms.amount(start, form, *limits) for (start, form), limits in constraints.counts.items()}
 
 
-def _next_item(
+def _list_next(
     prover: Decider, constraints: Constraints, counts: list[tuple[int, Formula, tuple[int, int | None]]], position: int
 ) -> Iterator[Formula]:
     """What may be at `position`, as formulas that count on from the next place.
@@ -222,16 +220,16 @@ def _next_item(
         return
     here = [count for count in counts if count[0] == position]
     later = [forms.amount(start, form, *limits) for start, form, limits in counts if start > position]
-    alike = position >= _uniform_from(constraints)
+    alike = position >= _find_uniform_start(constraints)
     for labels in product((True, False), repeat=len(here)):
         useful = any(label and limits[0] > 0 for label, (_, _, limits) in zip(labels, here, strict=True))
         if alike and not useful and (needed or position >= low):
             continue
-        counted = (_counted_on(prover, count, label=label) for count, label in zip(here, labels, strict=True))
+        counted = (_count_on(prover, count, label=label) for count, label in zip(here, labels, strict=True))
         yield forms.all_of(forms.size(Kind.ARRAY, position + 1, None), *later, *counted)
 
 
-def _counted_on(prover: Decider, count: tuple[int, Formula, tuple[int, int | None]], *, label: bool) -> Formula:
+def _count_on(prover: Decider, count: tuple[int, Formula, tuple[int, int | None]], *, label: bool) -> Formula:
     """The count from the next place on, given whether the item here counts. Without an upper limit it may go uncounted."""
     forms = prover.forms
     position, form, (least, most) = count

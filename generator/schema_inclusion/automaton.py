@@ -1,4 +1,4 @@
-"""Automata that search their pattern, with look-around and anchors wherever they are written.
+"""Build and run non-deterministic automata that search for a pattern, with look-around and anchors anywhere in it.
 
 A run of an automaton is a state with its watches. A watch is the automaton of a look-ahead that the run has passed, with the
 states that it has reached: what follows decides whether the run goes on. `$` is a watch that no character follows.
@@ -71,38 +71,29 @@ class Look(NamedTuple):
     positive: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Machine:
-    """A non-deterministic automaton.
+    """A non-deterministic automaton by Thompson's construction, which starts in its first state; read-only once it is complete.
 
     `moves` is for each state its character edge, `None` where no run waits; `skips` its empty edges, each with what the
     place must meet, `None` for nothing. `alive` are the states from which a match can still be reached once a character has
     been read. `lookers` are the automata of the look-aheads. `looks_behind` if an empty edge depends on the character
-    before. `classes` are the ranges by which characters differ for the automaton and its lookers.
+    before. `classes` are the ranges by which characters differ for the automaton and its lookers. `room` is for more states.
     """
-
-    moves: tuple[tuple[Ranges, int] | None, ...]
-    skips: tuple[tuple[tuple[Before | Look | None, int], ...], ...]
-    start: int
-    accept: int
-    alive: frozenset[int]
-    lookers: tuple[Machine, ...]
-    looks_behind: bool
-    classes: frozenset[Ranges]
-
-
-@dataclass(slots=True)
-class _Builder:
-    """Thompson's construction."""
 
     room: list[int]
     moves: list[tuple[Ranges, int] | None] = field(default_factory=list[tuple[Ranges, int] | None])
     skips: list[list[tuple[Before | Look | None, int]]] = field(
         default_factory=list[list[tuple[Before | Look | None, int]]]
     )
-    lookers: dict[Node, int] = field(default_factory=dict[Node, int])
+    numbers: dict[Node, int] = field(default_factory=dict[Node, int])
+    accept: int = 0
+    alive: frozenset[int] = frozenset()
+    lookers: tuple[Machine, ...] = ()
+    looks_behind: bool = False
+    classes: frozenset[Ranges] = frozenset()
 
-    def state(self) -> int:
+    def add_state(self) -> int:
         if not self.room[0]:
             raise UnsupportedPattern("the pattern is too large")
         self.room[0] -= 1
@@ -110,8 +101,8 @@ class _Builder:
         self.skips.append([])
         return len(self.moves) - 1
 
-    def skip(self, source: int, guard: Before | Look | None = None) -> int:
-        target = self.state()
+    def add_skip(self, source: int, guard: Before | Look | None = None) -> int:
+        target = self.add_state()
         self.skips[source].append((guard, target))
         return target
 
@@ -120,36 +111,36 @@ class _Builder:
         match node:
             case Chars(ranges):
                 if self.moves[source] is not None:
-                    source = self.skip(source)
-                target = self.state()
+                    source = self.add_skip(source)
+                target = self.add_state()
                 self.moves[source] = (ranges, target)
                 return target
             case Edge(start):
-                return self.skip(source, _FIRST) if start else self.add(_LAST, source)
+                return self.add_skip(source, _FIRST) if start else self.add(_LAST, source)
             case Behind(Chars(ranges), positive):
-                return self.skip(source, Before(ranges, positive))
+                return self.add_skip(source, Before(ranges, positive))
             case Ahead(part, positive):
-                return self.skip(source, Look(self.lookers.setdefault(part, len(self.lookers)), positive))
+                return self.add_skip(source, Look(self.numbers.setdefault(part, len(self.numbers)), positive))
             case Sequence(parts):
                 for part in parts:
                     source = self.add(part, source)
                 return source
             case Choice(parts):
-                target = self.state()
+                target = self.add_state()
                 for part in parts:
                     self.skips[self.add(part, source)].append((None, target))
                 return target
             case Repeat(part, low, high):
-                return self.repeat(part, low, high, source)
+                return self.add_repeat(part, low, high, source)
             case Behind() | BackReference() | Boundary() | Group():
                 raise AssertionError(node)
 
-    def repeat(self, part: Node, low: int, high: int | None, source: int) -> int:
+    def add_repeat(self, part: Node, low: int, high: int | None, source: int) -> int:
         for _ in range(low):
             source = self.add(part, source)
-        target = self.state()
+        target = self.add_state()
         if high is None:
-            loop = self.skip(source)
+            loop = self.add_skip(source)
             self.skips[self.add(part, loop)].append((None, loop))
             self.skips[loop].append((None, target))
             return target
@@ -159,24 +150,19 @@ class _Builder:
             self.skips[source].append((None, target))
         return target
 
-    def built(self, accept: int) -> Machine:
-        lookers = tuple(_built(part, self.room, searches=False) for part in self.lookers)
+    def complete(self, accept: int) -> Machine:
+        """Ends the construction with the state that accepts."""
+        self.accept, self.alive = accept, self.find_alive(accept)
+        self.lookers = tuple(_build(part, self.room, searches=False) for part in self.numbers)
         own = {move[0] for move in self.moves if move is not None}
         behind = {
             guard.ranges for skips in self.skips for guard, _ in skips if isinstance(guard, Before) and guard != _FIRST
         }
-        return Machine(
-            tuple(self.moves),
-            tuple(tuple(skips) for skips in self.skips),
-            0,
-            accept,
-            self.alive(accept),
-            lookers,
-            bool(behind) or any(each.looks_behind for each in lookers),
-            frozenset(own | behind).union(*(each.classes for each in lookers)),
-        )
+        self.looks_behind = bool(behind) or any(each.looks_behind for each in self.lookers)
+        self.classes = frozenset(own | behind).union(*(each.classes for each in self.lookers))
+        return self
 
-    def alive(self, accept: int) -> frozenset[int]:
+    def find_alive(self, accept: int) -> frozenset[int]:
         sources: dict[int, list[int]] = {}
         for source, move in enumerate(self.moves):
             if move is not None and move[0]:
@@ -194,37 +180,37 @@ class _Builder:
         return frozenset(alive)
 
 
-def machine(pattern: str) -> Machine:
+def build_machine(pattern: str) -> Machine:
     """The automaton that searches a pattern. Raises `UnsupportedPattern`."""
-    known = _machine_or_fault(pattern)
+    known = _try_machine(pattern)
     if isinstance(known, Machine):
         return known
     raise UnsupportedPattern(known)
 
 
 @lru_cache(maxsize=512)
-def _machine_or_fault(pattern: str) -> Machine | str:
+def _try_machine(pattern: str) -> Machine | str:
     try:
-        return _built(read(pattern), [LARGEST_MACHINE], searches=True)
+        return _build(read(pattern), [LARGEST_MACHINE], searches=True)
     except UnsupportedPattern as fault:
         return str(fault)
 
 
-def _built(node: Node, room: list[int], *, searches: bool) -> Machine:
+def _build(node: Node, room: list[int], *, searches: bool) -> Machine:
     """The automaton of a node, which begins anywhere in a text or, if it does not search, where it is; it ends anywhere."""
-    builder = _Builder(room)
-    source = builder.state()
+    machine = Machine(room)
+    source = machine.add_state()
     if searches:
-        builder.moves[source] = (_ANY, source)
-        source = builder.skip(source)
-    accept = builder.skip(builder.add(node, source))
-    builder.moves[accept] = (_ANY, accept)
-    return builder.built(accept)
+        machine.moves[source] = (_ANY, source)
+        source = machine.add_skip(source)
+    accept = machine.add_skip(machine.add(node, source))
+    machine.moves[accept] = (_ANY, accept)
+    return machine.complete(accept)
 
 
 def begin(automaton: Machine, before: int | None = None) -> States:
     """The states after the character `before`, `None` at the start of the text, and before any other."""
-    return _reached(automaton, automaton.start, before)
+    return _reach(automaton, 0, before)
 
 
 def step(automaton: Machine, states: States, character: int) -> States:
@@ -238,10 +224,10 @@ def step(automaton: Machine, states: States, character: int) -> States:
         move = automaton.moves[state]
         if move is None or move[1] not in automaton.alive or not _holds(move[0], character):
             continue
-        left = _followed(automaton, watches, character, followed) if watches else watches
+        left = _follow(automaton, watches, character, followed) if watches else watches
         if left is None:
             continue
-        reached = _reached(automaton, move[1], before)
+        reached = _reach(automaton, move[1], before)
         if not left:
             if reached is MATCHED:
                 return MATCHED
@@ -252,7 +238,7 @@ def step(automaton: Machine, states: States, character: int) -> States:
             following.update((target, left | more) for target, more in reached)
     if automaton.lookers:
         following -= {run for run in following if run[1] and (run[0], _NONE) in following}
-        if size(following) > LARGEST_MACHINE:
+        if count_runs(following) > LARGEST_MACHINE:
             raise UnsupportedPattern("look-around has too many ways")
     return frozenset(following)
 
@@ -266,14 +252,14 @@ def ends(automaton: Machine, states: States) -> bool:
     )
 
 
-def size(states: Collection[Run]) -> int:
+def count_runs(states: Collection[Run]) -> int:
     """How many runs there are, with those of each watch beyond its first."""
-    return len(states) + sum(size(watch.states) - 1 for _, watches in states if watches for watch in watches)
+    return len(states) + sum(count_runs(watch.states) - 1 for _, watches in states if watches for watch in watches)
 
 
-def found(pattern: str, text: str) -> bool:
+def search(pattern: str, text: str) -> bool:
     """Whether the pattern matches somewhere in the text, in time linear in the text. Raises `UnsupportedPattern`."""
-    automaton = machine(pattern)
+    automaton = build_machine(pattern)
     if any(map(is_surrogate, text)):
         raise UnsupportedPattern("half of a surrogate pair in the text")
     states = begin(automaton)
@@ -282,7 +268,7 @@ def found(pattern: str, text: str) -> bool:
         states = step(automaton, states, ord(character))
         if states is MATCHED or not states:
             break
-        steps -= size(states)
+        steps -= count_runs(states)
         if steps < 0:
             raise UnsupportedPattern("a text that takes too many steps")
     return ends(automaton, states)
@@ -295,13 +281,13 @@ def _holds(ranges: Ranges, character: int) -> bool:
     return False
 
 
-def _followed(automaton: Machine, watches: Watches, character: int, known: dict[Watch, States]) -> Watches | None:
+def _follow(automaton: Machine, watches: Watches, character: int, known: dict[Watch, States]) -> Watches | None:
     """The watches that are open after a character; `None` if one has decided against the run."""
     left: list[Watch] = []
     for watch in watches:
         if watch not in known:
             known[watch] = step(automaton.lookers[watch.number], watch.states, character)
-        decided = _decided(known[watch], positive=watch.positive)
+        decided = _decide(known[watch], positive=watch.positive)
         if decided is False:
             return None
         if decided is None:
@@ -309,15 +295,15 @@ def _followed(automaton: Machine, watches: Watches, character: int, known: dict[
     return frozenset(left)
 
 
-def _decided(states: States, *, positive: bool) -> bool | None:
+def _decide(states: States, *, positive: bool) -> bool | None:
     """Whether a look-ahead in these states lets its run go on; `None` while that is open."""
     return positive if states is MATCHED else None if states else not positive
 
 
 @lru_cache(maxsize=1 << 16)
-def _reached(automaton: Machine, source: int, before: int | None) -> States:
+def _reach(automaton: Machine, source: int, before: int | None) -> States:
     """The runs that the empty edges lead to from a state, as far as they wait for a character; `MATCHED` if one is accepted."""
-    allowed = range(len(automaton.moves)) if source == automaton.start else automaton.alive
+    allowed = range(len(automaton.moves)) if source == 0 else automaton.alive
     begun = [begin(looker, before) for looker in automaton.lookers]
     reached: set[Run] = {(source, _NONE)}
     pending = list(reached)
@@ -326,7 +312,7 @@ def _reached(automaton: Machine, source: int, before: int | None) -> States:
         if state == automaton.accept and not watches:
             return MATCHED
         for guard, target in automaton.skips[state]:
-            passed = _passed(watches, guard, before, begun)
+            passed = _pass_guard(watches, guard, before, begun)
             if passed is not None and target in allowed and (target, passed) not in reached:
                 reached.add((target, passed))
                 pending.append((target, passed))
@@ -335,7 +321,9 @@ def _reached(automaton: Machine, source: int, before: int | None) -> States:
     return frozenset(run for run in reached if automaton.moves[run[0]] is not None)
 
 
-def _passed(watches: Watches, guard: Before | Look | None, before: int | None, begun: list[States]) -> Watches | None:
+def _pass_guard(
+    watches: Watches, guard: Before | Look | None, before: int | None, begun: list[States]
+) -> Watches | None:
     """The watches of a run that has passed an empty edge; `None` if it cannot."""
     match guard:
         case None:
@@ -343,7 +331,7 @@ def _passed(watches: Watches, guard: Before | Look | None, before: int | None, b
         case Before(ranges, positive):
             return watches if (before is not None and _holds(ranges, before)) is positive else None
         case Look(number, positive):
-            decided = _decided(begun[number], positive=positive)
+            decided = _decide(begun[number], positive=positive)
             if decided is None:
                 return watches | {Watch(number, positive, begun[number])}
             return watches if decided else None

@@ -1,4 +1,4 @@
-"""Steps: what keeps a comparison within bounded time on any machine, with the same verdict on each."""
+"""Step budgets bound a comparison in the same way on every machine."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import Final
 
 class OverBudget(Exception):
     """A comparison has used its steps."""
+
+
+def unanswered() -> int:
+    """How many questions of this process were left to time: none, since all that is bounded here counts steps."""
+    return 0
 
 
 @dataclass(slots=True)

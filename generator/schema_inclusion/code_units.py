@@ -1,4 +1,4 @@
-"""Patterns over UTF-16 code units as patterns over characters: those that are none with the flag `u`.
+"""Translate patterns over UTF-16 code units, which are none with the flag `u`, to patterns over characters.
 
 Such a pattern may stop between the halves of a character beyond U+FFFF: a dot matches one half. For each part stands what it matches from
 and to the boundary of a character or its middle; who stops in the middle has the whole character behind it.
@@ -46,7 +46,7 @@ class Inexact(Exception):
     """There is no such pattern over characters, or it is too large."""
 
 
-def by_characters(node: Node) -> Node:
+def to_characters(node: Node) -> Node:
     """The pattern over characters that matches the same texts. Raises `Inexact`."""
     has_halves = any(isinstance(each, Chars) and within(each.ranges, *SURROGATES) for each in walk(node))
     if not has_halves and not any(isinstance(each, Boundary | Ahead | Behind) for each in walk(node)):
@@ -55,14 +55,14 @@ def by_characters(node: Node) -> Node:
         if has_halves:
             raise Inexact
         return node
-    ways = _ways(node)
-    inside = _sequence(Chars(ASTRAL), _choice(ways.middle_end, ways.middle))
-    return _choice(ways.whole, ways.start_middle, inside) or Chars(())
+    ways = _find_ways(node)
+    inside = _concatenate_nodes(Chars(ASTRAL), _alternate_nodes(ways.middle_end, ways.middle))
+    return _alternate_nodes(ways.whole, ways.start_middle, inside) or Chars(())
 
 
-def of_characters(node: Node) -> Node:
+def drop_pairs(node: Node) -> Node:
     """The pattern as it matches the texts that hold no character of two code units."""
-    return Chars(_without_halves(node.ranges)) if isinstance(node, Chars) else mapped(node, of_characters)
+    return Chars(_drop_halves(node.ranges)) if isinstance(node, Chars) else mapped(node, drop_pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,78 +74,86 @@ class _Ways:
     middle_end: Node | None = None
     middle: Node | None = None
 
-    def then(self, other: _Ways) -> _Ways:
+    def concatenate(self, other: _Ways) -> _Ways:
         return _Ways(
-            _choice(_sequence(self.whole, other.whole), _sequence(self.start_middle, other.middle_end)),
-            _choice(_sequence(self.whole, other.start_middle), _sequence(self.start_middle, other.middle)),
-            _choice(_sequence(self.middle_end, other.whole), _sequence(self.middle, other.middle_end)),
-            _choice(_sequence(self.middle_end, other.start_middle), _sequence(self.middle, other.middle)),
+            _alternate_nodes(
+                _concatenate_nodes(self.whole, other.whole), _concatenate_nodes(self.start_middle, other.middle_end)
+            ),
+            _alternate_nodes(
+                _concatenate_nodes(self.whole, other.start_middle), _concatenate_nodes(self.start_middle, other.middle)
+            ),
+            _alternate_nodes(
+                _concatenate_nodes(self.middle_end, other.whole), _concatenate_nodes(self.middle, other.middle_end)
+            ),
+            _alternate_nodes(
+                _concatenate_nodes(self.middle_end, other.start_middle), _concatenate_nodes(self.middle, other.middle)
+            ),
         )
 
-    def repeated(self) -> _Ways:
+    def repeat_any(self) -> _Ways:
         """Any number of times."""
-        inner = _repeated(self.middle)
-        whole = _repeated(_choice(self.whole, _sequence(self.start_middle, inner, self.middle_end)))
+        inner = _repeat_any(self.middle)
+        whole = _repeat_any(_alternate_nodes(self.whole, _concatenate_nodes(self.start_middle, inner, self.middle_end)))
         return _Ways(
             whole,
-            _sequence(whole, self.start_middle, inner),
-            _sequence(inner, self.middle_end, whole),
-            _choice(inner, _sequence(inner, self.middle_end, whole, self.start_middle, inner)),
+            _concatenate_nodes(whole, self.start_middle, inner),
+            _concatenate_nodes(inner, self.middle_end, whole),
+            _alternate_nodes(inner, _concatenate_nodes(inner, self.middle_end, whole, self.start_middle, inner)),
         )
 
 
 _NOTHING: Final = _Ways(EMPTY, None, None, EMPTY)
 
 
-def _in_a_row(ways: Listed[_Ways]) -> _Ways:
+def _concatenate(ways: Listed[_Ways]) -> _Ways:
     """Parts one after the other. Halves are put together first, so that no long part is copied as often as there are parts."""
     if len(ways) < 2:
         return ways[0] if ways else _NOTHING
     half = len(ways) // 2
-    return _in_a_row(ways[:half]).then(_in_a_row(ways[half:]))
+    return _concatenate(ways[:half]).concatenate(_concatenate(ways[half:]))
 
 
-def _one_of(ways: Listed[_Ways]) -> _Ways:
+def _alternate(ways: Listed[_Ways]) -> _Ways:
     return _Ways(
-        _choice(*(each.whole for each in ways)),
-        _choice(*(each.start_middle for each in ways)),
-        _choice(*(each.middle_end for each in ways)),
-        _choice(*(each.middle for each in ways)),
+        _alternate_nodes(*(each.whole for each in ways)),
+        _alternate_nodes(*(each.start_middle for each in ways)),
+        _alternate_nodes(*(each.middle_end for each in ways)),
+        _alternate_nodes(*(each.middle for each in ways)),
     )
 
 
-def _ways(node: Node) -> _Ways:
+def _find_ways(node: Node) -> _Ways:
     match node:
         case Chars(ranges):
-            return _of_chars(ranges)
+            return _split_chars(ranges)
         case Edge():
             return _Ways(node)
         case Boundary(present):
             return _Ways(node, middle=None if present else EMPTY)
         case Ahead(part, positive):
-            ways = _ways(part)
+            ways = _find_ways(part)
             return _Ways(
-                _ahead(_choice(ways.whole, ways.start_middle), positive),
-                middle=_ahead(_choice(ways.middle_end, ways.middle), positive),
+                _look_ahead(_alternate_nodes(ways.whole, ways.start_middle), positive),
+                middle=_look_ahead(_alternate_nodes(ways.middle_end, ways.middle), positive),
             )
         case Behind(part, positive):
-            return _behind(part, positive)
+            return _look_behind(part, positive)
         case Sequence(parts):
-            return _in_a_row([_ways(part) for part in _with_pairs(parts)])
+            return _concatenate([_find_ways(part) for part in _join_pairs(parts)])
         case Choice(parts):
-            return _one_of([_ways(part) for part in parts])
+            return _alternate([_find_ways(part) for part in parts])
         case Group(part):
-            return _ways(part)
+            return _find_ways(part)
         case Repeat(part, low, high):
-            return _repeat(_ways(part), low, high)
+            return _repeat(_find_ways(part), low, high)
         case BackReference():
             raise Inexact
 
 
-def _of_chars(ranges: Ranges) -> _Ways:
+def _split_chars(ranges: Ranges) -> _Ways:
     if ranges and ranges[0][0] > SURROGATES[1]:  # a pair
         return _Ways(Chars(ranges))
-    plain = _without_halves(ranges)
+    plain = _drop_halves(ranges)
     return _Ways(
         Chars(plain) if plain else None,
         Chars(ASTRAL) if _holds(ranges, HIGHS) else None,
@@ -153,7 +161,7 @@ def _of_chars(ranges: Ranges) -> _Ways:
     )
 
 
-def _without_halves(ranges: Ranges) -> Ranges:
+def _drop_halves(ranges: Ranges) -> Ranges:
     return (*within(ranges, 0, SURROGATES[0] - 1), *within(ranges, SURROGATES[1] + 1, LAST))
 
 
@@ -165,11 +173,11 @@ def _holds(ranges: Ranges, halves: tuple[int, int]) -> bool:
     return bool(found)
 
 
-def _with_pairs(parts: tuple[Node, ...]) -> list[Node]:
+def _join_pairs(parts: tuple[Node, ...]) -> list[Node]:
     """The parts with one character for the two halves of a pair."""
     found: list[Node] = []
     for part in parts:
-        high, low = (_single(each) for each in (found[-1] if found else EMPTY, part))
+        high, low = (_find_unit(each) for each in (found[-1] if found else EMPTY, part))
         if HIGHS[0] <= high <= HIGHS[1] and LOWS[0] <= low <= LOWS[1]:
             code = 0x10000 + ((high - HIGHS[0]) << 10) + low - LOWS[0]
             found[-1] = Chars(((code, code),))
@@ -178,7 +186,7 @@ def _with_pairs(parts: tuple[Node, ...]) -> list[Node]:
     return found
 
 
-def _single(node: Node) -> int:
+def _find_unit(node: Node) -> int:
     """The one code unit that a part matches; -1 if it is another part."""
     match node:
         case Chars(((low, high),)) if low == high:
@@ -187,15 +195,15 @@ def _single(node: Node) -> int:
             return -1
 
 
-def _ahead(part: Node | None, positive: bool) -> Node | None:
+def _look_ahead(part: Node | None, positive: bool) -> Node | None:
     if part is None:
         return None if positive else EMPTY
     return Ahead(part, positive)
 
 
-def _behind(part: Node, positive: bool) -> _Ways:
+def _look_behind(part: Node, positive: bool) -> _Ways:
     """A look at the code unit before; a look further back only if no half can be part of it."""
-    ways = _ways(part)
+    ways = _find_ways(part)
     if isinstance(part, Chars):
         before = [each.ranges for each in (ways.whole,) if isinstance(each, Chars)]
         ranges = union(pair for each in (*before, ASTRAL if ways.middle_end is not None else ()) for pair in each)
@@ -212,30 +220,30 @@ def _repeat(ways: _Ways, low: int, high: int | None) -> _Ways:
         return _Ways(whole, middle=ways.middle if low else EMPTY)
     if low > _LARGEST or (high or 0) > _LARGEST:
         raise Inexact
-    found = _in_a_row([ways] * low)
+    found = _concatenate([ways] * low)
     if high is None:
-        return found.then(ways.repeated())
+        return found.concatenate(ways.repeat_any())
     rest = _NOTHING
     for _ in range(high - low):
-        rest = _one_of([ways.then(rest), _NOTHING])
-    return found.then(rest)
+        rest = _alternate([ways.concatenate(rest), _NOTHING])
+    return found.concatenate(rest)
 
 
-def _repeated(node: Node | None) -> Node:
+def _repeat_any(node: Node | None) -> Node:
     return EMPTY if node is None else repeat(node, 0, None)
 
 
-def _sequence(*parts: Node | None) -> Node | None:
+def _concatenate_nodes(*parts: Node | None) -> Node | None:
     """The parts one after the other; `None`, which matches nothing, if one of them is."""
     found: list[Node] = []
     for part in parts:
         if part is None:
             return None
         found.extend(part.parts if isinstance(part, Sequence) else (part,))
-    return _small(found[0] if len(found) == 1 else Sequence(tuple(found)))
+    return _check_size(found[0] if len(found) == 1 else Sequence(tuple(found)))
 
 
-def _choice(*parts: Node | None) -> Node | None:
+def _alternate_nodes(*parts: Node | None) -> Node | None:
     """One of the parts, those that are single characters as one; those that end alike share their end."""
     found: dict[Node, None] = {}
     for part in parts:
@@ -249,14 +257,14 @@ def _choice(*parts: Node | None) -> Node | None:
     if len(listed) == 2 and all(isinstance(each, Sequence) and len(each.parts) > 1 for each in listed):
         one, other = (each.parts for each in listed if isinstance(each, Sequence))
         if one[-1] == other[-1]:
-            head = _choice(_sequence(*one[:-1]), _sequence(*other[:-1]))
-            return _sequence(head, one[-1])
+            head = _alternate_nodes(_concatenate_nodes(*one[:-1]), _concatenate_nodes(*other[:-1]))
+            return _concatenate_nodes(head, one[-1])
     if not listed:
         return None
-    return listed[0] if len(listed) == 1 else _small(Choice(tuple(listed)))
+    return listed[0] if len(listed) == 1 else _check_size(Choice(tuple(listed)))
 
 
-def _small(node: Node) -> Node:
+def _check_size(node: Node) -> Node:
     if sum(1 for _ in walk(node)) > _LARGEST:
         raise Inexact
     return node

@@ -1,4 +1,4 @@
-"""Questions about whole schemas: whether everything valid under one is valid under another, both ways.
+"""Compare whole schemas in both directions.
 
 "yes" is a proof of inclusion, "no" a witness that `jsonschema` has confirmed on both sides and that exact numbers and
 ECMA-262's patterns do not contradict; everything else is "undecided". `format` is an annotation, but for those asked for.
@@ -13,29 +13,29 @@ from typing import Final, TypedDict, Unpack
 
 from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
 from schema_inclusion.budget import Allowance, Budget, OverBudget
+from schema_inclusion.culprits import Culprit, Part, require_at
 from schema_inclusion.document import (
     Dialect,
     SchemaDocument,
     Target,
     UnknownDialect,
-    definitions_used,
     dialect_of,
-    every_schema,
-    opened,
-    shared,
-    unplaced,
+    find_shared,
+    find_unplaced,
+    list_references,
+    list_schemas,
+    open_document,
 )
-from schema_inclusion.formats import chosen
+from schema_inclusion.factory import FormulaFactory
+from schema_inclusion.formats import require_known
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
-from schema_inclusion.logic import Logic
 from schema_inclusion.normal import Normaliser
-from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
-from schema_inclusion.places import Culprit, Part, formula_at
-from schema_inclusion.validation import DocumentValidator, ReferenceValidator, is_schema, place_of_fault
+from schema_inclusion.results import Empty, Result, Satisfied, Unknown
+from schema_inclusion.validation import DocumentValidator, ReferenceValidator, is_schema, locate_fault
 from schema_inclusion.values import Json, as_json, same
-from schema_inclusion.witness import Checker, shown, with_fractions
+from schema_inclusion.witness import Checker, find_witness, write_fractions
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
@@ -59,13 +59,13 @@ JOINED: Final = Relation(Verdict.YES, "The one schema joins the other with more.
 PROVEN: Final = Relation(Verdict.YES, "Proven: no value is valid under the one schema and not under the other.")
 
 
-def refuted(witness: Witness) -> Relation:
+def refute(witness: Witness) -> Relation:
     """A "no", which only a verified witness gives."""
     assert witness.verified
     return Relation(Verdict.NO, "The witness is valid under the one schema and not under the other.", witness)
 
 
-def _joined(schema: Json) -> list[Json]:
+def _list_conjuncts(schema: Json) -> list[Json]:
     """The schemas that one joins; it alone if it does more."""
     pending, found = [schema], list[Json]()
     for each in pending:  # which grows
@@ -78,10 +78,10 @@ def _joined(schema: Json) -> list[Json]:
 
 
 def _read(reader: Normaliser, side: _Side) -> Formula:
-    return reader.whole(side.schema, side.document.scope)
+    return reader.read_whole(side.schema, side.document.scope)
 
 
-def _undecided(reason: str) -> Relation:
+def _leave_open(reason: str) -> Relation:
     return Relation(Verdict.UNDECIDED, reason)
 
 
@@ -106,10 +106,10 @@ class _Question:
     at: tuple[str | int | Part | _Side, ...] = ()
     refused: _Side | None = None
 
-    def formulas(self, forms: Forms, read: Callable[[_Side], Formula], *, every: bool) -> tuple[Formula, Formula]:
-        """What the values in question satisfy, and what the other schema says of them; `every` is that of `formula_at`."""
+    def read(self, forms: Forms, read: Callable[[_Side], Formula], *, every: bool) -> tuple[Formula, Formula]:
+        """What the values in question satisfy, and what the other schema says of them; `every` is that of `require_at`."""
         inner = forms.top if self.refused is None else forms.negate(read(self.refused))
-        return forms.all_of(read(self.ours), formula_at(forms, self.at, inner, read, every=every)), read(self.theirs)
+        return forms.all_of(read(self.ours), require_at(forms, self.at, inner, read, every=every)), read(self.theirs)
 
 
 class Comparer:
@@ -131,21 +131,21 @@ class Comparer:
         formats: Collection[str] = (),
         dialect: Dialect | None = None,
     ) -> None:
-        self._formats = chosen(formats)
+        self._formats = require_known(formats)
         self._allowance = allowance
         self._granted = 0
         self._fault = ""
         old, new = self._as_json(old, "old"), self._as_json(new, "new")
-        schemas = tuple(every_schema(old)), tuple(every_schema(new))
+        schemas = tuple(list_schemas(old)), tuple(list_schemas(new))
         self._steps = max(steps, min(steps + STEPS_A_SCHEMA * sum(map(len, schemas)), MOST_STEPS))
         self._budget = Budget(0)
-        self._normal = Normaliser(Logic(self._budget), formats=self._formats)
+        self._normal = Normaliser(FormulaFactory(self._budget), formats=self._formats)
         self._prover = Prover(self._normal.forms)
         self._kept: list[Json] = []
         self._shared: Collection[str] = ()
         self._too_large: set[int] = set()
-        self._old = self._opened(old, "old", dialect, schemas[0])
-        self._new = self._opened(new, "new", dialect, schemas[1])
+        self._old = self._open(old, "old", dialect, schemas[0])
+        self._new = self._open(new, "new", dialect, schemas[1])
         self._validators = [
             DocumentValidator(each, self._allowance, self._formats)
             for each in (self._old, self._new)
@@ -153,7 +153,7 @@ class Comparer:
         ]
         self._equal_roots = same(old, new)
         if self._old is not None and self._new is not None and not self._equal_roots:
-            self._shared = shared(self._old, self._new)
+            self._shared = find_shared(self._old, self._new)
             self._normal.twins |= {id(new): Target(old, self._old.scope) for old, new in self._shared.values()}
 
     def _as_json(self, schema: Json, side: str) -> Json:
@@ -163,7 +163,7 @@ class Comparer:
             self._fault = self._fault or f"The {side} schema is not JSON: {fault}."
             return None
 
-    def _opened(
+    def _open(
         self, root: Json, side: str, unnamed: Dialect | None, schemas: tuple[dict[str, Json], ...]
     ) -> SchemaDocument | None:
         try:
@@ -172,11 +172,11 @@ class Comparer:
             self._fault = self._fault or f"The {side} schema is written in a dialect that is not understood: {fault}."
             return None
         if not is_schema(dialect, root):
-            where = place_of_fault(dialect, root)
+            where = locate_fault(dialect, root)
             self._fault = self._fault or f"The {side} schema is not what its meta-schema allows{where}."
             return None
-        document = opened(root, dialect, schemas)
-        if not all(is_schema(dialect, each) for each in unplaced(document)):
+        document = open_document(root, dialect, schemas)
+        if not all(is_schema(dialect, each) for each in find_unplaced(document)):
             self._fault = (
                 self._fault or f"A reference of the {side} schema leads to what its meta-schema does not allow."
             )
@@ -186,42 +186,43 @@ class Comparer:
     def compare(self, old: Json | None = None, new: Json | None = None) -> Comparison:
         """Both directions of two schemas, whose references are those of the two documents; `None` is the whole document."""
         try:
-            ours, theirs = self._sides(old, new)
+            ours, theirs = self._make_sides(old, new)
         except _Unusable as fault:
-            return Comparison(_undecided(str(fault)), _undecided(str(fault)), same=False)
+            return Comparison(_leave_open(str(fault)), _leave_open(str(fault)), same=False)
         backward, forward = self._include(_Question(ours, theirs)), self._include(_Question(theirs, ours))
-        return Comparison(backward, forward, same=backward is forward is EQUAL or self._equal_forms(ours, theirs))
+        return Comparison(backward, forward, same=backward is forward is EQUAL or self._has_equal_forms(ours, theirs))
 
     def include(self, old: Json | None = None, new: Json | None = None, *, culprit: Culprit | None = None) -> Relation:
         """Whether everything valid under the old schema is valid under the new one: every value that holds the culprit, if there is one."""
-        return self._related(old, new, culprit)
+        return self._relate(old, new, culprit)
 
     def include_back(
         self, new: Json | None = None, old: Json | None = None, *, culprit: Culprit | None = None
     ) -> Relation:
         """Whether everything valid under the new schema is valid under the old one: every value that holds the culprit, if there is one."""
-        return self._related(old, new, culprit, back=True)
+        return self._relate(old, new, culprit, back=True)
 
-    def _related(self, old: Json | None, new: Json | None, culprit: Culprit | None, *, back: bool = False) -> Relation:
+    def _relate(self, old: Json | None, new: Json | None, culprit: Culprit | None, *, back: bool = False) -> Relation:
         try:
-            ours, theirs = self._sides(old, new)[:: -1 if back else 1]
+            ours, theirs = self._make_sides(old, new)[:: -1 if back else 1]
             if culprit is None:
                 return self._include(_Question(ours, theirs))
             steps = (
-                self._side(ours.document, each, "culprit's") if isinstance(each, dict) else each for each in culprit.at
+                self._make_side(ours.document, each, "culprit's") if isinstance(each, dict) else each
+                for each in culprit.at
             )
-            accepted = self._side(ours.document, culprit.accepted, "culprit's")
-            refused = self._side(theirs.document, culprit.refused, "culprit's")
+            accepted = self._make_side(ours.document, culprit.accepted, "culprit's")
+            refused = self._make_side(theirs.document, culprit.refused, "culprit's")
             return self._include(_Question(ours, theirs, (*steps, accepted), refused))
         except _Unusable as fault:
-            return _undecided(str(fault))
+            return _leave_open(str(fault))
 
-    def _sides(self, old: Json | None, new: Json | None) -> tuple[_Side, _Side]:
+    def _make_sides(self, old: Json | None, new: Json | None) -> tuple[_Side, _Side]:
         if self._old is None or self._new is None:
             raise _Unusable(self._fault)
-        return self._side(self._old, old, "old"), self._side(self._new, new, "new")
+        return self._make_side(self._old, old, "old"), self._make_side(self._new, new, "new")
 
-    def _side(self, document: SchemaDocument, schema: Json | None, name: str) -> _Side:
+    def _make_side(self, document: SchemaDocument, schema: Json | None, name: str) -> _Side:
         if schema is None or schema is document.root:
             return _Side(document, document.root)
         try:
@@ -233,14 +234,14 @@ class Comparer:
             raise _Unusable(f"The {name} schema is not what its meta-schema allows.")
         return side
 
-    def _at_sight(self, ours: _Side, theirs: _Side) -> Relation | None:
+    def _compare_at_sight(self, ours: _Side, theirs: _Side) -> Relation | None:
         """A yes where the schemas are equal, or the first joins all that the other does, in words that mean the same in both documents."""
         if ours.document.dialect is not theirs.document.dialect:
             return None
-        known, parts = _joined(ours.schema), _joined(theirs.schema)
+        known, parts = _list_conjuncts(ours.schema), _list_conjuncts(theirs.schema)
         if len(known) * len(parts) > MOST_JOINED or not all(any(same(each, part) for each in known) for part in parts):
             return None
-        if not self._equal_roots and any(each not in self._shared for part in parts for each in definitions_used(part)):
+        if not self._equal_roots and any(each not in self._shared for part in parts for each in list_references(part)):
             return None
         return EQUAL if len(known) == len(parts) else JOINED
 
@@ -257,15 +258,15 @@ class Comparer:
             self._budget.beside = 0
         self._granted = max(self._budget.left, 0)
 
-    def _equal_forms(self, ours: _Side, theirs: _Side) -> bool:
+    def _has_equal_forms(self, ours: _Side, theirs: _Side) -> bool:
         self._renew(self._steps)
         try:
-            return self._form(ours) is self._form(theirs)
+            return self._read_form(ours) is self._read_form(theirs)
         except (OverBudget, RecursionError):
             self._reset()
             return False
 
-    def _form(self, side: _Side) -> Formula:
+    def _read_form(self, side: _Side) -> Formula:
         """The formula of a schema. Raises `OverBudget`, and again at once for the same question."""
         if id(side.schema) in self._too_large:
             raise OverBudget
@@ -279,15 +280,15 @@ class Comparer:
         self._normal.reset()
         self._prover.reset()
 
-    def _decided(self, question: _Question) -> Outcome:
+    def _decide(self, question: _Question) -> Result:
         """What the prover finds of values that are valid here and not there."""
         self._renew(self._steps)
         self._too_large.clear()
         forms = self._normal.forms
         try:
-            ours, theirs = question.formulas(forms, self._form, every=True)
+            ours, theirs = question.read(forms, self._read_form, every=True)
             if any(isinstance(step, Part) for step in question.at) and isinstance(self._prover.decide(ours), Empty):
-                ours, theirs = question.formulas(forms, self._form, every=False)
+                ours, theirs = question.read(forms, self._read_form, every=False)
             return self._prover.decide(forms.all_of(ours, forms.negate(theirs)))
         except OverBudget:
             self._reset()
@@ -297,76 +298,76 @@ class Comparer:
             return Unknown("the schemas are nested too deeply")
 
     def _include(self, question: _Question) -> Relation:
-        at_sight = self._at_sight(question.ours, question.theirs)
+        at_sight = self._compare_at_sight(question.ours, question.theirs)
         if at_sight is not None:
             return at_sight
-        found = _undecided(SPENT) if self._is_spent else self._answered(question)
+        found = _leave_open(SPENT) if self._is_spent else self._answer(question)
         self._settle()
-        return _undecided(SPENT) if found.verdict is Verdict.UNDECIDED and self._is_spent else found
+        return _leave_open(SPENT) if found.verdict is Verdict.UNDECIDED and self._is_spent else found
 
     @property
     def _is_spent(self) -> bool:
         return self._allowance is not None and self._allowance.is_spent
 
-    def _answered(self, question: _Question) -> Relation:
-        outcome = self._decided(question)
+    def _answer(self, question: _Question) -> Relation:
+        outcome = self._decide(question)
         if isinstance(outcome, Empty):
             return PROVEN
         self._renew(STEPS_OF_CHECK)
-        accepts, refuses = self._checkers(question)
-        witness = shown(outcome, accepts, refuses)
+        accepts, refuses = self._make_checkers(question)
+        witness = find_witness(outcome, accepts, refuses)
         if witness is not None:
-            return refuted(witness)
-        witness = self._spelled(question, accepts, refuses)
+            return refute(witness)
+        witness = self._try_spellings(question, accepts, refuses)
         if witness is not None:
-            return refuted(witness)
+            return refute(witness)
         if isinstance(outcome, Satisfied):
-            return _undecided(
+            return _leave_open(
                 "A value was found that should tell the schemas apart, and the validator did not confirm it."
             )
-        return _undecided(f"No proof and no witness: {outcome.reason}.")
+        return _leave_open(f"No proof and no witness: {outcome.reason}.")
 
-    def _spelled(self, question: _Question, accepts: Checker, refuses: Checker) -> Witness | None:
+    def _try_spellings(self, question: _Question, accepts: Checker, refuses: Checker) -> Witness | None:
         """A witness in which every integer is written with a fraction, or none is: to draft-04 that makes a difference."""
         if not self._normal.asks_for_spelling:
             return None
         for has_fractions in (True, False):
-            forms = Logic(self._budget)
+            forms = FormulaFactory(self._budget)
             reader, prover = Normaliser(forms, formats=self._formats), Prover(forms)
             reader.written_as_integer = forms.bottom if has_fractions else forms.top
             self._renew(self._steps)
             try:
-                ours, theirs = question.formulas(forms, partial(_read, reader), every=True)
+                ours, theirs = question.read(forms, partial(_read, reader), every=True)
                 outcome = prover.decide(forms.all_of(ours, forms.negate(theirs)))
             except (OverBudget, RecursionError):
                 continue
             if isinstance(outcome, Satisfied):
                 self._renew(STEPS_OF_CHECK)
-                found = with_fractions(outcome.value) if has_fractions else outcome.value
-                witness = shown(Satisfied(found), accepts, refuses)
+                found = write_fractions(outcome.value) if has_fractions else outcome.value
+                witness = find_witness(Satisfied(found), accepts, refuses)
                 if witness is not None:
                     return witness
         return None
 
-    def _checkers(self, question: _Question) -> tuple[Checker, Checker]:
+    def _make_checkers(self, question: _Question) -> tuple[Checker, Checker]:
         forms = self._normal.forms
         try:
-            ours, theirs = question.formulas(forms, self._form_or_doubt, every=False)
+            ours, theirs = question.read(forms, self._read_form_or_doubt, every=False)
         except (OverBudget, RecursionError):
             self._reset()
             ours = theirs = forms.opaque("the question is too large")
-        steps = [self._validator(step) if isinstance(step, _Side) else step for step in question.at]
-        refused = None if question.refused is None else self._validator(question.refused)
-        return Checker(self._validator(question.ours), forms, ours, (*steps,), refused), Checker(
-            self._validator(question.theirs), forms, theirs
+        steps = [self._make_validator(step) if isinstance(step, _Side) else step for step in question.at]
+        refused = None if question.refused is None else self._make_validator(question.refused)
+        return Checker(self._make_validator(question.ours), forms, ours, (*steps,), refused), Checker(
+            self._make_validator(question.theirs), forms, theirs
         )
 
-    def _validator(self, side: _Side) -> ReferenceValidator:
+    def _make_validator(self, side: _Side) -> ReferenceValidator:
         return self._validators[side.document is self._new].of(side.schema)
 
-    def _form_or_doubt(self, side: _Side) -> Formula:
+    def _read_form_or_doubt(self, side: _Side) -> Formula:
         try:
-            return self._form(side)
+            return self._read_form(side)
         except (OverBudget, RecursionError):
             self._reset()
             return self._normal.forms.opaque("the schema is too large")

@@ -1,4 +1,4 @@
-"""Joins what must hold together: merges each subject, drops what cannot matter, sees plain contradictions."""
+"""Simplify conjunctions: merge each subject, drop what cannot matter, and see plain contradictions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any, Final, TypeAlias, assert_never
 
-from schema_inclusion.constants import allowed_by, listed_in
-from schema_inclusion.constraints import Constraints, narrowed, void
+from schema_inclusion.constants import list_constants, select_allowed
+from schema_inclusion.constraints import Constraints, is_void, narrow
+from schema_inclusion.evaluation import holds, number_satisfies
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import (
     All,
@@ -35,16 +36,15 @@ from schema_inclusion.formula import (
     Types,
     Unique,
 )
-from schema_inclusion.meaning import holds, number_obeys, string_fits
 from schema_inclusion.patterns import matches
 
 
-def settled(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
+def merge(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
     """The conjunction of the parts taken apart and simplified; `None` if nothing can satisfy it, as far as is plain."""
     pending: list[Formula] = list(parts)
     constraints = Constraints()
     largest = max(pending, key=lambda part: len(part.parts) if isinstance(part, All) else 0)
-    known = forms.known_facts(largest)
+    known = forms.find_facts(largest)
     if known is not None and isinstance(largest, All):
         constraints = known.copy()
         pending.remove(largest)
@@ -59,20 +59,20 @@ def settled(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
         forms.budget.weigh(len(constraints.has) + len(constraints.member) + len(constraints.clauses))
         statuses: _Known = {}
         for clause in list(constraints.clauses):
-            shorter = _shortened(forms, constraints, clause, statuses)
+            shorter = _shorten(forms, constraints, clause, statuses)
             if shorter is not clause:
                 del constraints.clauses[clause]
                 pending.append(shorter)
     return constraints
 
 
-def parts_of(forms: Forms, constraints: Constraints) -> tuple[Formula, ...]:
+def list_parts(forms: Forms, constraints: Constraints) -> tuple[Formula, ...]:
     """The formulas that make up settled constraints."""
     made = [
-        *(_string_parts(forms, constraints)),
-        *(_number_parts(forms, constraints)),
-        *(_array_parts(forms, constraints)),
-        *(_object_parts(forms, constraints)),
+        *(_list_string_parts(forms, constraints)),
+        *(_list_number_parts(forms, constraints)),
+        *(_list_array_parts(forms, constraints)),
+        *(_list_object_parts(forms, constraints)),
         *constraints.refs,
         *constraints.clauses,
         *constraints.opaque,
@@ -81,14 +81,14 @@ def parts_of(forms: Forms, constraints: Constraints) -> tuple[Formula, ...]:
     return (() if constraints.kinds == Kind.ANY else (forms.types(constraints.kinds),)) + tuple(unique)
 
 
-def _string_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
+def _list_string_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
     parts = [] if constraints.strings is None else [forms.strings(constraints.strings, within=True)]
     parts.append(forms.strings(constraints.not_strings, within=False))
     parts.append(forms.size(Kind.STRING, *constraints.sizes[Kind.STRING]))
     return parts + [forms.matches(pattern, holds=wanted) for pattern, wanted in constraints.patterns.items()]
 
 
-def _number_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
+def _list_number_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
     parts = [] if constraints.numbers is None else [forms.numbers(constraints.numbers, within=True)]
     parts.append(forms.numbers(constraints.not_numbers, within=False))
     if constraints.lower is not None:
@@ -98,7 +98,7 @@ def _number_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
     return parts + [forms.multiple(of, holds=wanted) for of, wanted in constraints.multiples.items()]
 
 
-def _array_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
+def _list_array_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
     parts = [forms.size(Kind.ARRAY, *constraints.sizes[Kind.ARRAY])]
     parts += [forms.item(index, form) for index, form in constraints.item.items()]
     parts += [forms.items(start, form) for start, form in constraints.items.items()]
@@ -106,7 +106,7 @@ def _array_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
     return parts if constraints.unique is None else [*parts, forms.unique(holds=constraints.unique)]
 
 
-def _object_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
+def _list_object_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
     low, high = constraints.sizes[Kind.OBJECT]
     parts = [forms.has(name) for name in constraints.has]
     parts += [forms.member(name, form) for name, form in constraints.member.items()]
@@ -126,33 +126,7 @@ def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
         case Types(kinds):
             constraints.kinds &= kinds
         case Size(kind, low, high):
-            constraints.sizes[kind] = narrowed(constraints.sizes[kind], (low, high))
-        case Strings() | Matches():
-            _absorb_string(constraints, formula)
-        case Numbers() | Bound() | Multiple():
-            _absorb_number(constraints, formula)
-        case Item() | Items() | Count() | Unique():
-            _absorb_array(forms, constraints, formula)
-        case Has() | Member() | Members() | SomeMember():
-            _absorb_object(forms, constraints, formula)
-        case Either():
-            constraints.clauses[formula] = None
-        case Switch():
-            _absorb_switch(forms, constraints, formula)
-        case Ref():
-            constraints.refs[formula] = None
-            if any(other.place == formula.place and other.holds != formula.holds for other in constraints.refs):
-                constraints.kinds = Kind.NONE
-        case Opaque():
-            constraints.opaque[formula] = None
-            if any(other in constraints.opaque for other in forms.contraries(formula)):
-                constraints.kinds = Kind.NONE
-        case _:
-            assert_never(formula)
-
-
-def _absorb_string(constraints: Constraints, formula: Strings | Matches) -> None:
-    match formula:
+            constraints.sizes[kind] = narrow(constraints.sizes[kind], (low, high))
         case Strings(values, True):
             constraints.strings = values if constraints.strings is None else constraints.strings & values
         case Strings(values, _):
@@ -160,12 +134,6 @@ def _absorb_string(constraints: Constraints, formula: Strings | Matches) -> None
         case Matches(pattern, wanted):
             if constraints.patterns.setdefault(pattern, wanted) != wanted:
                 constraints.kinds &= ~Kind.STRING
-        case _:
-            assert_never(formula)
-
-
-def _absorb_number(constraints: Constraints, formula: Numbers | Bound | Multiple) -> None:
-    match formula:
         case Numbers(values, True):
             constraints.numbers = values if constraints.numbers is None else constraints.numbers & values
         case Numbers(values, _):
@@ -179,28 +147,16 @@ def _absorb_number(constraints: Constraints, formula: Numbers | Bound | Multiple
         case Multiple(of, wanted):
             if constraints.multiples.setdefault(of, wanted) != wanted:
                 constraints.kinds &= ~Kind.NUMBER
-        case _:
-            assert_never(formula)
-
-
-def _absorb_array(forms: Forms, constraints: Constraints, formula: Item | Items | Count | Unique) -> None:
-    match formula:
         case Item(index, form):
             constraints.item[index] = forms.all_of(constraints.item.get(index, forms.top), form)
         case Items(start, form):
             constraints.items[start] = forms.all_of(constraints.items.get(start, forms.top), form)
         case Count(start, form, low, high):
-            constraints.counts[start, form] = narrowed(constraints.counts.get((start, form), (0, None)), (low, high))
+            constraints.counts[start, form] = narrow(constraints.counts.get((start, form), (0, None)), (low, high))
         case Unique(wanted):
             if constraints.unique is not None and constraints.unique != wanted:
                 constraints.kinds &= ~Kind.ARRAY
             constraints.unique = wanted
-        case _:
-            assert_never(formula)
-
-
-def _absorb_object(forms: Forms, constraints: Constraints, formula: Has | Member | Members | SomeMember) -> None:
-    match formula:
         case Has(name):
             constraints.has[name] = None
         case Member(name, form):
@@ -209,6 +165,18 @@ def _absorb_object(forms: Forms, constraints: Constraints, formula: Has | Member
             constraints.members[names] = forms.all_of(constraints.members.get(names, forms.top), form)
         case SomeMember():
             constraints.some[formula] = None
+        case Either():
+            constraints.clauses[formula] = None
+        case Switch():
+            _absorb_switch(forms, constraints, formula)
+        case Ref(place, holding):
+            constraints.refs[formula] = None
+            if any(other.place == place and other.holds != holding for other in constraints.refs):
+                constraints.kinds = Kind.NONE
+        case Opaque():
+            constraints.opaque[formula] = None
+            if any(other in constraints.opaque for other in forms.list_contraries(formula)):
+                constraints.kinds = Kind.NONE
         case _:
             assert_never(formula)
 
@@ -220,10 +188,9 @@ def _absorb_switch(forms: Forms, constraints: Constraints, switch: Switch) -> No
         constraints.clauses[switch] = None
         return
     del constraints.clauses[twin]
-    ours, theirs = dict(switch.cases), dict(twin.cases)
     cases = {
-        constant: forms.all_of(theirs.get(constant, twin.otherwise), ours.get(constant, switch.otherwise))
-        for constant in {**theirs, **ours}
+        constant: forms.all_of(twin.cases.get(constant, twin.otherwise), switch.cases.get(constant, switch.otherwise))
+        for constant in {**twin.cases, **switch.cases}
     }
     _absorb(forms, constraints, forms.switch(switch.tag, cases, forms.all_of(twin.otherwise, switch.otherwise)))
 
@@ -242,16 +209,16 @@ def _settle(forms: Forms, constraints: Constraints) -> None:
 def _settle_strings(_forms: Forms, constraints: Constraints) -> None:
     low, high = constraints.sizes[Kind.STRING]
 
-    def refused(text: str) -> bool:
+    def is_refused(text: str) -> bool:
         return not (low <= len(text) and (high is None or len(text) <= high)) or any(
             matches(pattern, text) is (not wanted) for pattern, wanted in constraints.patterns.items()
         )
 
-    constraints.not_strings = frozenset(text for text in constraints.not_strings if not refused(text))
-    if void((low, high)):
+    constraints.not_strings = frozenset(text for text in constraints.not_strings if not is_refused(text))
+    if is_void((low, high)):
         constraints.kinds &= ~Kind.STRING
     elif constraints.strings is not None:
-        left = frozenset(text for text in constraints.strings - constraints.not_strings if not refused(text))
+        left = frozenset(text for text in constraints.strings - constraints.not_strings if not is_refused(text))
         constraints.strings, constraints.not_strings = left, frozenset()
         constraints.sizes[Kind.STRING] = (0, None)
         for pattern in list(constraints.patterns):
@@ -331,7 +298,7 @@ def _settle_integers(constraints: Constraints) -> None:
                 constraints.kinds &= ~Kind.NUMBER
 
 
-def item_form(forms: Forms, constraints: Constraints, index: int) -> Formula:
+def join_item(forms: Forms, constraints: Constraints, index: int) -> Formula:
     """What the constraints say of the item at `index`, if there is one."""
     rest = [form for start, form in constraints.items.items() if start <= index]
     return forms.all_of(constraints.item.get(index, forms.top), *rest)
@@ -346,7 +313,7 @@ def _settle_arrays(forms: Forms, constraints: Constraints) -> None:
             if form is forms.bottom or form is forms.top:
                 del table[place]
     for (start, form), (least, most) in list(constraints.counts.items()):
-        if void((least, most)):
+        if is_void((least, most)):
             constraints.kinds &= ~Kind.ARRAY
         elif most == 0:
             del constraints.counts[start, form]
@@ -362,14 +329,14 @@ def _settle_arrays(forms: Forms, constraints: Constraints) -> None:
             for place in [place for place in table if place >= high]:
                 del table[place]
     constraints.sizes[Kind.ARRAY] = (low, high)
-    if void((low, high)) or _items_contradict(forms, constraints):
+    if is_void((low, high)) or _has_contradiction(forms, constraints):
         constraints.kinds &= ~Kind.ARRAY
 
 
-def _items_contradict(forms: Forms, constraints: Constraints) -> bool:
+def _has_contradiction(forms: Forms, constraints: Constraints) -> bool:
     low, _ = constraints.sizes[Kind.ARRAY]
     if any(
-        index < low and item_form(forms, constraints, index) is forms.bottom
+        index < low and join_item(forms, constraints, index) is forms.bottom
         for index in (*constraints.item, *constraints.items)
     ):
         return True
@@ -381,7 +348,7 @@ def _items_contradict(forms: Forms, constraints: Constraints) -> bool:
     return False
 
 
-def member_form(forms: Forms, constraints: Constraints, name: str) -> Formula:
+def join_member(forms: Forms, constraints: Constraints, name: str) -> Formula:
     """What the constraints say of the member `name`, if it is there."""
     parts = [constraints.member.get(name, forms.top)]
     if parts[0] is forms.bottom:
@@ -403,9 +370,9 @@ def _settle_objects(forms: Forms, constraints: Constraints) -> None:
     low, high = constraints.sizes[Kind.OBJECT]
     constraints.sizes[Kind.OBJECT] = low, high = max(low, len(constraints.has), 1 if constraints.some else 0), high
     if (
-        void((low, high))
-        or any(member_form(forms, constraints, name) is forms.bottom for name in constraints.has)
-        or any(_need_contradicts(forms, constraints, need) for need in constraints.some)
+        is_void((low, high))
+        or any(join_member(forms, constraints, name) is forms.bottom for name in constraints.has)
+        or any(_contradicts_need(forms, constraints, need) for need in constraints.some)
     ):
         constraints.kinds &= ~Kind.OBJECT
 
@@ -418,7 +385,7 @@ _SETTLE: Final[dict[Kinds, Callable[[Forms, Constraints], None]]] = {
 }
 
 
-def _need_contradicts(forms: Forms, constraints: Constraints, need: SomeMember) -> bool:
+def _contradicts_need(forms: Forms, constraints: Constraints, need: SomeMember) -> bool:
     everywhere = forms.types(Kind.STRING)
     return any(
         names in (need.names, everywhere) and forms.all_of(form, need.form) is forms.bottom
@@ -429,13 +396,13 @@ def _need_contradicts(forms: Forms, constraints: Constraints, need: SomeMember) 
 # Shortening clauses by what is known.
 
 
-def _shortened(forms: Forms, constraints: Constraints, clause: Either | Switch, known: _Known) -> Formula:
+def _shorten(forms: Forms, constraints: Constraints, clause: Either | Switch, known: _Known) -> Formula:
     if isinstance(clause, Switch):
-        return _chosen(forms, constraints, clause)
+        return _choose_cases(forms, constraints, clause)
     left: list[Formula] = []
     forms.budget.weigh(len(clause.parts))
     for part in clause.parts:
-        state = False if _denied(forms, constraints, part) else _status(forms, constraints, part, known)
+        state = False if _is_denied(forms, constraints, part) else _look_up_status(forms, constraints, part, known)
         if state is True:
             return forms.top
         if state is None:
@@ -445,23 +412,25 @@ def _shortened(forms: Forms, constraints: Constraints, clause: Either | Switch, 
     return forms.any_of(*left) if left else forms.bottom
 
 
-def _denied(forms: Forms, constraints: Constraints, formula: Formula) -> bool:
+def _is_denied(forms: Forms, constraints: Constraints, formula: Formula) -> bool:
     """Whether the formula's negation is among the clauses as it is: the cheap case in comparisons of long lists."""
-    contrary = forms.known_negation(formula)
+    contrary = forms.find_negation(formula)
     return isinstance(contrary, (Either, Switch)) and contrary in constraints.clauses
 
 
-def _chosen(forms: Forms, constraints: Constraints, switch: Switch) -> Formula:
+def _choose_cases(forms: Forms, constraints: Constraints, switch: Switch) -> Formula:
     if not constraints.kinds & Kind.OBJECT or constraints.member.get(switch.tag) is forms.bottom:
         return switch.otherwise
     if switch.tag not in constraints.member and not constraints.members:
         return switch
-    tag = forms.constraints(member_form(forms, constraints, switch.tag))
-    all_cases = dict(switch.cases)
-    cases = {constant: all_cases[constant] for constant in allowed_by(tag, all_cases)}
-    present = constraints.kinds == Kind.OBJECT and switch.tag in constraints.has
-    possible = listed_in(tag) if present else None
-    certain = possible is not None and possible <= cases.keys()
+    tag = forms.constraints(join_member(forms, constraints, switch.tag))
+    possible = list_constants(tag)
+    left = (
+        select_allowed(tag, switch.cases) if possible is None else [each for each in possible if each in switch.cases]
+    )
+    cases = {constant: switch.cases[constant] for constant in left}
+    is_present = constraints.kinds == Kind.OBJECT and switch.tag in constraints.has
+    certain = is_present and possible is not None and len(possible) == len(cases)
     if certain and len(cases) == 1:
         return next(iter(cases.values()))
     if len(cases) == len(switch.cases) and not (certain and switch.otherwise is not forms.bottom):
@@ -469,7 +438,7 @@ def _chosen(forms: Forms, constraints: Constraints, switch: Switch) -> Formula:
     return forms.switch(switch.tag, cases, forms.bottom if certain else switch.otherwise)
 
 
-def joint_inner(forms: Forms, constraints: Constraints, branch: Constraints) -> Iterator[Formula]:
+def join_inner(forms: Forms, constraints: Constraints, branch: Constraints) -> Iterator[Formula]:
     """What members and items must be that the constraints and a branch together demand: if one cannot be, neither can both.
 
     Yields the impossible formula if the two exclude each other otherwise. Only what they plainly share is looked at.
@@ -479,123 +448,127 @@ def joint_inner(forms: Forms, constraints: Constraints, branch: Constraints) -> 
         yield forms.bottom
     elif kinds == Kind.OBJECT:
         for name in branch.has:
-            yield forms.all_of(member_form(forms, constraints, name), member_form(forms, branch, name))
+            yield forms.all_of(join_member(forms, constraints, name), join_member(forms, branch, name))
         for name in constraints.has:
             if name in branch.member and name not in branch.has:
-                yield forms.all_of(member_form(forms, constraints, name), branch.member[name])
+                yield forms.all_of(join_member(forms, constraints, name), branch.member[name])
     elif kinds == Kind.ARRAY:
-        low, high = narrowed(constraints.sizes[Kind.ARRAY], branch.sizes[Kind.ARRAY])
+        low, high = narrow(constraints.sizes[Kind.ARRAY], branch.sizes[Kind.ARRAY])
         if high is not None and low > high:
             yield forms.bottom
         for index in dict.fromkeys((*branch.item, *branch.items)):
             if index < low:
-                yield forms.all_of(item_form(forms, constraints, index), item_form(forms, branch, index))
+                yield forms.all_of(join_item(forms, constraints, index), join_item(forms, branch, index))
 
 
 _Known: TypeAlias = dict[Formula, bool | None]
 """The status of formulas under the same constraints: parts of formulas are shared."""
 
 
-def _status(forms: Forms, constraints: Constraints, formula: Formula, known: _Known) -> bool | None:
+def _look_up_status(forms: Forms, constraints: Constraints, formula: Formula, known: _Known) -> bool | None:
     """Whether the constraints plainly entail the formula (`True`) or exclude it (`False`)."""
     if formula not in known:
         forms.budget.weigh(1)
-        known[formula] = _found_status(forms, constraints, formula, known)
+        known[formula] = _find_status(forms, constraints, formula, known)
     return known[formula]
 
 
-def _found_status(forms: Forms, constraints: Constraints, formula: Formula, known: _Known) -> bool | None:
+def _find_status(forms: Forms, constraints: Constraints, formula: Formula, known: _Known) -> bool | None:
     match formula:
         case Types(kinds):
             if not constraints.kinds & kinds:
                 return False
             return True if not constraints.kinds & ~kinds else None
         case All(parts):
-            if any(inner is forms.bottom for inner in joint_inner(forms, constraints, forms.constraints(formula))):
+            if any(inner is forms.bottom for inner in join_inner(forms, constraints, forms.constraints(formula))):
                 return False
-            states = [_status(forms, constraints, part, known) for part in parts]
+            states = [_look_up_status(forms, constraints, part, known) for part in parts]
             return False if False in states else True if all(states) else None
         case Either(parts):
-            states = [_status(forms, constraints, part, known) for part in parts]
+            states = [_look_up_status(forms, constraints, part, known) for part in parts]
             return True if True in states else False if all(state is False for state in states) else None
         case Switch():
-            chosen = _chosen(forms, constraints, formula)
+            chosen = _choose_cases(forms, constraints, formula)
             return (
-                None if chosen is formula or isinstance(chosen, Switch) else _status(forms, constraints, chosen, known)
+                None
+                if chosen is formula or isinstance(chosen, Switch)
+                else _look_up_status(forms, constraints, chosen, known)
             )
         case Ref():
             if formula in constraints.refs:
                 return True
-            return False if any(other in constraints.refs for other in forms.contraries(formula)) else None
+            return False if any(other in constraints.refs for other in forms.list_contraries(formula)) else None
         case Opaque():
             return True if formula in constraints.opaque else None
-        case Strings() | Matches() | Size(Kind.STRING):
-            return _guarded(constraints, Kind.STRING, lambda: _string_status(constraints, formula))
-        case Numbers() | Bound() | Multiple():
-            return _guarded(constraints, Kind.NUMBER, lambda: _number_status(constraints, formula))
-        case Size(kind, low, high):
-            return _guarded(constraints, kind, lambda: _range_status(constraints.sizes[kind], (low, high)))
-        case Item() | Items() | Count() | Unique():
-            return _guarded(constraints, Kind.ARRAY, lambda: _array_status(forms, constraints, formula))
-        case Has() | Member() | Members() | SomeMember():
-            return _guarded(constraints, Kind.OBJECT, lambda: _object_status(forms, constraints, formula))
         case _:
-            assert_never(formula)
+            if not constraints.kinds & formula.subject:
+                return True
+            state = _find_subject_status(forms, constraints, formula)
+            return None if state is False and constraints.kinds & ~formula.subject else state
 
 
-def _guarded(constraints: Constraints, kinds: Kinds, judge: Callable[[], bool | None]) -> bool | None:
-    """A constraint on some kinds: true of all others, so excluded only if there are no others."""
-    if not constraints.kinds & kinds:
-        return True
-    state = judge()
-    return None if state is False and constraints.kinds & ~kinds else state
+def _find_subject_status(forms: Forms, constraints: Constraints, formula: Formula) -> bool | None:
+    """Whether the constraints entail or exclude one on some kinds, if the value is of these."""
+    match formula:
+        case Strings() | Matches() | Size(Kind.STRING) if constraints.strings is not None:
+            return _agree(holds(forms, formula, text) for text in constraints.strings)
+        case Numbers() | Bound() | Multiple() if constraints.numbers is not None:
+            return _agree(number_satisfies(formula, number) for number in constraints.numbers)
+        case Strings(values, within):
+            return not within if values <= constraints.not_strings else None
+        case Numbers(values, within):
+            return not within if values <= constraints.not_numbers else None
+        case Size(kind, low, high):
+            return _find_range_status(constraints.sizes[kind], (low, high))
+        case Matches(pattern, wanted):
+            return constraints.patterns[pattern] == wanted if pattern in constraints.patterns else None
+        case Bound(limit, upper, strict):
+            return _find_bound_status(constraints, limit, upper, strict)
+        case Multiple(of, wanted):
+            if of in constraints.multiples:
+                return constraints.multiples[of] == wanted
+            implied = any(holding and (other / of).denominator == 1 for other, holding in constraints.multiples.items())
+            return wanted if implied else None
+        case Unique(wanted):
+            return None if constraints.unique is None else constraints.unique == wanted
+        case Item() | Items() | Count():
+            return _find_items_status(forms, constraints, formula)
+        case Has(name):
+            if name in constraints.has:
+                return True
+            return False if join_member(forms, constraints, name) is forms.bottom else None
+        case Member(name, form):
+            known = join_member(forms, constraints, name)
+            joint = forms.all_of(known, form)
+            return True if joint is known else False if joint is forms.bottom and name in constraints.has else None
+        case Members(names, form):
+            known = constraints.members.get(names, forms.top)
+            if forms.all_of(known, form) is known:
+                return True
+            excluded = any(
+                holds(forms, names, name) and forms.all_of(join_member(forms, constraints, name), form) is forms.bottom
+                for name in constraints.has
+            )
+            return False if excluded else None
+        case SomeMember():
+            contradicts = _contradicts_need(forms, constraints, formula)
+            return True if formula in constraints.some else False if contradicts else None
+        case _:
+            raise AssertionError(formula)
 
 
-def _agreed(states: Iterable[bool | None]) -> bool | None:
+def _agree(states: Iterable[bool | None]) -> bool | None:
     """What all states agree on."""
     seen = set(states)
     return seen.pop() if len(seen) == 1 else None
 
 
-def _range_status(known: tuple[int, int | None], wanted: tuple[int, int | None]) -> bool | None:
-    both = narrowed(known, wanted)
-    return True if both == known else False if void(both) else None
+def _find_range_status(known: tuple[int, int | None], wanted: tuple[int, int | None]) -> bool | None:
+    both = narrow(known, wanted)
+    return True if both == known else False if is_void(both) else None
 
 
-def _string_status(constraints: Constraints, formula: Strings | Matches | Size) -> bool | None:
-    if constraints.strings is not None:
-        return _agreed(string_fits(formula, text) for text in constraints.strings)
-    match formula:
-        case Strings(values, within):
-            return not within if values <= constraints.not_strings else None
-        case Size(_, low, high):
-            return _range_status(constraints.sizes[Kind.STRING], (low, high))
-        case Matches(pattern, wanted):
-            known = constraints.patterns.get(pattern)
-            return None if known is None else known == wanted
-        case _:
-            assert_never(formula)
-
-
-def _number_status(constraints: Constraints, formula: Numbers | Bound | Multiple) -> bool | None:
-    if constraints.numbers is not None:
-        return _agreed(number_obeys(formula, number) for number in constraints.numbers)
-    match formula:
-        case Numbers(values, within):
-            return not within if values <= constraints.not_numbers else None
-        case Bound(limit, upper, strict):
-            return _bound_status(constraints, limit, upper, strict)
-        case Multiple(of, wanted):
-            known = constraints.multiples.get(of)
-            if known is not None:
-                return known == wanted
-            implied = any(holding and (other / of).denominator == 1 for other, holding in constraints.multiples.items())
-            return wanted if implied else None
-        case _:
-            assert_never(formula)
-
-
-def _bound_status(constraints: Constraints, limit: Fraction, upper: bool, strict: bool) -> bool | None:
+def _find_bound_status(constraints: Constraints, limit: Fraction, upper: bool, strict: bool) -> bool | None:
     ours, theirs = (constraints.upper, constraints.lower) if upper else (constraints.lower, constraints.upper)
     if ours is not None and (
         (ours[0] < limit if upper else ours[0] > limit) or (ours[0] == limit and (ours[1] or not strict))
@@ -608,72 +581,39 @@ def _bound_status(constraints: Constraints, limit: Fraction, upper: bool, strict
     return None
 
 
-def _array_status(forms: Forms, constraints: Constraints, formula: Item | Items | Count | Unique) -> bool | None:
+def _find_items_status(forms: Forms, constraints: Constraints, formula: Item | Items | Count) -> bool | None:
     low, high = constraints.sizes[Kind.ARRAY]
     match formula:
         case Item(index, form):
             if high is not None and high <= index:
                 return True
-            known = item_form(forms, constraints, index)
+            known = join_item(forms, constraints, index)
             joint = forms.all_of(known, form)
             return True if joint is known else False if joint is forms.bottom and index < low else None
         case Items(start, form):
             if high is not None and high <= start:
                 return True
-            places = _places(forms, constraints, start, form)
+            places = _list_places(forms, constraints, start, form)
             if any(both is forms.bottom and index < low for index, _, both in places):
                 return False
             return True if all(both is there for _, there, both in places) else None
         case Count(start, form, least, most):
             known_count = constraints.counts.get((start, form))
             if known_count is not None:
-                return _range_status(known_count, (least, most))
-            if least and all(both is forms.bottom for _, _, both in _places(forms, constraints, start, form)):
+                return _find_range_status(known_count, (least, most))
+            if least and all(both is forms.bottom for _, _, both in _list_places(forms, constraints, start, form)):
                 return False
             return None
-        case Unique(wanted):
-            return None if constraints.unique is None else constraints.unique == wanted
-        case _:
-            assert_never(formula)
 
 
-def _places(forms: Forms, constraints: Constraints, start: int, form: Formula) -> list[tuple[int, Formula, Formula]]:
+def _list_places(
+    forms: Forms, constraints: Constraints, start: int, form: Formula
+) -> list[tuple[int, Formula, Formula]]:
     """Places from `start` on that stand for all: index, what is known there, and that joined with `form`.
 
     What is known changes at an item of its own, behind it, and where a rule for all further items begins.
     """
     changes = (start, *constraints.items, *constraints.item, *(index + 1 for index in constraints.item))
     indices = dict.fromkeys(index for index in changes if index >= start)
-    known = [(index, item_form(forms, constraints, index)) for index in indices]
+    known = [(index, join_item(forms, constraints, index)) for index in indices]
     return [(index, there, forms.all_of(there, form)) for index, there in known]
-
-
-def _object_status(forms: Forms, constraints: Constraints, formula: Has | Member | Members | SomeMember) -> bool | None:
-    match formula:
-        case Has(name):
-            if name in constraints.has:
-                return True
-            return False if member_form(forms, constraints, name) is forms.bottom else None
-        case Member(name, form):
-            known = member_form(forms, constraints, name)
-            joint = forms.all_of(known, form)
-            return True if joint is known else False if joint is forms.bottom and name in constraints.has else None
-        case Members(names, form):
-            known = constraints.members.get(names, forms.top)
-            if forms.all_of(known, form) is known:
-                return True
-            excluded = any(
-                holds(forms, names, name) and forms.all_of(member_form(forms, constraints, name), form) is forms.bottom
-                for name in constraints.has
-            )
-            return False if excluded else None
-        case SomeMember():
-            return (
-                True
-                if formula in constraints.some
-                else False
-                if _need_contradicts(forms, constraints, formula)
-                else None
-            )
-        case _:
-            assert_never(formula)

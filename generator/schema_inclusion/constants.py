@@ -1,20 +1,19 @@
-"""Scalar constants, as the tags of unions use them: comparable and hashable, `true` apart from `1`."""
+"""Represent scalar constants as hashable pairs that keep `true` apart from `1`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeAlias
 
 from schema_inclusion.constraints import Constraints
-from schema_inclusion.formula import All, Constant, Formula, Kind, Kinds, Numbers, Strings, Types
+from schema_inclusion.formula import Constant, Kind, Kinds
 from schema_inclusion.values import Json, number_of, spelled
 
 Constants: TypeAlias = frozenset[Constant]
 
 
-def constant_of(value: Json) -> Constant | None:
+def to_constant(value: Json) -> Constant | None:
     """The constant that a value is; `None` for arrays, objects and what is not JSON."""
     if isinstance(value, str):
         return (Kind.STRING, value)
@@ -26,7 +25,7 @@ def constant_of(value: Json) -> Constant | None:
     return None if number is None else (Kind.NUMBER, number)
 
 
-def value_of(constant: Constant) -> Json:
+def to_value(constant: Constant) -> Json:
     """The value of a constant."""
     kind, value = constant
     if isinstance(value, Fraction):
@@ -36,13 +35,13 @@ def value_of(constant: Constant) -> Json:
     return value if kind == Kind.STRING else None if kind == Kind.NULL else kind == Kind.TRUE
 
 
-def order_of(constant: Constant) -> tuple[Kinds, str, Fraction]:
+def rank(constant: Constant) -> tuple[Kinds, str, Fraction]:
     """Sorts constants by kind, then by value."""
     kind, value = constant
     return (kind, "", value) if isinstance(value, Fraction) else (kind, value, Fraction(0))
 
 
-def listed_in(constraints: Constraints) -> Constants | None:
+def list_constants(constraints: Constraints) -> Constants | None:
     """The constants that the constraints leave, if they leave nothing else; settled constraints, without open alternatives."""
     finite = Kind.NULL | Kind.BOOLEAN
     found = {(kind, "") for kind in (Kind.NULL, Kind.FALSE, Kind.TRUE) if constraints.kinds & kind}
@@ -56,12 +55,12 @@ def listed_in(constraints: Constraints) -> Constants | None:
     return None if constraints.kinds & ~finite else frozenset(constants)
 
 
-def allowed_by(constraints: Constraints, constants: Iterable[Constant]) -> list[Constant]:
+def select_allowed(constraints: Constraints, constants: Iterable[Constant]) -> list[Constant]:
     """The constants that the constraints do not plainly exclude."""
-    return [constant for constant in constants if _allowed(constraints, constant)]
+    return [constant for constant in constants if _is_allowed(constraints, constant)]
 
 
-def _allowed(constraints: Constraints, constant: Constant) -> bool:
+def _is_allowed(constraints: Constraints, constant: Constant) -> bool:
     kind, value = constant
     if not constraints.kinds & kind:
         return False
@@ -70,24 +69,3 @@ def _allowed(constraints: Constraints, constant: Constant) -> bool:
     if kind == Kind.STRING:
         return value not in constraints.not_strings and (constraints.strings is None or value in constraints.strings)
     return True
-
-
-@dataclass(frozen=True, slots=True)
-class Scalars:
-    """A set of scalars: kinds, and which strings and numbers of them; `None` is all."""
-
-    kinds: Kinds
-    strings: frozenset[str] | None
-    numbers: frozenset[Fraction] | None
-
-
-def scalars_of(formula: Formula, facts: Callable[[Formula], Constraints]) -> Scalars | None:
-    """The formula as such a set, if it is one; `facts` take it apart."""
-    if isinstance(formula, Types):
-        return Scalars(formula.kinds, None, None)
-    if not isinstance(formula, All) or not all(
-        isinstance(part, Types) or (isinstance(part, (Strings, Numbers)) and part.within) for part in formula.parts
-    ):
-        return None
-    constraints = facts(formula)
-    return Scalars(constraints.kinds, constraints.strings, constraints.numbers)

@@ -1,4 +1,4 @@
-"""A conjunction taken apart: everything that must hold of one value, sorted by subject."""
+"""A conjunction as one table of constraints, by subject."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _SUBJECTS: Final[dict[Kinds, dict[str, object]]] = {
 _ANY_SIZE: Final[dict[Kinds, tuple[int, int | None]]] = dict.fromkeys(_SUBJECTS, (0, None))
 
 
-def narrowed(one: tuple[int, int | None], other: tuple[int, int | None]) -> tuple[int, int | None]:
+def narrow(one: tuple[int, int | None], other: tuple[int, int | None]) -> tuple[int, int | None]:
     """The intersection of two ranges."""
     low = max(one[0], other[0])
     if one[1] is None or other[1] is None:
@@ -73,6 +73,6 @@ def narrowed(one: tuple[int, int | None], other: tuple[int, int | None]) -> tupl
     return low, min(one[1], other[1])
 
 
-def void(limits: tuple[int, int | None]) -> bool:
+def is_void(limits: tuple[int, int | None]) -> bool:
     """Whether the range holds nothing."""
     return limits[1] is not None and limits[0] > limits[1]

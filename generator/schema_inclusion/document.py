@@ -1,14 +1,15 @@
-"""A schema document: its dialect, and what its references point at. Nothing is ever fetched."""
+"""Open a schema document and resolve its references without fetching anything."""
 
 from __future__ import annotations
 
 import importlib
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property, lru_cache
-from typing import Any, Final, Protocol, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 from urllib.parse import unquote
 
 import referencing
@@ -33,7 +34,7 @@ class Dialect(Enum):
 
 
 @cache
-def keywords() -> frozenset[str]:
+def list_keywords() -> frozenset[str]:
     """The keywords of every draft, as the published meta-schemas list them."""
     listed = [cast("Json", SPECIFICATIONS.contents(address)) for address in SPECIFICATIONS]
     tables = [schema.get("properties") for schema in listed if isinstance(schema, dict)]
@@ -67,7 +68,7 @@ class UnknownDialect(ValueError):
     """The document names a dialect that is not understood."""
 
 
-def _subschemas(schema: dict[str, Json], *, definitions: bool) -> Iterator[Json]:
+def _list_subschemas(schema: dict[str, Json], *, definitions: bool) -> Iterator[Json]:
     """The schemas directly inside a schema, of whatever dialect; with or without those that it only defines."""
     if _HOLDERS.isdisjoint(schema):
         return
@@ -88,13 +89,13 @@ def _subschemas(schema: dict[str, Json], *, definitions: bool) -> Iterator[Json]
             yield from table.values()
 
 
-def every_schema(root: Json) -> Iterator[dict[str, Json]]:
+def list_schemas(root: Json) -> Iterator[dict[str, Json]]:
     """All schema objects of a document, each once: all objects if a reference leads to a place where no keyword has a schema."""
-    known = list(placed_schemas(root))
-    return _every_object(root) if any(map(_leads_elsewhere, known)) else iter(known)
+    known = list(walk_schemas(root))
+    return _walk_objects(root) if any(map(_leads_elsewhere, known)) else iter(known)
 
 
-def placed_schemas(root: Json, *, definitions: bool = True) -> Iterator[dict[str, Json]]:
+def walk_schemas(root: Json, *, definitions: bool = True) -> Iterator[dict[str, Json]]:
     """The schema objects where keywords have schemas, or all but definitions, each once; walks with a list of its own."""
     pending = [root]
     seen: set[int] = set()
@@ -103,10 +104,10 @@ def placed_schemas(root: Json, *, definitions: bool = True) -> Iterator[dict[str
         if isinstance(schema, dict) and id(schema) not in seen:
             seen.add(id(schema))
             yield schema
-            pending.extend(_subschemas(schema, definitions=definitions))
+            pending.extend(_list_subschemas(schema, definitions=definitions))
 
 
-def _every_object(root: Json) -> Iterator[dict[str, Json]]:
+def _walk_objects(root: Json) -> Iterator[dict[str, Json]]:
     """All objects of a document, those too that are a schema only because a reference leads to them, each once."""
     pending = [root]
     seen: set[int] = set()
@@ -129,38 +130,16 @@ def _leads_elsewhere(schema: dict[str, Json]) -> bool:
     )
 
 
+_NAMED: Final = "|".join((*_SCHEMA_TABLES, *_DEFINITIONS)).replace("$", r"\$")
+_PLACE_OF_SCHEMA: Final = re.compile(
+    rf"(?:/(?:(?:{_NAMED})/[^/]*|(?:{'|'.join(_SCHEMA_LISTS)}|items)/\d+|(?:{'|'.join(_SCHEMAS)})))*"
+)
+
+
 @lru_cache(maxsize=4096)
 def _is_elsewhere(reference: str) -> bool:
     fragment = reference.partition("#")[2]
-    return fragment.startswith(("/", "%")) and not _is_place_of_schema(unquote(fragment).split("/")[1:])
-
-
-def _is_place_of_schema(steps: list[str]) -> bool:
-    pending = steps[::-1]
-    while pending:
-        step = pending.pop()
-        if step == "items":
-            if pending and pending[-1].isdigit():
-                pending.pop()
-        elif step in _SCHEMA_TABLES or step in _DEFINITIONS:
-            if not pending:
-                return False
-            pending.pop()
-        elif step in _SCHEMA_LISTS:
-            if not pending or not pending.pop().isdigit():
-                return False
-        elif step not in _SCHEMAS:
-            return False
-    return True
-
-
-def patterns_of(schema: dict[str, Json]) -> Iterator[str]:
-    """The patterns of a schema itself, for texts and for names."""
-    pattern, table = schema.get("pattern"), schema.get("patternProperties")
-    if isinstance(pattern, str):
-        yield pattern
-    if isinstance(table, dict):
-        yield from table
+    return fragment.startswith(("/", "%")) and not _PLACE_OF_SCHEMA.fullmatch(unquote(fragment))
 
 
 def dialect_of(root: Json, unnamed: Dialect | None = None) -> Dialect:
@@ -170,14 +149,14 @@ def dialect_of(root: Json, unnamed: Dialect | None = None) -> Dialect:
     """
     named = root.get("$schema") if isinstance(root, dict) else None
     if isinstance(named, str):
-        dialect = _named(named)
+        dialect = _find_dialect(named)
         if dialect is None:
             raise UnknownDialect(named)
         return dialect
-    return unnamed or _guessed(root)
+    return unnamed or _guess_dialect(root)
 
 
-def _named(address: str) -> Dialect | None:
+def _find_dialect(address: str) -> Dialect | None:
     plain = address.rstrip("#").replace("https:", "http:")
     return next((each for each in Dialect if each.value.replace("https:", "http:") == plain), None)
 
@@ -185,36 +164,18 @@ def _named(address: str) -> Dialect | None:
 def in_another_dialect(schema: dict[str, Json], dialect: Dialect) -> bool:
     """Whether a schema names a dialect that is not the document's."""
     named = schema.get("$schema")
-    return isinstance(named, str) and _named(named) is not dialect
+    return isinstance(named, str) and _find_dialect(named) is not dialect
 
 
-def _guessed(root: Json) -> Dialect:
+def _guess_dialect(root: Json) -> Dialect:
     legacy = False
-    for schema in placed_schemas(root):
+    for schema in walk_schemas(root):
         if not _ONLY_MODERN.isdisjoint(schema):
             return Dialect.DRAFT_2020_12
         if isinstance(schema.get("exclusiveMinimum"), bool) or isinstance(schema.get("exclusiveMaximum"), bool):
             return Dialect.DRAFT_04
         legacy = legacy or not _ONLY_LEGACY.isdisjoint(schema) or isinstance(schema.get("items"), list)
     return Dialect.DRAFT_07 if legacy else Dialect.DRAFT_2020_12
-
-
-class Lookup(Protocol):
-    """What a resolver found: the contents, and the resolver for references inside them."""
-
-    @property
-    def contents(self) -> Any: ...
-
-    @property
-    def resolver(self) -> Any: ...
-
-
-class Resolver(Protocol):
-    """What is used of the resolvers of `referencing`, which does not export their class."""
-
-    def lookup(self, ref: str) -> Lookup: ...
-
-    def in_subresource(self, subresource: referencing.Resource[Any]) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,17 +199,20 @@ _LEADING: Final = frozenset((*_REFERENCES, "$dynamicAnchor", "$recursiveAnchor",
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """Where references are resolved from: a resource, by the identity of its schema, of a document with the anchors."""
+    """Where references are resolved from: a resource, by the identity of its schema, of a document with the anchors.
 
-    resolver: Resolver
+    The resolver is one of `referencing`, which does not export their class.
+    """
+
+    resolver: Any
     resource: int
     dialect: Dialect
     anchors: Anchors
 
     @property
-    def key(self) -> tuple[int, Dialect, bool]:
+    def key(self) -> tuple[int, str, bool]:
         """What is the same of scopes in which every schema means the same."""
-        return self.resource, self.dialect, self.anchors.is_own
+        return self.resource, self.dialect.value, self.anchors.is_own
 
     @property
     def legacy(self) -> bool:
@@ -276,43 +240,37 @@ class SchemaDocument:
 
     @cached_property
     def is_dynamic(self) -> bool:
-        """Whether what a reference says may depend on the way to it."""
-        return any(map(is_dynamic_schema, self.schemas))
-
-    @cached_property
-    def patterns(self) -> frozenset[str]:
-        """All patterns in it."""
-        return frozenset(pattern for each in self.schemas for pattern in patterns_of(each))
+        """Whether what a reference says may depend on the way to it: the published meta-schemas have dynamic references, too."""
+        return any(
+            "$dynamicRef" in each or "$recursiveRef" in each or "json-schema.org/" in str(each.get("$ref", ""))
+            for each in self.schemas
+        )
 
 
-def is_dynamic_schema(schema: dict[str, Json]) -> bool:
-    """Whether the schema itself has a dynamic reference, or one to the published meta-schemas, which have some."""
-    return "$dynamicRef" in schema or "$recursiveRef" in schema or "json-schema.org/" in str(schema.get("$ref", ""))
-
-
-def opened(
+def open_document(
     root: Json, dialect: Dialect | None = None, schemas: tuple[dict[str, Json], ...] | None = None
 ) -> SchemaDocument:
-    """The document of a schema, in the dialect given or its own; `schemas` are `every_schema` of it, where they are known.
+    """The document of a schema, in the dialect given or its own; `schemas` are `list_schemas` of it, where they are known.
 
     Raises `UnknownDialect`.
     """
     chosen = dialect_of(root) if dialect is None else dialect
-    known = tuple(every_schema(root)) if schemas is None else schemas
-    registry = registry_of(root, chosen, known)
-    resolver = registry.resolver(_resource(root, chosen).id() or "")
-    scope = Scope(resolver, id(root), chosen, _anchors(root, chosen, known))
+    known = tuple(list_schemas(root)) if schemas is None else schemas
+    resource = _make_resource(root, chosen)
+    registry = _make_registry(resource, known)
+    anchors = Anchors(
+        Counter(str(each["$dynamicAnchor"]) for each in known if "$dynamicAnchor" in each),
+        sum(each.get("$recursiveAnchor") is True for each in known),
+        frozenset((id(root), *map(id, known))),
+        all(_leads_to(chosen.value, each) for each in known if not _LEADING.isdisjoint(each)),
+    )
+    scope = Scope(registry.resolver(resource.id() or ""), id(root), chosen, anchors)
     return SchemaDocument(root, chosen, scope, registry, known)
 
 
-def registry_of(root: Json, dialect: Dialect, schemas: Iterable[dict[str, Json]]) -> Registry:
-    """The published meta-schemas and a schema, with what its anchors and identifiers name: no lookup has to walk the schema for them.
-
-    `schemas` are `every_schema` of it.
-    """
-    resource = _resource(root, dialect)
-    address = resource.id() or ""
-    plain: Registry = SPECIFICATIONS.with_resource(address, resource)
+def _make_registry(resource: referencing.Resource[Any], schemas: tuple[dict[str, Json], ...]) -> Registry:
+    """The published meta-schemas and a schema, with what its anchors and identifiers name: no lookup has to walk the schema for them."""
+    plain: Registry = SPECIFICATIONS.with_resource(resource.id() or "", resource)
     if not any(not _NAMING.isdisjoint(each) for each in schemas):
         return plain
     try:
@@ -323,32 +281,22 @@ def registry_of(root: Json, dialect: Dialect, schemas: Iterable[dict[str, Json]]
     return known if all(known[each].contents is plain[each].contents for each in plain) else plain
 
 
-def _resource(root: Json, dialect: Dialect) -> referencing.Resource[Any]:
+def _make_resource(root: Json, dialect: Dialect) -> referencing.Resource[Any]:
     return referencing.jsonschema.specification_with(dialect.value).create_resource(cast("Any", root))
 
 
-def _anchors(root: Json, dialect: Dialect, schemas: tuple[dict[str, Json], ...]) -> Anchors:
-    return Anchors(
-        Counter(str(each["$dynamicAnchor"]) for each in schemas if "$dynamicAnchor" in each),
-        sum(each.get("$recursiveAnchor") is True for each in schemas),
-        frozenset((id(root), *map(id, schemas))),
-        all(_leads_to(dialect.value, each) for each in schemas if not _LEADING.isdisjoint(each)),
-    )
-
-
-def within(scope: Scope, schema: dict[str, Json]) -> Scope:
+def enter(scope: Scope, schema: dict[str, Json]) -> Scope:
     """The scope inside a schema: another one if the schema has an identifier of its own."""
     identifier = schema.get("id" if scope.dialect is Dialect.DRAFT_04 else "$id")
     if not isinstance(identifier, str) or id(schema) == scope.resource:
         return scope
     if scope.legacy and ("$ref" in schema or identifier.startswith("#")):
         return scope
-    specification = referencing.jsonschema.specification_with(scope.dialect.value)
-    resource: referencing.Resource[Any] = specification.create_resource(cast("Any", schema))
-    return Scope(scope.resolver.in_subresource(resource), id(schema), scope.dialect, scope.anchors)
+    resolver = scope.resolver.in_subresource(_make_resource(schema, scope.dialect))
+    return Scope(resolver, id(schema), scope.dialect, scope.anchors)
 
 
-def resolved(scope: Scope, reference: str) -> Target | None:
+def resolve(scope: Scope, reference: str) -> Target | None:
     """What a reference points at; `None` if that is outside the document and the published meta-schemas."""
     try:
         found = scope.resolver.lookup(reference)
@@ -360,15 +308,15 @@ def resolved(scope: Scope, reference: str) -> Target | None:
     return Target(cast("Json", found.contents), Scope(found.resolver, id(resource), scope.dialect, scope.anchors))
 
 
-def definitions_used(schema: Json) -> Iterator[str]:
+def list_references(schema: Json) -> Iterator[str]:
     """The references of a schema and of all schemas in it, with nothing quoted: those into a definition as those to it."""
-    for each in placed_schemas(schema):
+    for each in walk_schemas(schema):
         if not _REFERENCES.isdisjoint(each):
             for keyword in _REFERENCES & each.keys():
                 yield "/".join(unquote(str(each[keyword])).split("/", 3)[:3])
 
 
-def shared(one: SchemaDocument, other: SchemaDocument) -> dict[str, tuple[Json, Json]]:
+def find_shared(one: SchemaDocument, other: SchemaDocument) -> dict[str, tuple[Json, Json]]:
     """The definitions that two documents write alike, with all that these refer to: both texts, by the references that lead there.
 
     What refers to anything but definitions is left out, and all of it where there are identifiers or anchors inside, or two dialects.
@@ -376,10 +324,10 @@ def shared(one: SchemaDocument, other: SchemaDocument) -> dict[str, tuple[Json, 
     within = (each for document in (one, other) for each in document.schemas if each is not document.root)
     if one.dialect is not other.dialect or any(not _NAMING.isdisjoint(each) for each in within):
         return {}
-    found = {place: pair for place, pair in _defined(one, other) if is_written_alike(*pair)}
+    found = {place: pair for place, pair in _pair_definitions(one, other) if is_written_alike(*pair)}
     users: dict[str, list[str]] = {}
     for place, (schema, _) in found.items():
-        for reference in definitions_used(schema):
+        for reference in list_references(schema):
             users.setdefault(reference, []).append(place)
     pending = [reference for reference in users if reference not in found]
     for reference in pending:  # which grows
@@ -388,7 +336,7 @@ def shared(one: SchemaDocument, other: SchemaDocument) -> dict[str, tuple[Json, 
     return found
 
 
-def _defined(one: SchemaDocument, other: SchemaDocument) -> Iterator[tuple[str, tuple[Json, Json]]]:
+def _pair_definitions(one: SchemaDocument, other: SchemaDocument) -> Iterator[tuple[str, tuple[Json, Json]]]:
     """The definitions of the same name in two documents, by the references to them."""
     if isinstance(one.root, dict) and isinstance(other.root, dict):
         for keyword in _DEFINITIONS:
@@ -407,11 +355,11 @@ def is_written_alike(one: Json, other: Json) -> bool:
         return False
 
 
-def unplaced(document: SchemaDocument) -> Iterator[Json]:
+def find_unplaced(document: SchemaDocument) -> Iterator[Json]:
     """What references lead to where no keyword has a schema: the meta-schema says nothing of it when it judges the document."""
     if not any(map(_leads_elsewhere, document.schemas)):
         return
-    placed = set(map(id, placed_schemas(document.root)))
+    placed = set(map(id, walk_schemas(document.root)))
     pending: list[tuple[Json, Scope]] = [(document.root, document.scope)]
     seen: set[int] = set()
     while pending:
@@ -419,11 +367,11 @@ def unplaced(document: SchemaDocument) -> Iterator[Json]:
         if not isinstance(schema, dict) or id(schema) in seen:
             continue
         seen.add(id(schema))
-        scope = within(around, schema)
-        pending.extend((each, scope) for each in _subschemas(schema, definitions=True))
+        scope = enter(around, schema)
+        pending.extend((each, scope) for each in _list_subschemas(schema, definitions=True))
         for reference in (schema[keyword] for keyword in _REFERENCES if keyword in schema):
-            target = resolved(scope, reference) if isinstance(reference, str) else None
-            if target is None or id(target.schema) in placed or target.scope.resource in _published():
+            target = resolve(scope, reference) if isinstance(reference, str) else None
+            if target is None or id(target.schema) in placed or target.scope.resource in _list_published():
                 continue
             if isinstance(target.schema, bool):
                 continue
@@ -443,14 +391,14 @@ def only_recursive_target(scope: Scope) -> bool:
     return scope.resource in scope.anchors.resources and scope.anchors.recursive <= 1
 
 
-def outermost_published(scope: Scope, keyword: str, name: Json) -> Target | None:
+def find_outermost_published(scope: Scope, keyword: str, name: Json) -> Target | None:
     """What a reference inside the published meta-schemas means by an anchor of the name, the outermost one of every way to it.
 
     `None` if that is not the same on every way.
     """
-    if scope.resource not in _published() or not scope.anchors.is_own:
+    if scope.resource not in _list_published() or not scope.anchors.is_own:
         return None
-    target = resolved(scope, scope.dialect.value)
+    target = resolve(scope, scope.dialect.value)
     contents = target.schema if target is not None else None
     return target if isinstance(contents, dict) and contents.get(keyword) == name else None
 
@@ -470,7 +418,7 @@ def _is_foreign(reference: str, meta_schema: str) -> bool:
 
 
 @cache
-def _published() -> frozenset[int]:
+def _list_published() -> frozenset[int]:
     return frozenset(id(SPECIFICATIONS[address].contents) for address in SPECIFICATIONS)
 
 

@@ -1,9 +1,9 @@
-r"""Patterns as ECMA-262 reads them and decimal numbers, for the validators of `jsonschema`.
+r"""Make validators of `jsonschema` that read patterns as ECMA-262 does, and decimal numbers exactly.
 
 `jsonschema` hands patterns to Python's `re` as they are, where `\d` knows digits of all scripts, `$` matches before a last
 line end and a dot matches three of the four line ends; and it divides binary fractions where a schema says decimal ones.
-Here `re` gets the translation of a pattern. Where `re` may need time without bound, the linear engine of `jsonschema-rs` gets it,
-if it can.
+Here `re` gets the translation of a pattern. Where `re` may need time without bound, an engine of `jsonschema-rs` gets it: the linear one,
+or one that counts its steps.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import jsonschema
@@ -20,6 +20,7 @@ import jsonschema.validators
 import jsonschema_rs
 
 from schema_inclusion.formats import FORMATS, is_of
+from schema_inclusion.once import spend
 from schema_inclusion.regex import may_backtrack
 from schema_inclusion.spelling import in_python, in_rust
 from schema_inclusion.syntax import UnsupportedPattern
@@ -27,6 +28,11 @@ from schema_inclusion.values import exact
 
 LONGEST_AT_ONCE: Final = 20
 """Texts up to this length are left to `re`, whatever the pattern."""
+
+MOST_BACKTRACKS: Final = 100_000
+"""Steps back in a text of up to a thousand characters, fewer in a longer one, but some for each character: a tenth of a second to one."""
+CHARACTERS_A_STEP: Final = 100_000
+"""How much such a search may read for one step of the judgement of a value."""
 
 
 @lru_cache(maxsize=1024)
@@ -39,29 +45,33 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1024)
-def _linear(pattern: str) -> jsonschema_rs.Validator | None:
-    """The pattern for an engine whose time grows with the text alone; `None` if that cannot read it."""
+def _make_engine(pattern: str, limit: int) -> tuple[jsonschema_rs.Validator, bool]:
+    """The pattern for an engine that is linear, or else goes back so often at most, and which one. Raises `re.error` for want of one."""
     try:
         spelling = in_rust(pattern)
-        if spelling.linear is None or spelling.gap:
-            return None
-        return jsonschema_rs.validator_for({"pattern": spelling.linear}, pattern_options=jsonschema_rs.RegexOptions())
-    except ValueError:
-        return None
-
-
-@lru_cache(maxsize=1024)
-def needs_time(pattern: str) -> bool:
-    """Whether only an engine that may need time without bound reads the pattern."""
-    return may_backtrack(pattern) and _linear(pattern) is None
+        if spelling.gap:
+            raise re.error(spelling.gap)
+        is_linear = spelling.linear is not None
+        options = jsonschema_rs.RegexOptions() if is_linear else jsonschema_rs.FancyRegexOptions(backtrack_limit=limit)
+        written = spelling.linear or spelling.backtracking
+        return jsonschema_rs.validator_for({"pattern": written}, pattern_options=options), is_linear
+    except ValueError as fault:
+        raise re.error(str(fault)) from None
 
 
 def _is_found(pattern: str, text: str) -> bool:
-    if len(text) > LONGEST_AT_ONCE and may_backtrack(pattern):
-        linear = _linear(pattern)
-        if linear is not None:
-            return linear.is_valid(text)
-    return compiled(pattern).search(text) is not None
+    if len(text) <= LONGEST_AT_ONCE or not may_backtrack(pattern):
+        return compiled(pattern).search(text) is not None
+    magnitude = len(text).bit_length()
+    limit = max(MOST_BACKTRACKS >> max(0, magnitude - 10), 1 << min(magnitude + 1, 16))
+    engine, is_linear = _make_engine(pattern, limit)
+    if is_linear:
+        return engine.is_valid(text)
+    spend(1 + limit * len(text) // CHARACTERS_A_STEP)
+    error = next(engine.iter_errors(text), None)
+    if error is not None and isinstance(error.kind, jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded):
+        raise re.error("it takes too many steps")
+    return error is None
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
@@ -91,7 +101,7 @@ def _additional_properties(validator: Any, demand: Any, instance: Any, schema: A
             yield from validator.descend(value, demand, path=name)
 
 
-def _denoted(value: int | float) -> Fraction:
+def _to_fraction(value: int | float) -> Fraction:
     number = exact(value)
     if number is None:
         raise ValueError(f"{value} is not a number of JSON")
@@ -99,7 +109,7 @@ def _denoted(value: int | float) -> Fraction:
 
 
 def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Any]:
-    if validator.is_type(instance, "number") and (_denoted(instance) / _denoted(step)).denominator != 1:
+    if validator.is_type(instance, "number") and (_to_fraction(instance) / _to_fraction(step)).denominator != 1:
         yield jsonschema.exceptions.ValidationError(f"{instance!r} is not a multiple of {step!r}")
 
 
@@ -108,7 +118,7 @@ def _written_integer(validator: Any, value: Any, instance: Any, _schema: Any) ->
         yield jsonschema.exceptions.ValidationError(f"{instance!r} is written with a fraction")
 
 
-def _asserting(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iterator[Any]]:
+def _make_format(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iterator[Any]]:
     """The keyword `format`. Where our own bounds and an independent validator contradict each other, there is no answer."""
 
     def keyword(validator: Any, name: Any, instance: Any, _schema: Any) -> Iterator[Any]:
@@ -124,6 +134,7 @@ def _asserting(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iterat
     return keyword
 
 
+@cache
 def reading_as_ecma(plain: Any, formats: frozenset[str] | None = None) -> Any:
     """The class of validators with these readings in the place of its own. It asserts the formats; `None` leaves them as they are.
 
@@ -137,4 +148,4 @@ def reading_as_ecma(plain: Any, formats: frozenset[str] | None = None) -> Any:
         "multipleOf": _multiple_of,
         "x-integer": _written_integer,
     }
-    return extend(plain, keywords if formats is None else {**keywords, "format": _asserting(formats)})
+    return extend(plain, keywords if formats is None else {**keywords, "format": _make_format(formats)})

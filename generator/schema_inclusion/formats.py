@@ -1,4 +1,4 @@
-"""Formats as assertions: of each, the texts that are surely of the format, and those that may be.
+"""Bound each format by two patterns: what the first matches is of the format, and what is of the format matches the second.
 
 Between the two the prover claims nothing. So a leap second, an address with quotes or a domain name of another script is neither
 proven to be of its format nor to be of none.
@@ -82,7 +82,7 @@ WIDER: Final[Mapping[str, tuple[str, ...]]] = {
 """The formats of which each text of a format is too (RFC 3986, RFC 3987, RFC 6531)."""
 
 
-def chosen(names: Collection[str]) -> frozenset[str]:
+def require_known(names: Collection[str]) -> frozenset[str]:
     """The formats to assert. Raises `UnknownFormat` for names that are none of `FORMATS`."""
     unknown = sorted(set(names) - FORMATS.keys())
     if unknown:
@@ -92,9 +92,9 @@ def chosen(names: Collection[str]) -> frozenset[str]:
 
 def is_of(name: str, text: str) -> bool:
     """Whether an independent validator takes the text for one of the format."""
-    return _validator(name).is_valid(text)
+    return _make_validator(name).is_valid(text)
 
 
 @lru_cache
-def _validator(name: str) -> jsonschema_rs.Draft202012Validator:
+def _make_validator(name: str) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator({"format": name}, validate_formats=True)

@@ -1,4 +1,4 @@
-"""Makes formulas: one object for each meaning that is recognised as the same, simplified as it is made."""
+"""Make formulas: one object for each meaning that is recognised as the same, simplified as it is made."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeVar, assert_never, cast
 
 from schema_inclusion.budget import Budget
-from schema_inclusion.constants import Scalars, order_of, scalars_of, value_of
+from schema_inclusion.constants import rank, to_value
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import (
     All,
@@ -169,7 +169,7 @@ class Forms:
         if form is self.top or names is self.bottom:
             return self.top
         listed = self.constraints(names).strings
-        if listed is not None and names is self._listed(listed):
+        if listed is not None and names is self._list_strings(listed):
             return self.all_of(*(self.member(name, form) for name in sorted(listed)))
         if form is self.bottom and names is self.types(Kind.STRING):
             return self.size(Kind.OBJECT, 0, 0)
@@ -181,13 +181,13 @@ class Forms:
         if form is self.bottom or names is self.bottom:
             return self.types(Kind.ANY & ~Kind.OBJECT)
         listed = self.constraints(names).strings
-        if listed is not None and names is self._listed(listed):
+        if listed is not None and names is self._list_strings(listed):
             return self.any_of(*(self.all_of(self.has(name), self.member(name, form)) for name in sorted(listed)))
         if form is self.top and names is self.types(Kind.STRING):
             return self.size(Kind.OBJECT, 1, None)
         return self._keep((names, form), SomeMember(names, form))
 
-    def _listed(self, values: frozenset[str]) -> Formula:
+    def _list_strings(self, values: frozenset[str]) -> Formula:
         return self.all_of(self.types(Kind.STRING), self.strings(values, within=True))
 
     # What holds places, and what cannot be expressed.
@@ -209,15 +209,15 @@ class Forms:
 
     # Connectives, and the rules that whoever makes formulas adds.
 
-    def settled(self, parts: Iterable[Formula]) -> Constraints | None:
+    def merge(self, parts: Iterable[Formula]) -> Constraints | None:
         """The parts taken apart together; `None` if nothing can satisfy them, as far as is plain."""
         raise NotImplementedError
 
-    def parts_of(self, constraints: Constraints) -> tuple[Formula, ...]:
+    def list_parts(self, constraints: Constraints) -> tuple[Formula, ...]:
         """The formulas that make up settled constraints."""
         raise NotImplementedError
 
-    def joined(self, parts: tuple[Formula, ...]) -> Formula:
+    def disjoin(self, parts: tuple[Formula, ...]) -> Formula:
         """The alternative of at least two different parts."""
         raise NotImplementedError
 
@@ -234,23 +234,23 @@ class Forms:
         known = self._conjunctions.get(key)
         if known is None:
             self.budget.spend()
-            known = self._conjoined(tuple(chosen))
+            known = self._conjoin(tuple(chosen))
             self._conjunctions[key] = known
         return known
 
-    def _conjoined(self, parts: tuple[Formula, ...]) -> Formula:
+    def _conjoin(self, parts: tuple[Formula, ...]) -> Formula:
         chosen = set(parts)
         if any(self._negations.get(part) in chosen for part in parts):
             return self.bottom
-        constraints = self.settled(parts)
+        constraints = self.merge(parts)
         if constraints is None:
             return self.bottom
-        result = self._whole(self.parts_of(constraints))
+        result = self._make_conjunction(self.list_parts(constraints))
         if result not in self._facts:
             self._facts[result] = constraints
         return result
 
-    def _whole(self, parts: tuple[Formula, ...]) -> Formula:
+    def _make_conjunction(self, parts: tuple[Formula, ...]) -> Formula:
         if len(parts) < 2:
             return parts[0] if parts else self.top
         return self._keep(frozenset(parts), All(parts))
@@ -268,7 +268,7 @@ class Forms:
         known = self._disjunctions.get(key)
         if known is None:
             self.budget.spend()
-            known = self.joined(tuple(chosen))
+            known = self.disjoin(tuple(chosen))
             self._disjunctions[key] = known
         return known
 
@@ -288,32 +288,32 @@ class Forms:
             return self.all_of(otherwise, self.member(tag, self.negate(self.among(left))))
         if len(bodies) == 1 and otherwise is self.bottom:
             marked = self.member(tag, self.among(left))
-            return self._of(Kind.OBJECT, self.has(tag), marked, next(iter(left.values())))
-        ordered = tuple(sorted(left.items(), key=lambda case: order_of(case[0])))
-        return self._keep((tag, ordered, otherwise), Switch(tag, ordered, otherwise))
+            return self._restrict(Kind.OBJECT, self.has(tag), marked, next(iter(left.values())))
+        ordered = tuple(sorted(left.items(), key=lambda case: rank(case[0])))
+        return self._keep((tag, ordered, otherwise), Switch(tag, dict(ordered), otherwise))
 
     def constraints(self, formula: Formula) -> Constraints:
         """The formula taken apart."""
         known = self._facts.get(formula)
         if known is None:
-            settled = self.settled((formula,))
+            settled = self.merge((formula,))
             known = Constraints(kinds=Kind.NONE) if settled is None else settled
             self._facts[formula] = known
         return known
 
-    def known_facts(self, formula: Formula) -> Constraints | None:
+    def find_facts(self, formula: Formula) -> Constraints | None:
         """The formula taken apart if it has been."""
         return self._facts.get(formula)
 
-    def known_negation(self, formula: Formula) -> Formula | None:
+    def find_negation(self, formula: Formula) -> Formula | None:
         """The formula's negation if it has been made."""
         return self._negations.get(formula)
 
-    def contrary(self, one: Formula, other: Formula) -> bool:
+    def are_contrary(self, one: Formula, other: Formula) -> bool:
         """Whether one formula is known as the other's negation."""
         return self._negations.get(one) is other or self._negations.get(other) is one
 
-    def contraries(self, formula: Formula) -> list[Formula]:
+    def list_contraries(self, formula: Formula) -> list[Formula]:
         """The formulas that are known as its negation, or whose negation it is known as."""
         known = self._negations.get(formula)
         return [*([] if known is None else [known]), *self._negated_from.get(formula, ())]
@@ -323,57 +323,59 @@ class Forms:
         known = self._negations.get(formula)
         if known is None:
             self.budget.spend()
-            known = self._negated(formula)
+            known = self._negate(formula)
             self._negations[formula] = known
             self._negations.setdefault(known, formula)
             self._negated_from.setdefault(known, []).append(formula)
         return known
 
-    def _negated(self, formula: Formula) -> Formula:
+    def _negate(self, formula: Formula) -> Formula:
         match formula:
             case Types(kinds):
                 return self.types(Kind.ANY & ~kinds)
             case Strings(texts, within):
-                return self._of(Kind.STRING, self.strings(texts, within=not within))
+                return self._restrict(Kind.STRING, self.strings(texts, within=not within))
             case Numbers(numbers, within):
-                return self._of(Kind.NUMBER, self.numbers(numbers, within=not within))
+                return self._restrict(Kind.NUMBER, self.numbers(numbers, within=not within))
             case Bound(limit, upper, strict):
-                return self._of(Kind.NUMBER, self.bound(limit, upper=not upper, strict=not strict))
+                return self._restrict(Kind.NUMBER, self.bound(limit, upper=not upper, strict=not strict))
             case Multiple(of, holds):
-                return self._of(Kind.NUMBER, self.multiple(of, holds=not holds))
+                return self._restrict(Kind.NUMBER, self.multiple(of, holds=not holds))
             case Matches(pattern, holds):
-                return self._of(Kind.STRING, self.matches(pattern, holds=not holds))
+                return self._restrict(Kind.STRING, self.matches(pattern, holds=not holds))
             case Size(kind, low, high):
                 less = self.size(kind, 0, low - 1) if low else self.bottom
                 more = self.bottom if high is None else self.size(kind, high + 1, None)
-                return self._of(kind, self.any_of(less, more))
+                return self._restrict(kind, self.any_of(less, more))
             case Item(index, form):
-                return self._of(Kind.ARRAY, self.size(Kind.ARRAY, index + 1, None), self.item(index, self.negate(form)))
+                return self._restrict(
+                    Kind.ARRAY, self.size(Kind.ARRAY, index + 1, None), self.item(index, self.negate(form))
+                )
             case Items(start, form):
-                return self._of(Kind.ARRAY, self.amount(start, self.negate(form), 1, None))
+                return self._restrict(Kind.ARRAY, self.amount(start, self.negate(form), 1, None))
             case Count(start, form, low, high):
                 less = self.amount(start, form, 0, low - 1) if low else self.bottom
                 more = self.bottom if high is None else self.amount(start, form, high + 1, None)
-                return self._of(Kind.ARRAY, self.any_of(less, more))
+                return self._restrict(Kind.ARRAY, self.any_of(less, more))
             case Unique(holds):
-                return self._of(Kind.ARRAY, self.unique(holds=not holds))
+                return self._restrict(Kind.ARRAY, self.unique(holds=not holds))
             case Has(name):
-                return self._of(Kind.OBJECT, self.lacks(name))
+                return self._restrict(Kind.OBJECT, self.lacks(name))
             case Member(name, form):
-                return self._of(Kind.OBJECT, self.has(name), self.member(name, self.negate(form)))
+                return self._restrict(Kind.OBJECT, self.has(name), self.member(name, self.negate(form)))
             case Members(names, form):
-                return self._of(Kind.OBJECT, self.some_member(names, self.negate(form)))
+                return self._restrict(Kind.OBJECT, self.some_member(names, self.negate(form)))
             case SomeMember(names, form):
-                return self._of(Kind.OBJECT, self.members(names, self.negate(form)))
+                return self._restrict(Kind.OBJECT, self.members(names, self.negate(form)))
             case All(parts):
-                finite = scalars_of(formula, self.constraints)
+                finite = self.as_scalars(formula)
                 if finite is not None:
-                    return self._beyond(finite)
+                    return self._make_complement(finite)
                 return self.any_of(*(self.negate(part) for part in parts))
             case Either(parts):
                 return self.all_of(*(self.negate(part) for part in parts))
             case Switch(tag, cases, otherwise):
-                contrary = {constant: self.negate(case) for constant, case in cases}
+                contrary = {constant: self.negate(case) for constant, case in cases.items()}
                 return self.switch(tag, contrary, self.negate(otherwise))
             case Ref(place, holds):
                 return self.ref(place, holds=not holds)
@@ -382,7 +384,24 @@ class Forms:
             case _:
                 assert_never(formula)
 
-    def _beyond(self, finite: Scalars) -> Formula:
+    def scalars(self, kinds: Kinds, strings: Iterable[str] | None, numbers: Iterable[Fraction] | None) -> Formula:
+        """A value of the kinds; a string or a number is one of those listed, where there is a list."""
+        return self.all_of(
+            self.types(kinds),
+            self.top if strings is None else self.strings(strings, within=True),
+            self.top if numbers is None else self.numbers(numbers, within=True),
+        )
+
+    def as_scalars(self, formula: Formula) -> Constraints | None:
+        """The formula taken apart if it says no more than `scalars`."""
+        if isinstance(formula, Types):
+            return Constraints(kinds=formula.kinds)
+        is_plain = isinstance(formula, All) and all(
+            isinstance(part, Types) or (isinstance(part, (Strings, Numbers)) and part.within) for part in formula.parts
+        )
+        return self.constraints(formula) if is_plain else None
+
+    def _make_complement(self, finite: Constraints) -> Formula:
         """Everything outside a set of scalars."""
         gone = finite.kinds
         if finite.strings is not None:
@@ -395,7 +414,7 @@ class Forms:
             self.numbers(finite.numbers or (), within=False),
         )
 
-    def _of(self, kinds: Kinds, *parts: Formula) -> Formula:
+    def _restrict(self, kinds: Kinds, *parts: Formula) -> Formula:
         return self.all_of(self.types(kinds), *parts)
 
     # Constants.
@@ -410,29 +429,22 @@ class Forms:
         if room[0] < 0 or depth > 40:
             return self.opaque("a constant is too large to compare")
         match value:
-            case None:
-                return self.types(Kind.NULL)
-            case bool():
-                return self.types(Kind.TRUE if value else Kind.FALSE)
-            case str():
-                return self._of(Kind.STRING, self.strings([value], within=True))
-            case int() | float():
-                number = exact(value)
-                if number is None:
-                    return self.opaque("a constant is not a number that JSON knows")
-                return self._of(Kind.NUMBER, self.numbers([number], within=True))
             case list():
                 places = [self.item(i, self._constant(each, room, depth + 1)) for i, each in enumerate(value)]
-                return self._of(Kind.ARRAY, self.size(Kind.ARRAY, len(value), len(value)), *places)
+                return self._restrict(Kind.ARRAY, self.size(Kind.ARRAY, len(value), len(value)), *places)
             case dict():
                 wanted: list[Formula] = [self.size(Kind.OBJECT, len(value), len(value))]
                 for name, each in value.items():
                     wanted += [self.has(name), self.member(name, self._constant(each, room, depth + 1))]
-                return self._of(Kind.OBJECT, *wanted)
+                return self._restrict(Kind.OBJECT, *wanted)
+            case float() if exact(value) is None:
+                return self.opaque("a constant is not a number that JSON knows")
+            case _:
+                return self.enumeration([value])
 
     def among(self, constants: Iterable[Constant]) -> Formula:
         """The value is one of the constants."""
-        return self.enumeration(value_of(constant) for constant in constants)
+        return self.enumeration(to_value(constant) for constant in constants)
 
     def enumeration(self, values: Iterable[Json]) -> Formula:
         """The value is equal to one of those given."""
@@ -452,9 +464,4 @@ class Forms:
                 kinds |= Kind.NULL if value is None else Kind.TRUE if value else Kind.FALSE
             else:
                 others.append(self.constant(value))
-        scalar = self.all_of(
-            self.types(kinds),
-            self.strings(texts, within=True) if texts else self.top,
-            self.numbers(numbers, within=True) if numbers else self.top,
-        )
-        return self.any_of(scalar, *others)
+        return self.any_of(self.scalars(kinds, texts or None, numbers or None), *others)

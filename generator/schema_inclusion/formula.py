@@ -1,15 +1,16 @@
-"""What a schema says of one value: a closed family of frozen formulas.
+"""Formulas say what a schema says of one value.
 
 Formulas are made by `forms.Forms` alone, which keeps one object for each meaning it recognises as the same; so they
 compare by identity and are cheap to hash. Constraints on a type hold of every value of another type, as the keywords
-of JSON Schema do.
+of JSON Schema do: `subject` are the kinds that one speaks of.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 Kinds: TypeAlias = int
 """A set of kinds, one bit each. Plain integers: sets of flags cost too much where they are joined so often."""
@@ -40,6 +41,7 @@ Constant: TypeAlias = tuple[Kinds, str | Fraction]
 class Types:
     """The value is of one of the kinds. All kinds: true of everything; none: true of nothing."""
 
+    subject: ClassVar = Kind.ANY
     kinds: Kinds
 
 
@@ -47,6 +49,7 @@ class Types:
 class Strings:
     """A string is one of the values, or (not `within`) none of them."""
 
+    subject: ClassVar = Kind.STRING
     values: frozenset[str]
     within: bool
 
@@ -55,6 +58,7 @@ class Strings:
 class Numbers:
     """A number is one of the values, or (not `within`) none of them."""
 
+    subject: ClassVar = Kind.NUMBER
     values: frozenset[Fraction]
     within: bool
 
@@ -63,6 +67,7 @@ class Numbers:
 class Bound:
     """A number is at most (`upper`) or at least the limit; `strict` leaves the limit itself out."""
 
+    subject: ClassVar = Kind.NUMBER
     limit: Fraction
     upper: bool
     strict: bool
@@ -72,6 +77,7 @@ class Bound:
 class Multiple:
     """A number is, or (not `holds`) is not, a whole multiple of `of`."""
 
+    subject: ClassVar = Kind.NUMBER
     of: Fraction
     holds: bool
 
@@ -80,6 +86,7 @@ class Multiple:
 class Matches:
     """A string is, or is not, matched somewhere by an ECMA-262 pattern."""
 
+    subject: ClassVar = Kind.STRING
     pattern: str
     holds: bool
 
@@ -92,11 +99,16 @@ class Size:
     low: int
     high: int | None
 
+    @property
+    def subject(self) -> Kinds:
+        return self.kind
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
     """An array that has an item at `index` has there what `form` says."""
 
+    subject: ClassVar = Kind.ARRAY
     index: int
     form: Formula
 
@@ -105,6 +117,7 @@ class Item:
 class Items:
     """Every item of an array from `start` on is what `form` says."""
 
+    subject: ClassVar = Kind.ARRAY
     start: int
     form: Formula
 
@@ -113,6 +126,7 @@ class Items:
 class Count:
     """Of an array's items from `start` on, between `low` and `high` are what `form` says."""
 
+    subject: ClassVar = Kind.ARRAY
     start: int
     form: Formula
     low: int
@@ -123,6 +137,7 @@ class Count:
 class Unique:
     """The items of an array are all different, or (not `holds`) two of them are equal."""
 
+    subject: ClassVar = Kind.ARRAY
     holds: bool
 
 
@@ -130,6 +145,7 @@ class Unique:
 class Has:
     """An object has the member."""
 
+    subject: ClassVar = Kind.OBJECT
     name: str
 
 
@@ -137,6 +153,7 @@ class Has:
 class Member:
     """An object that has the member has there what `form` says."""
 
+    subject: ClassVar = Kind.OBJECT
     name: str
     form: Formula
 
@@ -145,6 +162,7 @@ class Member:
 class Members:
     """Every member of an object whose name is what `names` says has a value that is what `form` says."""
 
+    subject: ClassVar = Kind.OBJECT
     names: Formula
     form: Formula
 
@@ -153,6 +171,7 @@ class Members:
 class SomeMember:
     """An object has a member whose name is what `names` says and whose value is what `form` says."""
 
+    subject: ClassVar = Kind.OBJECT
     names: Formula
     form: Formula
 
@@ -161,6 +180,7 @@ class SomeMember:
 class All:
     """All parts hold: at least two, none of them an `All`."""
 
+    subject: ClassVar = Kind.ANY
     parts: tuple[Formula, ...]
 
 
@@ -168,6 +188,7 @@ class All:
 class Either:
     """At least one part holds: at least two, none of them an `Either`."""
 
+    subject: ClassVar = Kind.ANY
     parts: tuple[Formula, ...]
 
 
@@ -175,8 +196,9 @@ class Either:
 class Switch:
     """Of an object whose member `tag` is one of the constants, its case holds; of anything else, `otherwise`."""
 
+    subject: ClassVar = Kind.ANY
     tag: str
-    cases: tuple[tuple[Constant, Formula], ...]
+    cases: Mapping[Constant, Formula]
     otherwise: Formula
 
 
@@ -184,6 +206,7 @@ class Switch:
 class Ref:
     """What stands at a place of a document, or (not `holds`) its contrary. Unfolded only when it is needed."""
 
+    subject: ClassVar = Kind.ANY
     place: int
     holds: bool
 
@@ -192,6 +215,7 @@ class Ref:
 class Opaque:
     """Something that cannot be expressed here. It may hold or not."""
 
+    subject: ClassVar = Kind.ANY
     reason: str
 
 

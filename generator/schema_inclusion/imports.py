@@ -1,4 +1,4 @@
-"""What `jsonschema` need not import here."""
+"""Keep `jsonschema` from importing modules that only check formats."""
 
 from __future__ import annotations
 

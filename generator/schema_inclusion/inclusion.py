@@ -1,4 +1,4 @@
-"""The prover: finds a value that satisfies a formula, or proves that there is none.
+"""Find a value that satisfies a formula, or prove that there is none.
 
 One schema includes another exactly if nothing satisfies the second and the contrary of the first. Alternatives are split;
 members and items are decided on their own. A question met again inside
@@ -8,15 +8,16 @@ answers are remembered for good only once the outer question has been answered t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from schema_inclusion import arrays, objects, scalars
 from schema_inclusion.constraints import Constraints
+from schema_inclusion.evaluation import holds
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Either, Formula, Kind, Switch
-from schema_inclusion.meaning import holds
-from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
+from schema_inclusion.results import EMPTY, Empty, Result, Satisfied, Unknown, combine_doubts
 from schema_inclusion.values import Json
 
 DEEPEST_VALUE: Final = 60
@@ -41,14 +42,14 @@ class Prover:
     """Decides formulas of one maker and remembers the answers."""
 
     forms: Forms
-    _answers: dict[Formula, Outcome] = field(default_factory=dict[Formula, Outcome])
-    _provisional: dict[Formula, tuple[Outcome, int]] = field(default_factory=dict[Formula, "tuple[Outcome, int]"])
+    _answers: dict[Formula, Result] = field(default_factory=dict[Formula, Result])
+    _provisional: dict[Formula, tuple[Result, int]] = field(default_factory=dict[Formula, "tuple[Result, int]"])
     _asked: dict[Formula, _Question] = field(default_factory=dict[Formula, _Question])
     _stack: list[_Question] = field(default_factory=list[_Question])
     _level: int = 0
     _sizes: dict[int, tuple[int, Json]] = field(default_factory=dict[int, "tuple[int, Json]"])
 
-    def decide(self, formula: Formula) -> Outcome:
+    def decide(self, formula: Formula) -> Result:
         """A value that satisfies the formula, or the proof that there is none, or why neither was found."""
         if formula is self.forms.bottom:
             return EMPTY
@@ -61,7 +62,7 @@ class Prover:
             return lent[0]
         again = self._asked.get(formula)
         if again is not None:
-            return self._met_again(again)
+            return self._meet_again(again)
         if self._level > DEEPEST_VALUE:
             return Unknown("values are nested too deeply")
         return self._ask(formula)
@@ -73,14 +74,14 @@ class Prover:
         self._provisional.clear()
         self._level = 0
 
-    def inner(self, formula: Formula) -> Outcome:
+    def inner(self, formula: Formula) -> Result:
         """Like `decide`, of a value inside the one at hand."""
         self._level += 1
         outcome = self.decide(formula)
         self._level -= 1
         return outcome
 
-    def _met_again(self, question: _Question) -> Outcome:
+    def _meet_again(self, question: _Question) -> Result:
         if question.level == self._level:
             return Unknown("a reference leads back to itself without a step into the value")
         self._lean(question.position)
@@ -90,33 +91,33 @@ class Prover:
         if self._stack:
             self._stack[-1].leans_on = min(self._stack[-1].leans_on, position)
 
-    def _ask(self, formula: Formula) -> Outcome:
+    def _ask(self, formula: Formula) -> Result:
         self.forms.budget.spend()
         position = len(self._stack)
         question = _Question(position, self._level, position)
         self._stack.append(question)
         self._asked[formula] = question
         lent_before = len(self._provisional)
-        outcome = self._by_kind(formula)
-        if isinstance(outcome, Satisfied) and self._size(outcome.value) > LARGEST_VALUE:
+        outcome = self._split_kinds(formula)
+        if isinstance(outcome, Satisfied) and self._measure(outcome.value) > LARGEST_VALUE:
             outcome = Unknown("a value would have to be too large to write down")
         self._stack.pop()
         del self._asked[formula]
         self._remember(formula, outcome, question, lent_before)
         return outcome
 
-    def _size(self, value: Json) -> int:
+    def _measure(self, value: Json) -> int:
         """How many values there are in one, itself included; parts are the same objects as in values met before."""
         if not isinstance(value, (dict, list)):
             return 1
         known = self._sizes.get(id(value))
         if known is None:
             inner = value.values() if isinstance(value, dict) else value
-            known = (1 + sum(map(self._size, inner)), value)
+            known = (1 + sum(map(self._measure, inner)), value)
             self._sizes[id(value)] = known
         return known[0]
 
-    def _remember(self, formula: Formula, outcome: Outcome, question: _Question, lent_before: int) -> None:
+    def _remember(self, formula: Formula, outcome: Result, question: _Question, lent_before: int) -> None:
         settled = question.leans_on >= question.position
         if isinstance(outcome, Satisfied):
             self._answers[formula] = outcome
@@ -137,21 +138,21 @@ class Prover:
                 self._provisional[formula] = (outcome, question.leans_on)
             self._lean(question.leans_on)
 
-    def _by_kind(self, formula: Formula) -> Outcome:
-        unfolded = self._unfolded(formula)
+    def _split_kinds(self, formula: Formula) -> Result:
+        unfolded = self._unfold(formula)
         if isinstance(unfolded, Unknown):
             return unfolded
         kinds = self.forms.constraints(unfolded).kinds if unfolded is not self.forms.bottom else Kind.NONE
-        doubt: Unknown | None = None
+        doubt: Empty | Unknown = EMPTY
         for kind in _SINGLE_KINDS:
             if kinds & kind:
                 outcome = self._split(self.forms.all_of(unfolded, self.forms.types(kind)))
                 if isinstance(outcome, Satisfied):
                     return outcome
-                doubt = _worse(doubt, outcome)
-        return doubt or EMPTY
+                doubt = combine_doubts(doubt, outcome)
+        return doubt
 
-    def _unfolded(self, formula: Formula) -> Formula | Unknown:
+    def _unfold(self, formula: Formula) -> Formula | Unknown:
         """The formula with the references that hold of the value itself replaced by what they point at."""
         for _ in range(MOST_UNFOLDED):
             if formula is self.forms.bottom:
@@ -162,17 +163,17 @@ class Prover:
             self.forms.budget.spend()
             targets = [(ref, self.forms.unfold(ref.place)) for ref in constraints.refs]
             formula = self.forms.all_of(
-                self._without(formula, *constraints.refs),
+                self._drop(formula, *constraints.refs),
                 *(target if ref.holds else self.forms.negate(target) for ref, target in targets),
             )
         return Unknown("references lead on and on")
 
-    def _without(self, formula: Formula, *unwanted: Formula) -> Formula:
-        return self.forms.all_of(*(part for part in objects.parts(formula) if part not in unwanted))
+    def _drop(self, formula: Formula, *unwanted: Formula) -> Formula:
+        return self.forms.all_of(*(part for part in objects.split_conjunction(formula) if part not in unwanted))
 
     # Alternatives.
 
-    def _split(self, formula: Formula) -> Outcome:
+    def _split(self, formula: Formula) -> Result:
         """Decides a formula of one kind of value by splitting its alternatives."""
         if formula is self.forms.bottom:
             return EMPTY
@@ -180,80 +181,54 @@ class Prover:
         if constraints.refs:
             return self.decide(formula)
         if not constraints.clauses:
-            return self._leaf(formula, constraints)
-        base = self.decide(self._without(formula, *constraints.clauses))
+            return self._find_leaf(formula, constraints)
+        base = self.decide(self._drop(formula, *constraints.clauses))
         if isinstance(base, Empty):
             return EMPTY
-        hit = self._hit(formula, base)
+        hit = self._reuse(formula, base)
         if hit is not None:
             return hit
-        switch = next((clause for clause in constraints.clauses if isinstance(clause, Switch)), None)
-        return self._by_branch(formula, constraints) if switch is None else self._by_tag(formula, switch)
+        clause = min(constraints.clauses, key=lambda each: 0 if isinstance(each, Switch) else len(each.parts))
+        rest = self._drop(formula, clause)
+        doubt: Empty | Unknown = EMPTY
+        for branch in self._list_branches(clause):
+            outcome = self.decide(self.forms.all_of(rest, *branch))
+            if isinstance(outcome, Satisfied):
+                return outcome
+            doubt = combine_doubts(doubt, outcome)
+        return doubt
 
-    def _hit(self, formula: Formula, outcome: Outcome) -> Satisfied | None:
+    def _reuse(self, formula: Formula, outcome: Satisfied | Unknown) -> Satisfied | None:
         """The value found, or guessed, for a weaker formula, if it satisfies this one too."""
-        values = (
-            (outcome.value,)
-            if isinstance(outcome, Satisfied)
-            else outcome.guess
-            if isinstance(outcome, Unknown)
-            else ()
-        )
+        values = (outcome.value,) if isinstance(outcome, Satisfied) else outcome.guess
         return next((Satisfied(value) for value in values if holds(self.forms, formula, value)), None)
 
-    def _by_tag(self, formula: Formula, switch: Switch) -> Outcome:
+    def _list_branches(self, clause: Either | Switch) -> Iterator[tuple[Formula, ...]]:
         forms = self.forms
-        doubt: Unknown | None = None
-        rest = self._without(formula, switch)
-        for constant, case in switch.cases:
-            marked = forms.member(switch.tag, forms.among([constant]))
-            tagged = forms.all_of(forms.types(Kind.OBJECT), forms.has(switch.tag), marked)
-            outcome = self.decide(forms.all_of(rest, tagged, case))
-            if isinstance(outcome, Satisfied):
-                return outcome
-            doubt = _worse(doubt, outcome)
-        others = forms.member(switch.tag, forms.negate(forms.among(constant for constant, _ in switch.cases)))
-        return _worst(doubt, self.decide(forms.all_of(rest, others, switch.otherwise)))
-
-    def _by_branch(self, formula: Formula, constraints: Constraints) -> Outcome:
-        clauses = [clause for clause in constraints.clauses if isinstance(clause, Either)]
-        clause = min(clauses, key=lambda each: len(each.parts))
-        rest = self._without(formula, clause)
-        doubt: Unknown | None = None
-        for branch in clause.parts:
-            outcome = self.decide(self.forms.all_of(rest, branch))
-            if isinstance(outcome, Satisfied):
-                return outcome
-            doubt = _worse(doubt, outcome)
-        return doubt or EMPTY
+        if isinstance(clause, Either):
+            yield from ((part,) for part in clause.parts)
+            return
+        for constant, case in clause.cases.items():
+            marked = forms.member(clause.tag, forms.among([constant]))
+            yield forms.all_of(forms.types(Kind.OBJECT), forms.has(clause.tag), marked), case
+        yield forms.member(clause.tag, forms.negate(forms.among(clause.cases))), clause.otherwise
 
     # Leaves.
 
-    def _leaf(self, formula: Formula, constraints: Constraints) -> Outcome:
-        outcome = self._bare_leaf(formula, constraints)
+    def _find_leaf(self, formula: Formula, constraints: Constraints) -> Result:
+        outcome = self._find_bare_leaf(formula, constraints)
         if constraints.opaque and isinstance(outcome, Satisfied):
             return Unknown(next(iter(constraints.opaque)).reason, (outcome.value,))
         return outcome
 
-    def _bare_leaf(self, formula: Formula, constraints: Constraints) -> Outcome:
+    def _find_bare_leaf(self, formula: Formula, constraints: Constraints) -> Result:
         kinds = constraints.kinds
         if kinds & Kind.STRING:
-            return scalars.string(constraints, self.forms.budget)
+            return scalars.find_string(constraints, self.forms.budget)
         if kinds & Kind.NUMBER:
-            return scalars.number(constraints)
+            return scalars.find_number(constraints)
         if kinds & Kind.ARRAY:
-            return arrays.array(self, formula, constraints)
+            return arrays.find_array(self, formula, constraints)
         if kinds & Kind.OBJECT:
-            return objects.member_object(self, formula, constraints)
+            return objects.find_object(self, formula, constraints)
         return Satisfied(None if kinds & Kind.NULL else bool(kinds & Kind.TRUE))
-
-
-def _worse(doubt: Unknown | None, outcome: Outcome) -> Unknown | None:
-    """The doubt so far, or the one that the outcome adds; one with a guess goes before one without."""
-    if not isinstance(outcome, Unknown):
-        return doubt
-    return outcome if doubt is None or (outcome.guess and not doubt.guess) else doubt
-
-
-def _worst(doubt: Unknown | None, outcome: Outcome) -> Outcome:
-    return outcome if isinstance(outcome, Satisfied) else _worse(doubt, outcome) or outcome

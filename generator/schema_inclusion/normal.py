@@ -1,4 +1,4 @@
-"""The normal form of schemas: each schema becomes a formula, and schemas that say the same mostly the same one.
+"""Translate schemas to formulas in a normal form, in which schemas that mean the same are mostly equal.
 
 One function per keyword. `allOf` is merged, acyclic references are followed, `enum`, `const` and `oneOf` of constants
 become one set, lists of types and alternatives of types one set of kinds, conditions and dependencies plain logic.
@@ -14,23 +14,23 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from schema_inclusion import unevaluated
-from schema_inclusion.alternatives import exclusive
+from schema_inclusion.alternatives import require_exactly_one
 from schema_inclusion.document import (
     Dialect,
     Scope,
     Target,
+    enter,
+    find_outermost_published,
     in_another_dialect,
     names_one_of_several,
     only_dynamic_target,
     only_recursive_target,
-    outermost_published,
-    placed_schemas,
-    resolved,
-    within,
+    resolve,
+    walk_schemas,
 )
 from schema_inclusion.formats import FORMATS, WIDER
 from schema_inclusion.forms import Forms
-from schema_inclusion.formula import Formula, Kind, Kinds, Types
+from schema_inclusion.formula import Formula, Kind
 from schema_inclusion.values import Json, number_of
 
 DEEPEST_AT_ONCE: Final = 24
@@ -46,7 +46,7 @@ _KINDS: Final = {
     "object": Kind.OBJECT,
 }
 
-_Key: TypeAlias = tuple[int, tuple[int, Dialect, bool]]
+_Key: TypeAlias = tuple[int, tuple[int, str, bool]]
 
 
 class Malformed(ValueError):
@@ -67,8 +67,8 @@ class Normaliser:
     _places: list[Target] = field(default_factory=list[Target])
     _place_of: dict[_Key, int] = field(default_factory=dict[_Key, int])
     _unfolded: dict[int, Formula] = field(default_factory=dict[int, Formula])
-    _targets: dict[tuple[tuple[int, Dialect, bool], str], Target | None] = field(
-        default_factory=dict[tuple[tuple[int, Dialect, bool], str], "Target | None"]
+    _targets: dict[tuple[tuple[int, str, bool], str], Target | None] = field(
+        default_factory=dict[tuple[tuple[int, str, bool], str], "Target | None"]
     )
     _steps: int = 0
     formats: frozenset[str] = frozenset()
@@ -81,14 +81,14 @@ class Normaliser:
         self.forms.unfold = self.unfold
         self.written_as_integer = self.forms.opaque("draft-04 takes 1.0 for no integer")
 
-    def whole(self, schema: Json, scope: Scope) -> Formula:
+    def read_whole(self, schema: Json, scope: Scope) -> Formula:
         """What the schema says of a value; what it refers to is read first, so that chains of references stay flat."""
-        if isinstance(schema, dict) and not self._open:
-            for target in referred(self, schema, scope):
-                self.formula(target.schema, target.scope)
-        return self.formula(schema, scope)
+        if isinstance(schema, dict) and not self._open and not self.has_read(Target(schema, scope)):
+            for target in walk_references(self, schema, scope):
+                self.read(target.schema, target.scope)
+        return self.read(schema, scope)
 
-    def formula(self, schema: Json, scope: Scope) -> Formula:
+    def read(self, schema: Json, scope: Scope) -> Formula:
         """What the schema says of a value."""
         if isinstance(schema, bool):
             return self.forms.top if schema else self.forms.bottom
@@ -96,7 +96,7 @@ class Normaliser:
             return self.forms.opaque("something that is not a schema stands where one is needed")
         if in_another_dialect(schema, scope.dialect):
             return self.forms.opaque("a schema inside the document is written in another dialect")
-        scope = within(scope, schema)
+        scope = enter(scope, schema)
         key = (id(schema), scope.key)
         known = self._done.get(key)
         if known is not None:
@@ -104,16 +104,16 @@ class Normaliser:
         if self._open.get(key) == self._steps:
             return self.forms.opaque("a reference leads back to itself without a step into the value")
         if key in self._open or len(self._open) >= DEEPEST_AT_ONCE:
-            return self.forms.ref(self._place(key, Target(schema, scope)))
+            return self.forms.ref(self._number_place(key, Target(schema, scope)))
         self._open[key] = self._steps
-        result = self._read(schema, scope)
+        result = self._read_keywords(schema, scope)
         del self._open[key]
         self._done[key] = result
         return result
 
-    def of_format(self, name: str) -> Formula:
+    def read_format(self, name: str) -> Formula:
         """What a format that is asserted says of a text: what may be of it, and surely is or perhaps, and what the wider formats say."""
-        wider = [self.of_format(each) for each in WIDER.get(name, ())]
+        wider = [self.read_format(each) for each in WIDER.get(name, ())]
         bounds = FORMATS[name]
         if name not in self._doubts:
             self._doubts[name] = self.forms.opaque(f"whether a text is of the format {name!r} is not known here")
@@ -122,6 +122,11 @@ class Normaliser:
             return possibly
         perhaps = self.forms.any_of(self.forms.types(Kind.ANY & ~Kind.STRING), surely, self._doubts[name])
         return self.forms.all_of(possibly, perhaps, *wider)
+
+    def require_written_integer(self) -> Formula:
+        """What draft-04's `integer` says of a number: that it is written without a fraction, which our numbers do not know."""
+        self.asks_for_spelling = True
+        return self.forms.any_of(self.forms.types(Kind.ANY & ~Kind.INTEGER), self.written_as_integer)
 
     def has_read(self, target: Target) -> bool:
         """Whether what stands there is a formula already."""
@@ -132,10 +137,10 @@ class Normaliser:
         self._open = {}
         self._steps = 0
 
-    def inner(self, schema: Json, scope: Scope) -> Formula:
+    def read_inside(self, schema: Json, scope: Scope) -> Formula:
         """What the schema says of a value inside the one at hand."""
         with self._step():
-            return self.formula(schema, scope)
+            return self.read(schema, scope)
 
     @contextmanager
     def _step(self) -> Generator[None]:
@@ -143,7 +148,7 @@ class Normaliser:
         yield
         self._steps -= 1
 
-    def _place(self, key: _Key, target: Target) -> int:
+    def _number_place(self, key: _Key, target: Target) -> int:
         if key not in self._place_of:
             self._place_of[key] = len(self._places)
             self._places.append(target)
@@ -154,48 +159,48 @@ class Normaliser:
         if place not in self._unfolded:
             target = self._places[place]
             opened, self._open = self._open, {}
-            self._unfolded[place] = self.whole(target.schema, target.scope)
+            self._unfolded[place] = self.read_whole(target.schema, target.scope)
             self._open = opened
         return self._unfolded[place]
 
-    def target(self, reference: Json, scope: Scope) -> Target | None:
+    def look_up(self, reference: Json, scope: Scope) -> Target | None:
         """What a reference points at, if it can be resolved."""
         if not isinstance(reference, str):
             return None
         key = (scope.key, reference)
         if key not in self._targets:
-            found = resolved(scope, reference)
+            found = resolve(scope, reference)
             self._targets[key] = found and self.twins.get(id(found.schema), found)
         return self._targets[key]
 
-    def meant(self, keyword: str, reference: Json, scope: Scope) -> Target | str:
+    def resolve(self, keyword: str, reference: Json, scope: Scope) -> Target | str:
         """What a reference means (`$ref`, `$dynamicRef` or `$recursiveRef`), or why that cannot be said."""
         text = str(reference)
         if keyword == "$dynamicRef" and not only_dynamic_target(scope, text):
-            outermost = outermost_published(scope, "$dynamicAnchor", text.partition("#")[2])
+            outermost = find_outermost_published(scope, "$dynamicAnchor", text.partition("#")[2])
             return outermost or "a dynamic reference may mean several places"
         if keyword == "$recursiveRef" and (reference != "#" or not only_recursive_target(scope)):
-            outermost = outermost_published(scope, "$recursiveAnchor", True) if reference == "#" else None
+            outermost = find_outermost_published(scope, "$recursiveAnchor", True) if reference == "#" else None
             return outermost or "a recursive reference may mean several places"
         if names_one_of_several(scope, text):
             return "a reference names one of several dynamic anchors"
-        return self.target(reference, scope) or f"the reference {text[:60]!r} cannot be resolved"
+        return self.look_up(reference, scope) or f"the reference {text[:60]!r} cannot be resolved"
 
-    def _read(self, schema: dict[str, Json], scope: Scope) -> Formula:
+    def _read_keywords(self, schema: dict[str, Json], scope: Scope) -> Formula:
         self.forms.budget.spend()
         if scope.legacy and "$ref" in schema:
-            return _FOLLOW(self, schema["$ref"], schema, scope)
+            return _follow(_Keyword(self, schema["$ref"], schema, scope))
         parts: list[Formula] = []
         for keyword, read in _KEYWORDS[scope.dialect].items():
             if keyword in schema:
                 try:
-                    parts.append(read(self, schema[keyword], schema, scope))
+                    parts.append(read(_Keyword(self, schema[keyword], schema, scope)))
                 except Malformed:
                     parts.append(self.forms.opaque(f"the keyword {keyword!r} has a value that it may not have"))
         return self.forms.all_of(*parts)
 
 
-def referred(reader: Normaliser, schema: dict[str, Json], scope: Scope) -> Iterator[Target]:
+def walk_references(reader: Normaliser, schema: dict[str, Json], scope: Scope) -> Iterator[Target]:
     """Everything that the schema leads to by references, what is referred to before what refers to it.
 
     Walks with a list of its own, and not into what has been read. Only within one resource: below a schema with an identifier of
@@ -214,48 +219,69 @@ def referred(reader: Normaliser, schema: dict[str, Json], scope: Scope) -> Itera
         seen.add(id(target.schema))
         pending.append((target, True))
         found = (
-            reader.target(each.get("$ref"), target.scope) for each in placed_schemas(target.schema, definitions=False)
+            reader.look_up(each.get("$ref"), target.scope) for each in walk_schemas(target.schema, definitions=False)
         )
         pending.extend((each, False) for each in found if each is not None)
 
 
-_Read: TypeAlias = Callable[[Normaliser, Json, dict[str, Json], Scope], Formula]
+@dataclass(slots=True)
+class _Keyword:
+    """A keyword where it stands: its value, the schema around it, and who reads it."""
+
+    reader: Normaliser
+    value: Json
+    schema: dict[str, Json]
+    scope: Scope
+
+    @property
+    def forms(self) -> Forms:
+        return self.reader.forms
+
+    def read(self, schema: Json) -> Formula:
+        return self.reader.read(schema, self.scope)
+
+    def read_inside(self, schema: Json) -> Formula:
+        return self.reader.read_inside(schema, self.scope)
+
+    def read_all(self) -> list[Formula]:
+        return [self.read(each) for each in _require_list(self.value)]
+
+
+_Read: TypeAlias = Callable[[_Keyword], Formula]
 
 
 # Values of keywords.
 
 
-def _number(value: Json) -> Fraction:
+def _require_number(value: Json) -> Fraction:
     number = number_of(value)
     if number is None:
         raise Malformed
     return number
 
 
-def _whole(value: Json) -> int:
-    number = _number(value)
+def _require_whole(value: Json) -> int:
+    number = _require_number(value)
     if number.denominator != 1 or number < 0:
         raise Malformed
     return number.numerator
 
 
-def table(value: Json) -> dict[str, Json]:
-    """The value as an object. Raises `Malformed`."""
+def _require_table(value: Json) -> dict[str, Json]:
     if not isinstance(value, dict):
         raise Malformed
     return value
 
 
-def listed(value: Json) -> list[Json]:
-    """The value as an array. Raises `Malformed`."""
+def _require_list(value: Json) -> list[Json]:
     if not isinstance(value, list):
         raise Malformed
     return value
 
 
-def _names(value: Json) -> list[str]:
-    names = [name for name in listed(value) if isinstance(name, str)]
-    if len(names) != len(listed(value)):
+def _require_names(value: Json) -> list[str]:
+    names = [name for name in _require_list(value) if isinstance(name, str)]
+    if len(names) != len(_require_list(value)):
         raise Malformed
     return names
 
@@ -263,283 +289,173 @@ def _names(value: Json) -> list[str]:
 # References.
 
 
-def _reference(keyword: str) -> _Read:
-    def read(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-        meant = reader.meant(keyword, value, scope)
-        return reader.forms.opaque(meant) if isinstance(meant, str) else reader.formula(meant.schema, meant.scope)
-
-    return read
+def _follow(at: _Keyword, keyword: str = "$ref") -> Formula:
+    meant = at.reader.resolve(keyword, at.value, at.scope)
+    return at.forms.opaque(meant) if isinstance(meant, str) else at.reader.read(meant.schema, meant.scope)
 
 
-_FOLLOW: Final = _reference("$ref")
+# Scalars.
 
 
-# Any type.
-
-
-def _type(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
+def _type(at: _Keyword) -> Formula:
     kinds = Kind.NONE
-    for name in value if isinstance(value, list) else [value]:
+    for name in at.value if isinstance(at.value, list) else [at.value]:
         if not isinstance(name, str) or name not in _KINDS:
             raise Malformed
         kinds |= _KINDS[name]
-    return reader.forms.types(kinds)
+    types = at.forms.types(kinds)
+    is_written = at.scope.dialect is Dialect.DRAFT_04 and kinds & Kind.NUMBER == Kind.INTEGER
+    return at.forms.all_of(types, at.reader.require_written_integer()) if is_written else types
 
 
-def _oldest_type(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    """The types of draft-04, where `1.0` is a number and no integer: our numbers do not know how they are written."""
-    kinds = _type(reader, value, schema, scope)
-    if not isinstance(kinds, Types) or kinds.kinds & Kind.NUMBER != Kind.INTEGER:
-        return kinds
-    return reader.forms.all_of(kinds, _written_integer(reader, DRAFT_04, schema, scope))
+def _limit(at: _Keyword, *, upper: bool) -> Formula:
+    """In draft-04, a word beside the limit leaves the limit itself out."""
+    word = "exclusiveMaximum" if upper else "exclusiveMinimum"
+    strict = at.scope.dialect is Dialect.DRAFT_04 and at.schema.get(word) is True
+    return at.forms.bound(_require_number(at.value), upper=upper, strict=strict)
 
 
-DRAFT_04: Final = "draft-04"
-"""The value of `x-integer`."""
-
-
-def _written_integer(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    """`x-integer`, by which a schema that was brought to a later draft still says what draft-04's `integer` says of `1.0`."""
-    forms = reader.forms
-    if value != DRAFT_04:
-        return forms.top
-    reader.asks_for_spelling = True
-    return forms.any_of(forms.types(Kind.ANY & ~Kind.INTEGER), reader.written_as_integer)
-
-
-def _enum(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    return reader.forms.enumeration(listed(value))
-
-
-def _const(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    return reader.forms.constant(value)
-
-
-# Numbers.
-
-
-def _limit(*, upper: bool, strict: bool) -> _Read:
-    def read(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-        sharp = strict
-        if scope.dialect is Dialect.DRAFT_04:
-            sharp = schema.get("exclusiveMaximum" if upper else "exclusiveMinimum") is True
-        return reader.forms.bound(_number(value), upper=upper, strict=sharp)
-
-    return read
-
-
-def _multiple_of(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    if _number(value) <= 0:
+def _multiple_of(at: _Keyword) -> Formula:
+    if _require_number(at.value) <= 0:
         raise Malformed
-    return reader.forms.multiple(_number(value))
+    return at.forms.multiple(_require_number(at.value))
 
 
-# Sizes of strings, arrays and objects.
-
-
-def _size(kind: Kinds, *, upper: bool) -> _Read:
-    def read(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-        limit = _whole(value)
-        return reader.forms.size(kind, 0, limit) if upper else reader.forms.size(kind, limit, None)
-
-    return read
-
-
-def _pattern(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    if not isinstance(value, str):
+def _pattern(at: _Keyword) -> Formula:
+    if not isinstance(at.value, str):
         raise Malformed
-    return reader.forms.matches(value)
+    return at.forms.matches(at.value)
 
 
-def _format(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    return reader.of_format(value) if isinstance(value, str) and value in reader.formats else reader.forms.top
+def _format(at: _Keyword) -> Formula:
+    is_asserted = isinstance(at.value, str) and at.value in at.reader.formats
+    return at.reader.read_format(str(at.value)) if is_asserted else at.forms.top
 
 
 # Arrays.
 
 
-def _prefix_items(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    places = [reader.forms.item(index, reader.inner(each, scope)) for index, each in enumerate(listed(value))]
-    return reader.forms.all_of(*places)
+def _prefix_items(at: _Keyword) -> Formula:
+    return at.forms.all_of(
+        *(at.forms.item(index, at.read_inside(each)) for index, each in enumerate(_require_list(at.value)))
+    )
 
 
-def _items(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    return reader.forms.items(len(listed(schema.get("prefixItems", []))), reader.inner(value, scope))
+def _items(at: _Keyword) -> Formula:
+    if at.scope.dialect is Dialect.DRAFT_2020_12:
+        return at.forms.items(len(_require_list(at.schema.get("prefixItems", []))), at.read_inside(at.value))
+    return _prefix_items(at) if isinstance(at.value, list) else at.forms.items(0, at.read_inside(at.value))
 
 
-def _older_items(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    if isinstance(value, list):
-        return _prefix_items(reader, value, schema, scope)
-    return reader.forms.items(0, reader.inner(value, scope))
+def _additional_items(at: _Keyword) -> Formula:
+    items = at.schema.get("items")
+    return at.forms.items(len(items), at.read_inside(at.value)) if isinstance(items, list) else at.forms.top
 
 
-def _additional_items(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    items = schema.get("items")
-    if not isinstance(items, list):
-        return reader.forms.top
-    return reader.forms.items(len(items), reader.inner(value, scope))
-
-
-def _contains(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    least = 1 if scope.legacy else _whole(schema.get("minContains", 1))
-    most = None if scope.legacy or "maxContains" not in schema else _whole(schema["maxContains"])
-    return reader.forms.amount(0, reader.inner(value, scope), least, most)
-
-
-def _unique_items(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    return reader.forms.unique() if value is True else reader.forms.top
+def _contains(at: _Keyword) -> Formula:
+    limits: dict[str, Json] = {} if at.scope.legacy else at.schema
+    least = _require_whole(limits.get("minContains", 1))
+    most = _require_whole(limits["maxContains"]) if "maxContains" in limits else None
+    return at.forms.amount(0, at.read_inside(at.value), least, most)
 
 
 # Objects.
 
 
-def other_names(forms: Forms, schema: dict[str, Json]) -> Formula:
-    """The names that `properties` and `patternProperties` leave to `additionalProperties`."""
-    return forms.all_of(
+def _additional_properties(at: _Keyword) -> Formula:
+    forms = at.forms
+    others = forms.all_of(
         forms.types(Kind.STRING),
-        forms.strings(table(schema.get("properties", {})), within=False),
-        *(forms.matches(pattern, holds=False) for pattern in table(schema.get("patternProperties", {}))),
+        forms.strings(_require_table(at.schema.get("properties", {})), within=False),
+        *(forms.matches(pattern, holds=False) for pattern in _require_table(at.schema.get("patternProperties", {}))),
     )
+    return forms.members(others, at.read_inside(at.value))
 
 
-def _properties(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    forms = reader.forms
-    return forms.all_of(*(forms.member(name, reader.inner(each, scope)) for name, each in table(value).items()))
+def _dependencies(at: _Keyword) -> Formula:
+    """What a member demands of the object: other members, or to be valid under a schema."""
+    forms = at.forms
 
+    def demand(value: Json) -> Formula:
+        return forms.all_of(*map(forms.has, _require_names(value))) if isinstance(value, list) else at.read(value)
 
-def _pattern_properties(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    forms = reader.forms
     return forms.all_of(
-        *(forms.members(forms.matches(pattern), reader.inner(each, scope)) for pattern, each in table(value).items())
-    )
-
-
-def _additional_properties(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    return reader.forms.members(other_names(reader.forms, schema), reader.inner(value, scope))
-
-
-def _property_names(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    return reader.forms.members(reader.forms.negate(reader.inner(value, scope)), reader.forms.bottom)
-
-
-def _required(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    return reader.forms.all_of(*(reader.forms.has(name) for name in _names(value)))
-
-
-def _dependent_required(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    forms = reader.forms
-    return forms.all_of(
-        *(
-            forms.any_of(forms.lacks(name), forms.all_of(*(forms.has(other) for other in _names(others))))
-            for name, others in table(value).items()
-        )
-    )
-
-
-def _dependent_schemas(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    forms = reader.forms
-    return forms.all_of(
-        *(forms.any_of(forms.lacks(name), reader.formula(each, scope)) for name, each in table(value).items())
-    )
-
-
-def _dependencies(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    names: dict[str, Json] = {name: each for name, each in table(value).items() if isinstance(each, list)}
-    schemas: dict[str, Json] = {name: each for name, each in table(value).items() if name not in names}
-    return reader.forms.all_of(
-        _dependent_required(reader, names, schema, scope), _dependent_schemas(reader, schemas, schema, scope)
+        *(forms.any_of(forms.lacks(name), demand(each)) for name, each in _require_table(at.value).items())
     )
 
 
 # Combinations.
 
 
-def _all_of(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    return reader.forms.all_of(*(reader.formula(each, scope) for each in listed(value)))
-
-
-def _any_of(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    return reader.forms.any_of(*(reader.formula(each, scope) for each in listed(value)))
-
-
-def _one_of(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    return exclusive(reader.forms, tuple(reader.formula(each, scope) for each in listed(value)))
-
-
-def _not(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
-    return reader.forms.negate(reader.formula(value, scope))
-
-
-def _if(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    forms = reader.forms
-    condition = reader.formula(value, scope)
-    then = reader.formula(schema.get("then", True), scope)
-    otherwise = reader.formula(schema.get("else", True), scope)
+def _if(at: _Keyword) -> Formula:
+    forms = at.forms
+    condition = at.read(at.value)
+    then, otherwise = at.read(at.schema.get("then", True)), at.read(at.schema.get("else", True))
     return forms.all_of(forms.any_of(forms.negate(condition), then), forms.any_of(condition, otherwise))
-
-
-def _unevaluated_properties(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    return unevaluated.properties(reader, reader.inner(value, scope), schema, scope)
-
-
-def _unevaluated_items(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    return unevaluated.items(reader, reader.inner(value, scope), schema, scope)
 
 
 _OLDEST: Final[dict[str, _Read]] = {
     "type": _type,
-    "enum": _enum,
-    "minimum": _limit(upper=False, strict=False),
-    "maximum": _limit(upper=True, strict=False),
+    "enum": lambda at: at.forms.enumeration(_require_list(at.value)),
+    "minimum": lambda at: _limit(at, upper=False),
+    "maximum": lambda at: _limit(at, upper=True),
     "multipleOf": _multiple_of,
-    "minLength": _size(Kind.STRING, upper=False),
-    "maxLength": _size(Kind.STRING, upper=True),
+    "minLength": lambda at: at.forms.size(Kind.STRING, _require_whole(at.value), None),
+    "maxLength": lambda at: at.forms.size(Kind.STRING, 0, _require_whole(at.value)),
     "pattern": _pattern,
     "format": _format,
-    "minItems": _size(Kind.ARRAY, upper=False),
-    "maxItems": _size(Kind.ARRAY, upper=True),
-    "items": _older_items,
+    "minItems": lambda at: at.forms.size(Kind.ARRAY, _require_whole(at.value), None),
+    "maxItems": lambda at: at.forms.size(Kind.ARRAY, 0, _require_whole(at.value)),
+    "items": _items,
     "additionalItems": _additional_items,
-    "uniqueItems": _unique_items,
-    "required": _required,
-    "properties": _properties,
-    "patternProperties": _pattern_properties,
+    "uniqueItems": lambda at: at.forms.unique() if at.value is True else at.forms.top,
+    "required": lambda at: at.forms.all_of(*map(at.forms.has, _require_names(at.value))),
+    "properties": lambda at: at.forms.all_of(
+        *(at.forms.member(name, at.read_inside(each)) for name, each in _require_table(at.value).items())
+    ),
+    "patternProperties": lambda at: at.forms.all_of(
+        *(
+            at.forms.members(at.forms.matches(pattern), at.read_inside(each))
+            for pattern, each in _require_table(at.value).items()
+        )
+    ),
     "additionalProperties": _additional_properties,
-    "minProperties": _size(Kind.OBJECT, upper=False),
-    "maxProperties": _size(Kind.OBJECT, upper=True),
-    "allOf": _all_of,
-    "anyOf": _any_of,
-    "oneOf": _one_of,
-    "not": _not,
+    "minProperties": lambda at: at.forms.size(Kind.OBJECT, _require_whole(at.value), None),
+    "maxProperties": lambda at: at.forms.size(Kind.OBJECT, 0, _require_whole(at.value)),
+    "allOf": lambda at: at.forms.all_of(*at.read_all()),
+    "anyOf": lambda at: at.forms.any_of(*at.read_all()),
+    "oneOf": lambda at: require_exactly_one(at.forms, tuple(at.read_all())),
+    "not": lambda at: at.forms.negate(at.read(at.value)),
     "dependencies": _dependencies,
 }
 _LEGACY: Final[dict[str, _Read]] = {
     **_OLDEST,
-    "const": _const,
-    "exclusiveMinimum": _limit(upper=False, strict=True),
-    "exclusiveMaximum": _limit(upper=True, strict=True),
+    "const": lambda at: at.forms.constant(at.value),
+    "exclusiveMinimum": lambda at: at.forms.bound(_require_number(at.value), upper=False, strict=True),
+    "exclusiveMaximum": lambda at: at.forms.bound(_require_number(at.value), upper=True, strict=True),
     "contains": _contains,
-    "propertyNames": _property_names,
+    "propertyNames": lambda at: at.forms.members(at.forms.negate(at.read_inside(at.value)), at.forms.bottom),
 }
 _MODERN: Final[dict[str, _Read]] = {
-    "$ref": _FOLLOW,
+    "$ref": _follow,
     **{keyword: read for keyword, read in _LEGACY.items() if keyword != "dependencies"},
     "if": _if,
-    "dependentRequired": _dependent_required,
-    "dependentSchemas": _dependent_schemas,
-    "unevaluatedProperties": _unevaluated_properties,
-    "unevaluatedItems": _unevaluated_items,
+    "dependentRequired": _dependencies,
+    "dependentSchemas": _dependencies,
+    "unevaluatedProperties": lambda at: unevaluated.read_properties(
+        at.reader, at.read_inside(at.value), at.schema, at.scope
+    ),
+    "unevaluatedItems": lambda at: unevaluated.read_items(at.reader, at.read_inside(at.value), at.schema, at.scope),
 }
 _KEYWORDS: Final[dict[Dialect, dict[str, _Read]]] = {
-    Dialect.DRAFT_04: {**_OLDEST, "type": _oldest_type},
+    Dialect.DRAFT_04: _OLDEST,
     Dialect.DRAFT_06: _LEGACY,
     Dialect.DRAFT_07: {**_LEGACY, "if": _if},
-    Dialect.DRAFT_2019_09: {**_MODERN, "$recursiveRef": _reference("$recursiveRef")},
+    Dialect.DRAFT_2019_09: {**_MODERN, "$recursiveRef": lambda at: _follow(at, "$recursiveRef")},
     Dialect.DRAFT_2020_12: {
         **{keyword: read for keyword, read in _MODERN.items() if keyword != "additionalItems"},
-        "$dynamicRef": _reference("$dynamicRef"),
+        "$dynamicRef": lambda at: _follow(at, "$dynamicRef"),
         "prefixItems": _prefix_items,
-        "items": _items,
-        "x-integer": _written_integer,
+        "x-integer": lambda at: at.reader.require_written_integer() if at.value == "draft-04" else at.forms.top,
     },
 }

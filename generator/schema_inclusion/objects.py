@@ -1,4 +1,4 @@
-"""Leaves of the proof: an object that satisfies settled constraints without alternatives.
+"""Find an object that satisfies a conjunction without alternatives.
 
 Members are independent of one another once it is known which there are; what remains is to give each demand for "some
 member" a name, and to reach the least number of members. Names that nobody mentions are alike if the same constraints on
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from schema_inclusion.conjunction import member_form
+from schema_inclusion.conjunction import join_member
 from schema_inclusion.constraints import Constraints
+from schema_inclusion.evaluation import holds
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import All, Formula, Kind
-from schema_inclusion.meaning import holds
-from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown, together
+from schema_inclusion.results import EMPTY, Empty, Result, Satisfied, Unknown, collect, combine_doubts
 from schema_inclusion.values import Json
 
 
@@ -26,35 +26,35 @@ class Decider(Protocol):
     @property
     def forms(self) -> Forms: ...
 
-    def decide(self, formula: Formula) -> Outcome: ...
+    def decide(self, formula: Formula) -> Result: ...
 
-    def inner(self, formula: Formula) -> Outcome: ...
+    def inner(self, formula: Formula) -> Result: ...
 
 
 MOST_ADDED: Final = 100
 MOST_REGIONS: Final = 8
 
 
-def parts(formula: Formula) -> tuple[Formula, ...]:
+def split_conjunction(formula: Formula) -> tuple[Formula, ...]:
     """The parts of a conjunction; anything else is its own only part."""
     return formula.parts if isinstance(formula, All) else (formula,)
 
 
-def member_object(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
+def find_object(prover: Decider, formula: Formula, constraints: Constraints) -> Result:
     """An object that satisfies the constraints."""
-    outcome = together(prover.inner(member_form(prover.forms, constraints, name)) for name in constraints.has)
+    outcome = collect(prover.inner(join_member(prover.forms, constraints, name)) for name in constraints.has)
     if isinstance(outcome, Empty):
         return EMPTY
     if constraints.some:
-        return _with_needs(prover, formula, constraints)
+        return _find_with_needs(prover, formula, constraints)
     if constraints.sizes[Kind.OBJECT][0] > len(constraints.has):
-        return _with_more(prover, formula, constraints)
+        return _find_with_more(prover, formula, constraints)
     if isinstance(outcome, Unknown):
-        return Unknown(outcome.reason, tuple(_named(constraints, guess) for guess in outcome.guess))
-    return Satisfied(_named(constraints, outcome.value))
+        return Unknown(outcome.reason, tuple(_name(constraints, guess) for guess in outcome.guess))
+    return Satisfied(_name(constraints, outcome.value))
 
 
-def _named(constraints: Constraints, values: Json) -> Json:
+def _name(constraints: Constraints, values: Json) -> Json:
     assert isinstance(values, list)
     return dict(zip(constraints.has, values, strict=True))
 
@@ -67,26 +67,25 @@ class _Place:
     sure: bool
 
 
-def _with_needs(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
+def _find_with_needs(prover: Decider, formula: Formula, constraints: Constraints) -> Result:
     """Gives the first demand for some member each of the names it may have, one after the other."""
     forms = prover.forms
     need = next(iter(constraints.some))
-    rest = forms.all_of(*(part for part in parts(formula) if part is not need))
-    doubt: Unknown | None = None
-    for place in _places(prover, constraints, need.names, need.form):
-        if isinstance(place, Unknown):
-            doubt = doubt or place
-            continue
-        chosen = forms.all_of(rest, forms.has(place.name), forms.member(place.name, need.form))
-        outcome = prover.decide(chosen)
+    rest = forms.all_of(*(part for part in split_conjunction(formula) if part is not need))
+    doubt: Empty | Unknown = EMPTY
+    for place in _list_places(prover, constraints, need.names, need.form):
+        outcome: Result = (
+            place
+            if isinstance(place, Unknown)
+            else prover.decide(forms.all_of(rest, forms.has(place.name), forms.member(place.name, need.form)))
+        )
         if isinstance(outcome, Satisfied):
             return outcome
-        if isinstance(outcome, Unknown):
-            doubt = outcome if doubt is None or not doubt.guess else doubt
-    return doubt or EMPTY
+        doubt = combine_doubts(doubt, outcome)
+    return doubt
 
 
-def _with_more(prover: Decider, formula: Formula, constraints: Constraints) -> Outcome:
+def _find_with_more(prover: Decider, formula: Formula, constraints: Constraints) -> Result:
     """Adds members, whichever: they do not get in one another's way."""
     forms = prover.forms
     least, _ = constraints.sizes[Kind.OBJECT]
@@ -94,7 +93,7 @@ def _with_more(prover: Decider, formula: Formula, constraints: Constraints) -> O
         return Unknown("an object would need too many members to write down")
     while len(constraints.has) < least:
         doubt: Unknown | None = None
-        for place in _places(prover, constraints, forms.types(Kind.STRING), forms.top, new=True):
+        for place in _list_places(prover, constraints, forms.types(Kind.STRING), forms.top, new=True):
             if isinstance(place, _Place) and place.sure:
                 formula = forms.all_of(formula, forms.has(place.name))
                 break
@@ -107,7 +106,7 @@ def _with_more(prover: Decider, formula: Formula, constraints: Constraints) -> O
     return prover.decide(formula)
 
 
-def _places(
+def _list_places(
     prover: Decider, constraints: Constraints, names: Formula, form: Formula, *, new: bool = False
 ) -> Iterator[_Place | Unknown]:
     """The names, one of each class, that a member with such a name and value may have; `new` leaves out those in use."""
@@ -118,7 +117,7 @@ def _places(
             continue
         fits = holds(forms, names, name)
         if fits is not False:
-            outcome = prover.inner(forms.all_of(member_form(forms, constraints, name), form))
+            outcome = prover.inner(forms.all_of(join_member(forms, constraints, name), form))
             if isinstance(outcome, Empty):
                 continue
             if fits is None:
@@ -133,10 +132,10 @@ def _places(
     if len(regions) > MOST_REGIONS:
         yield Unknown("names are constrained in too many ways at once")
     else:
-        yield from _fresh(prover, fresh, form, regions)
+        yield from _list_fresh(prover, fresh, form, regions)
 
 
-def _fresh(
+def _list_fresh(
     prover: Decider, names: Formula, form: Formula, regions: list[tuple[Formula, Formula]]
 ) -> Iterator[_Place | Unknown]:
     """A name of each class that the regions cut the names into, where its value can be as all of them demand."""
@@ -146,8 +145,8 @@ def _fresh(
         return
     if regions:
         (region, demand), *others = regions
-        yield from _fresh(prover, forms.all_of(names, forms.negate(region)), form, others)
-        yield from _fresh(prover, forms.all_of(names, region), forms.all_of(form, demand), others)
+        yield from _list_fresh(prover, forms.all_of(names, forms.negate(region)), form, others)
+        yield from _list_fresh(prover, forms.all_of(names, region), forms.all_of(form, demand), others)
         return
     value = prover.inner(form)
     if isinstance(value, Empty):

@@ -1,4 +1,4 @@
-"""Validators of `jsonschema` that judge what a reference leads to once for each value, within a number of steps.
+"""Make validators of `jsonschema` that judge the target of a reference once for each value, within a step budget.
 
 A schema of a few lines leads to one definition along more ways than anybody can walk: forty levels of
 `allOf: [{$ref: next}, {$ref: next}]` are 2^40. Inside `remembering`, what a reference said of a value is remembered, and
@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from typing import Any, Final, TypeAlias, TypeGuard
 
@@ -33,6 +34,9 @@ _NAMING: Final = frozenset(("$id", "id", "$schema"))
 _Tags: TypeAlias = "dict[str, frozenset[str]]"
 """Members of an object, and the texts that they may be."""
 
+_Branches: TypeAlias = "dict[str, tuple[set[int], dict[str, set[int]]]]"
+"""For each tag of a union the branches that do not hold it to a text, and the branches that are left by each text that some do."""
+
 FEW_BRANCHES: Final = 8
 """Branches of a union up to which each is asked."""
 _DEEPEST_TAG: Final = 5
@@ -54,9 +58,7 @@ class Compiled:
 
     _validators: dict[tuple[int, str], Any] = field(default_factory=dict[tuple[int, str], Any])
     _targets: dict[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
-    _tags: dict[tuple[int, str], list[tuple[Any, _Tags]]] = field(
-        default_factory=dict[tuple[int, str], list[tuple[Any, _Tags]]]
-    )
+    _tags: dict[tuple[int, str], _Branches] = field(default_factory=dict[tuple[int, str], "_Branches"])
 
     def validator(self, around: Any, schema: Any, resolver: Any, evolve: Callable[..., Any]) -> Any:
         """The validator of a schema, which it keeps: as long as it is here, no other schema has that identity."""
@@ -78,15 +80,15 @@ class Compiled:
         """Those branches of a union in which no member of an object must be another text than it is."""
         key = (id(branches), around._resolver._base_uri)
         if key not in self._tags:
-            self._tags[key] = [(each, self._tags_of(around, each)) for each in branches]
-        texts = {name: value for name, value in instance.items() if isinstance(value, str)}
-        return [
-            each
-            for each, tags in self._tags[key]
-            if not any(name in texts and texts[name] not in tag for name, tag in tags.items())
-        ]
+            self._tags[key] = _index_tags([self._find_tags(around, each) for each in branches])
+        left = set(range(len(branches)))
+        for name, (others, by_text) in self._tags[key].items():
+            text = instance.get(name)
+            if isinstance(text, str):
+                left &= by_text.get(text, others)
+        return [branches[index] for index in sorted(left)]
 
-    def _tags_of(self, around: Any, schema: Any, depth: int = 0) -> _Tags:
+    def _find_tags(self, around: Any, schema: Any, depth: int = 0) -> _Tags:
         """The members that a schema and what it refers to hold to some texts."""
         found: _Tags = {}
         if not _is_schema(schema) or not _NAMING.isdisjoint(schema) or depth > _DEEPEST_TAG:
@@ -94,13 +96,27 @@ class Compiled:
         for _, keyword, value in around.evolve(schema=schema)._validators:
             if keyword == "$ref":
                 target = self.target(around._resolver, value)
-                found |= self._tags_of(around.evolve(schema={}, _resolver=target.resolver), target.contents, depth + 1)
+                found |= self._find_tags(
+                    around.evolve(schema={}, _resolver=target.resolver), target.contents, depth + 1
+                )
             elif keyword == "properties":
-                found |= {name: tag for name, each in value.items() if (tag := _texts(each, around.VALIDATORS))}
+                found |= {name: tag for name, each in value.items() if (tag := _find_texts(each, around.VALIDATORS))}
         return found
 
 
-def _texts(schema: Any, known: Any) -> frozenset[str]:
+def _index_tags(tags: list[_Tags]) -> _Branches:
+    found: _Branches = {}
+    for name in {name for each in tags for name in each}:
+        others = {index for index, each in enumerate(tags) if name not in each}
+        by_text: dict[str, set[int]] = {}
+        for index, each in enumerate(tags):
+            for text in each.get(name, ()):
+                by_text.setdefault(text, set(others)).add(index)
+        found[name] = others, by_text
+    return found
+
+
+def _find_texts(schema: Any, known: Any) -> frozenset[str]:
     """The texts that a schema of nothing else holds a text to; none where that is not plain."""
     if not _is_schema(schema) or len(schema) != 1:
         return frozenset()
@@ -111,13 +127,14 @@ def _texts(schema: Any, known: Any) -> frozenset[str]:
 
 @dataclass(slots=True)
 class _Run:
-    """The judgement of one value. `errors` are those of a schema and a part of the value, by their identities."""
+    """The judgement of one value. `errors` are those of a schema and a part of the value, by identity; `open` are not judged yet."""
 
     most_errors: int
     is_dynamic: bool
     compiled: Compiled | None
     left: int = MOST_REFERENCES
     errors: dict[tuple[int, int], list[Any]] = field(default_factory=dict[tuple[int, int], list[Any]])
+    open: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
 
     def spend(self, steps: int = 1) -> None:
         self.left -= steps
@@ -126,6 +143,13 @@ class _Run:
 
 
 _RUN: Final[ContextVar[_Run | None]] = ContextVar("_RUN", default=None)
+
+
+def spend(steps: int = 1) -> None:
+    """Takes steps from the judgement that is under way, if there is one. Raises `TooManySteps`."""
+    run = _RUN.get()
+    if run is not None:
+        run.spend(steps)
 
 
 @contextmanager
@@ -150,22 +174,21 @@ def remembering(
             allowance.spend(1 + MOST_REFERENCES - max(run.left, 0))
 
 
+@cache
 def following_once(plain: Any) -> Any:
     """The class of validators that remember. Outside of `remembering` they are as they were."""
     extend: Any = getattr(jsonschema.validators, "extend")  # noqa: B009 - it has no types
     known = plain.VALIDATORS
-    keywords: dict[str, _Keyword] = {"$ref": _reference}
-    keywords |= {name: _counted(known[name]) for name in ("$dynamicRef", "$recursiveRef") if name in known}
-    keywords |= {
-        name: _measured(known[name]) for name in ("unevaluatedItems", "unevaluatedProperties") if name in known
-    }
-    keywords |= {name: _by_tags(known[name]) for name in ("anyOf", "oneOf")}
+    keywords: dict[str, _Keyword] = {"$ref": _follow}
+    keywords |= {name: _count(known[name]) for name in ("$dynamicRef", "$recursiveRef") if name in known}
+    keywords |= {name: _measure(known[name]) for name in ("unevaluatedItems", "unevaluatedProperties") if name in known}
+    keywords |= {name: _select_by_tags(known[name]) for name in ("anyOf", "oneOf")}
     made = extend(plain, keywords)
-    made.descend, made.evolve = _descending(made), _evolving(made)
+    made.descend, made.evolve = _make_descend(made), _make_evolve(made)
     return made
 
 
-def _descending(made: Any) -> Callable[..., Iterator[Any]]:
+def _make_descend(made: Any) -> Callable[..., Iterator[Any]]:
     """The method `descend`. Where one error is enough, it tells the first, without its place."""
     plain, evolve = made.descend, made.evolve
 
@@ -185,7 +208,7 @@ def _descending(made: Any) -> Callable[..., Iterator[Any]]:
     return descend
 
 
-def _evolving(made: Any) -> Callable[..., Any]:
+def _make_evolve(made: Any) -> Callable[..., Any]:
     """The method `evolve`, which asks for the validator of a schema beside another."""
     plain = made.evolve
 
@@ -199,11 +222,10 @@ def _evolving(made: Any) -> Callable[..., Any]:
     return evolve
 
 
-def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+def _follow(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterator[Any]:
     run = _RUN.get()
     if run is None or run.is_dynamic:
-        if run is not None:
-            run.spend()
+        spend()
         yield from validator._validate_reference(ref=ref, instance=instance)
         return
     resolved = (
@@ -213,12 +235,15 @@ def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterato
     known = run.errors.get(key)
     if known is None:
         run.spend()
+        if key in run.open:
+            raise RecursionError  # at once: what is written in Rust does not survive the end of the stack
+        run.open.add(key)
         errors = validator.descend(instance, resolved.contents, resolver=resolved.resolver)
         known = run.errors[key] = list[Any](islice(errors, run.most_errors))
-    yield from known if run.compiled is not None else map(_copied, known)
+    yield from known if run.compiled is not None else map(_copy, known)
 
 
-def _copied(error: Any) -> Any:
+def _copy(error: Any) -> Any:
     """The same error, to be told at another place: who passes an error on writes its own place into it.
 
     What is in its context is shared, so only relative paths are right there.
@@ -229,19 +254,17 @@ def _copied(error: Any) -> Any:
     )
 
 
-def _counted(plain: _Keyword) -> _Keyword:
+def _count(plain: _Keyword) -> _Keyword:
     """The keyword, which takes a step."""
 
     def keyword(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        run = _RUN.get()
-        if run is not None:
-            run.spend()
+        spend()
         yield from plain(validator, value, instance, schema) or ()
 
     return keyword
 
 
-def _by_tags(plain: _Keyword) -> _Keyword:
+def _select_by_tags(plain: _Keyword) -> _Keyword:
     """The keyword, which asks of many branches those alone that the tags of an object leave."""
 
     def keyword(validator: Any, branches: Any, instance: Any, schema: Any) -> Iterator[Any]:
@@ -253,13 +276,12 @@ def _by_tags(plain: _Keyword) -> _Keyword:
     return keyword
 
 
-def _measured(plain: _Keyword) -> _Keyword:
+def _measure(plain: _Keyword) -> _Keyword:
     """The keyword, which walks all schemas that apply in place and remembers none: it takes some steps for each."""
 
     def keyword(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        run = _RUN.get()
-        if run is not None:
-            run.spend(STEPS_OF_WALK * _applying(schema, validator._resolver, {}))
+        if _RUN.get() is not None:
+            spend(STEPS_OF_WALK * _count_applied(schema, validator._resolver, {}))
         yield from plain(validator, value, instance, schema) or ()
 
     return keyword
@@ -269,7 +291,7 @@ def _is_schema(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
-def _applying(schema: Any, resolver: Any, known: dict[int, int]) -> int:
+def _count_applied(schema: Any, resolver: Any, known: dict[int, int]) -> int:
     """How many schemas apply in place, each as often as the ways to it."""
     if not _is_schema(schema):
         return 0
@@ -280,7 +302,7 @@ def _applying(schema: Any, resolver: Any, known: dict[int, int]) -> int:
         dependent = schema.get("dependentSchemas")
         inner += dependent.values() if _is_schema(dependent) else ()
         found = [resolver.lookup(schema[name]) for name in ("$ref", "$dynamicRef") if name in schema]
-        counts = [_applying(each, resolver, known) for each in inner]
-        counts += [_applying(each.contents, each.resolver, known) for each in found]
+        counts = [_count_applied(each, resolver, known) for each in inner]
+        counts += [_count_applied(each.contents, each.resolver, known) for each in found]
         known[id(schema)] = 1 + sum(counts)
     return known[id(schema)]

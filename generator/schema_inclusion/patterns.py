@@ -1,4 +1,4 @@
-"""Regular languages: a short text that some patterns match and others do not, or the proof that there is none.
+"""Find a short text that some patterns match and others do not, or prove that there is none.
 
 Patterns run as automata side by side, breadth first, so that the first text found is a shortest one. A search has a fixed number
 of steps, so verdicts do not depend on the machine's speed. Out of steps is `TooHard`, never a verdict.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar
 
-from schema_inclusion.automaton import MATCHED, Machine, States, begin, ends, found, machine, size, step
+from schema_inclusion.automaton import MATCHED, Machine, States, begin, build_machine, count_runs, ends, search, step
 from schema_inclusion.syntax import Ranges, UnsupportedPattern
 
 STEPS: Final = 4_000
@@ -61,7 +61,7 @@ Answer: TypeAlias = Example | NoText | TooHard
 def matches(pattern: str, text: str) -> bool | None:
     """Whether the pattern is found in the text; `None` if the pattern cannot be read."""
     try:
-        return found(pattern, text)
+        return search(pattern, text)
     except UnsupportedPattern:
         return None
 
@@ -69,19 +69,19 @@ def matches(pattern: str, text: str) -> bool | None:
 @lru_cache(maxsize=4096)
 def example(wanted: Wanted) -> Answer | TooLong:
     """A shortest text as wanted, or that there is none."""
-    return NoText() if set(wanted.matching) & set(wanted.failing) else _answered(wanted, STEPS, TooLong())
+    return NoText() if set(wanted.matching) & set(wanted.failing) else _answer(wanted, STEPS, TooLong())
 
 
 @lru_cache(maxsize=256)
 def example_at_length(wanted: Wanted) -> Answer:
     """The same search with more steps."""
-    return _answered(wanted, MOST_STEPS, TooHard("comparing patterns went over its budget"))
+    return _answer(wanted, MOST_STEPS, TooHard("comparing patterns went over its budget"))
 
 
 _T = TypeVar("_T", TooHard, TooLong)
 
 
-def _answered(wanted: Wanted, steps: int, over: _T) -> Answer | _T:
+def _answer(wanted: Wanted, steps: int, over: _T) -> Answer | _T:
     try:
         return _search(wanted, steps)
     except UnsupportedPattern as fault:
@@ -94,7 +94,7 @@ class _OutOfSteps(Exception):
     """The search has used its steps."""
 
 
-def _readable(code: int) -> tuple[int, int]:
+def _rank(code: int) -> tuple[int, int]:
     """Sorts letters first, then digits, then printable ASCII, then control characters, then the rest.
 
     Line feed goes before the line ends that Python's dot matches and ECMA-262's does not.
@@ -109,7 +109,7 @@ def _readable(code: int) -> tuple[int, int]:
     return (2 if character.isdigit() else 3), code
 
 
-def _alphabet(automata: Iterable[Machine], excluded: Iterable[str]) -> list[int]:
+def _choose_alphabet(automata: Iterable[Machine], excluded: Iterable[str]) -> list[int]:
     """One character for each way in which the automata and the excluded texts can tell characters apart."""
     classes: dict[Ranges, None] = {}
     for automaton in automata:
@@ -121,7 +121,7 @@ def _alphabet(automata: Iterable[Machine], excluded: Iterable[str]) -> list[int]
     for sample in (*range(97, 123), *range(48, 58), *range(65, 91), *range(32, 127)):
         samples.add(sample)
     chosen: dict[tuple[bool, ...], int] = {}
-    for sample in sorted(samples, key=_readable):
+    for sample in sorted(samples, key=_rank):
         signature = tuple(any(low <= sample <= high for low, high in ranges) for ranges in classes)
         chosen.setdefault(signature, sample)
     return list(chosen.values())
@@ -131,30 +131,30 @@ _State: TypeAlias = tuple[tuple[States, ...], int, str | None]
 
 
 def _search(wanted: Wanted, steps: int) -> Example | NoText:
-    automata = [machine(pattern) for pattern in (*wanted.matching, *wanted.failing)]
+    automata = [build_machine(pattern) for pattern in (*wanted.matching, *wanted.failing)]
     required = len(wanted.matching)
-    alphabet = _alphabet(automata, wanted.excluded)
+    alphabet = _choose_alphabet(automata, wanted.excluded)
     prefixes = {text[:end] for text in wanted.excluded for end in range(len(text) + 1)}
     moves: dict[tuple[int, States, int], States] = {}
 
-    def moved(index: int, states: States, character: int) -> States:
+    def move(index: int, states: States, character: int) -> States:
         nonlocal steps
         key = (index, states, character)
         if key not in moves:
-            steps -= size(states) // 4
+            steps -= count_runs(states) // 4
             moves[key] = step(automata[index], states, character)
         return moves[key]
 
-    def hopeless(states: Sequence[States]) -> bool:
+    def is_hopeless(states: Sequence[States]) -> bool:
         return any(not state for state in states[:required]) or any(state is MATCHED for state in states[required:])
 
-    def wins(states: tuple[States, ...], length: int, prefix: str | None) -> bool:
+    def is_wanted(states: tuple[States, ...], length: int, prefix: str | None) -> bool:
         if length < wanted.low or (prefix is not None and prefix in wanted.excluded):
             return False
         return all(ends(automata[index], state) == (index < required) for index, state in enumerate(states))
 
     initial = tuple(begin(automaton) for automaton in automata)
-    if hopeless(initial):
+    if is_hopeless(initial):
         return NoText()
     first: _State = (initial, 0, "" if prefixes else None)
     texts: dict[_State, str] = {first: ""}
@@ -163,7 +163,7 @@ def _search(wanted: Wanted, steps: int) -> Example | NoText:
         state = queue.popleft()
         states, _, prefix = state
         text = texts[state]
-        if wins(states, len(text), prefix):
+        if is_wanted(states, len(text), prefix):
             return Example(text)
         if wanted.high is not None and len(text) >= wanted.high:
             continue
@@ -171,8 +171,8 @@ def _search(wanted: Wanted, steps: int) -> Example | NoText:
             steps -= 1
             if steps < 0:
                 raise _OutOfSteps
-            following = tuple(moved(index, each, code) for index, each in enumerate(states))
-            if hopeless(following):
+            following = tuple(move(index, each, code) for index, each in enumerate(states))
+            if is_hopeless(following):
                 continue
             longer = text + chr(code)
             successor: _State = (following, min(len(longer), wanted.low), longer if longer in prefixes else None)

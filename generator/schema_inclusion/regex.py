@@ -1,6 +1,7 @@
-"""Patterns whose texts are a regular language, as automata take them.
+"""Reduce patterns to regular expressions that automata can run.
 
-Back references, look-behind of more than one character, properties of characters and what only code units tell raise `UnsupportedPattern`.
+A back reference is read as the texts of its group, if these are few. Look-behind of more than one character, properties of characters and
+what only code units tell raise `UnsupportedPattern`.
 """
 
 from __future__ import annotations
@@ -24,13 +25,17 @@ from schema_inclusion.syntax import (
     Sequence,
     UnsupportedPattern,
     mapped,
+    of,
     union,
+    walk,
 )
 
 _MOST_TIMES: Final = 99_999
+_MOST_TEXTS: Final = 16
+"""Of a group that is referred to."""
 
 
-def _boundary(*, present: bool) -> Choice:
+def _expand_boundary(*, present: bool) -> Choice:
     r"""`\b`: a character of a word on one side alone. `\B`: on both sides, or on none."""
     word = Chars(WORD)
     return Choice(
@@ -41,38 +46,100 @@ def _boundary(*, present: bool) -> Choice:
 @lru_cache(maxsize=4096)
 def read(pattern: str) -> Node:
     """The pattern over characters, without groups and boundaries, looking behind at one character. Raises `UnsupportedPattern`."""
-    return _regular(characters(pattern))
+    return _make_regular(_replace_references(characters(pattern)))
 
 
-def _regular(node: Node) -> Node:
+def _replace_references(node: Node) -> Node:
+    """The pattern with a text in the place of each back reference, for every text that the group may match."""
+    numbers = {each.number for each in walk(node) if isinstance(each, BackReference)}
+    if not numbers:
+        return node
+    groups = [each for each in walk(node) if isinstance(each, Group) and each.number in numbers]
+    for group in reversed(groups):  # inner ones first
+        texts = _list_texts(group.part)
+        if texts is not None and (len(texts) == 1 or _matches_once(node, group.number)):
+            choices = [_insert_text(node, group.number, text) for text in sorted(texts)]
+            return Choice(tuple(map(_replace_references, choices)))
+    raise UnsupportedPattern("it refers back to what a group matched")
+
+
+def _list_texts(node: Node) -> set[str] | None:
+    """The texts that a part matches, wherever it stands; `None` if they are many, or depend on what is around it."""
+    found: set[str] = set()
+    match node:
+        case Chars(ranges, ()) if sum(high - low + 1 for low, high in ranges) <= _MOST_TEXTS:
+            found.update(chr(code) for low, high in ranges for code in range(low, high + 1))
+        case Group(part):
+            return _list_texts(part)
+        case Choice(parts):
+            for part in parts:
+                texts = _list_texts(part)
+                if texts is None:
+                    return None
+                found |= texts
+        case Sequence() | Repeat():
+            parts = node.parts if isinstance(node, Sequence) else (node.part,) * min(node.low, _MOST_TEXTS)
+            if isinstance(node, Repeat) and not node.low == node.high == len(parts):
+                return None
+            found.add("")
+            for part in parts:
+                texts = _list_texts(part)
+                if texts is None or len(found) * len(texts) > _MOST_TEXTS:
+                    return None
+                found = {start + end for start in found for end in texts}
+        case _:
+            return None
+    return found if len(found) <= _MOST_TEXTS else None
+
+
+def _matches_once(node: Node, number: int) -> bool:
+    """Whether the group takes part at most once in a match, and is tried again with another text if the rest does not match."""
+    match node:
+        case Group(_, own) if own == number:
+            return True
+        case Group(part) | Repeat(part, _, 1):
+            return _matches_once(part, number)
+        case Sequence(parts) | Choice(parts):
+            return any(_matches_once(part, number) for part in parts)
+        case _:
+            return False
+
+
+def _insert_text(node: Node, number: int, text: str) -> Node:
+    match node:
+        case BackReference(own) | Group(_, own) if own == number:
+            return Sequence(tuple(Chars(of(character)) for character in text))
+        case _:
+            return mapped(node, lambda part: _insert_text(part, number, text))
+
+
+def _make_regular(node: Node) -> Node:
     match node:
         case Chars(properties=properties):
             if properties:
                 raise UnsupportedPattern("it asks for the properties of characters")
             return node
         case Boundary(present):
-            return _boundary(present=present)
+            return _expand_boundary(present=present)
         case Behind(part, positive):
-            return Behind(Chars(_one_character(_regular(part))), positive)
+            return Behind(Chars(_require_one_character(_make_regular(part))), positive)
         case Repeat(part, low, high):
             if max(low, high or 0) > _MOST_TIMES:
                 raise UnsupportedPattern("the pattern is too large")
-            return Repeat(_regular(part), low, high)
+            return Repeat(_make_regular(part), low, high)
         case Group(part):
-            return _regular(part)
-        case BackReference():
-            raise UnsupportedPattern("it refers back to what a group matched")
+            return _make_regular(part)
         case _:
-            return mapped(node, _regular)
+            return mapped(node, _make_regular)
 
 
-def _one_character(node: Node) -> Ranges:
+def _require_one_character(node: Node) -> Ranges:
     """The characters that a look-behind looks for. Raises `UnsupportedPattern` if it looks for more than one at a time."""
     match node:
         case Chars(ranges):
             return ranges
         case Choice(parts):
-            return union(each for part in parts for each in _one_character(part))
+            return union(each for part in parts for each in _require_one_character(part))
         case _:
             raise UnsupportedPattern("it looks behind for more than one character")
 
@@ -81,21 +148,21 @@ def _one_character(node: Node) -> Ranges:
 def may_backtrack(pattern: str) -> bool:
     """Whether an engine that backtracks may need time without bound; so are patterns that cannot be read."""
     try:
-        return _ambiguous(read(pattern), repeated=False)
+        return _is_ambiguous(read(pattern), repeated=False)
     except UnsupportedPattern:
         return True
 
 
-def _ambiguous(node: Node, *, repeated: bool) -> bool:
+def _is_ambiguous(node: Node, *, repeated: bool) -> bool:
     match node:
         case Ahead():
             return True
         case Sequence(parts):
-            return any(_ambiguous(part, repeated=repeated) for part in parts)
+            return any(_is_ambiguous(part, repeated=repeated) for part in parts)
         case Choice(parts):
-            return repeated or any(_ambiguous(part, repeated=repeated) for part in parts)
+            return repeated or any(_is_ambiguous(part, repeated=repeated) for part in parts)
         case Repeat(part, low, high):
             varies = low != high
-            return (repeated and varies) or _ambiguous(part, repeated=repeated or varies)
+            return (repeated and varies) or _is_ambiguous(part, repeated=repeated or varies)
         case _:
             return False

@@ -1,4 +1,4 @@
-r"""Patterns of ECMA-262 in the syntax of other engines: one translation for all that judge by them.
+r"""Translate patterns of ECMA-262 to the syntax of other engines: one translation for all that judge by them.
 
 `in_python` is for `re`, `in_rust` for the crates `regex`, whose time grows with the text alone, and `fancy-regex`, which also looks around
 and back. Classes are spelled out, so that no engine puts its own `\d`, `\w`, `\s`, `.` or `$` in their place.
@@ -6,12 +6,13 @@ and back. Classes are spelled out, so that no engine puts its own `\d`, `\w`, `\
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
-from schema_inclusion.code_units import ASTRAL, Inexact, by_characters, of_characters
+from schema_inclusion.code_units import ASTRAL, Inexact, drop_pairs, to_characters
 from schema_inclusion.syntax import (
     Ahead,
     BackReference,
@@ -48,31 +49,40 @@ class Spelling:
     gap: str = ""
 
 
+_ESCAPE: Final = r"\\[\^$\\.*+?()\[\]{}|/tnvfr]"
+_MEMBER: Final = rf"(?:[^\\\[\]&~|\-\ud800-\udfff]|{_ESCAPE})"
+_ALIKE: Final = re.compile(
+    rf"(?:[^.\\\[\]{{}}()\ud800-\udfff]|{_ESCAPE}|\{{[0-9]+(?:,[0-9]*)?\}}|\((?:\?:|(?!\?))|\)"
+    rf"|\[\^?+(?!\])-?(?:{_MEMBER}(?:-{_MEMBER})?)*-?\])*+"
+)
+"""What every engine reads alike."""
+
+
 def characters(pattern: str) -> Node:
     """What a pattern means, over characters. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
     try:
-        return _by_characters(parse(pattern))
+        return _to_characters(parse(pattern))
     except Inexact:
         raise UnsupportedPattern(BEYOND) from None
 
 
-def _by_characters(found: Pattern) -> Node:
-    return found.node if found.is_unicode else by_characters(found.node)
+def _to_characters(found: Pattern) -> Node:
+    return found.node if found.is_unicode else to_characters(found.node)
 
 
 @lru_cache(maxsize=4096)
 def in_rust(pattern: str) -> Spelling:
     """A pattern for Rust's engines. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
     found = parse(pattern)
-    if found.is_plain:
+    if found.is_unicode and _ALIKE.fullmatch(pattern):
         return Spelling(pattern, pattern)
     gap = ""
     try:
-        node = _by_characters(found)
+        node = _to_characters(found)
     except Inexact:
-        node, gap = Choice((of_characters(found.node), Chars(ASTRAL))), BEYOND
+        node, gap = Choice((drop_pairs(found.node), Chars(ASTRAL))), BEYOND
     is_linear = not any(isinstance(each, Ahead | Behind | BackReference) for each in walk(node))
-    return Spelling(_spelled(node, "regex") if is_linear else None, _spelled(node, "fancy-regex"), gap)
+    return Spelling(_spell(node, "regex") if is_linear else None, _spell(node, "fancy-regex"), gap)
 
 
 def in_python(pattern: str) -> str:
@@ -80,7 +90,7 @@ def in_python(pattern: str) -> str:
     node = characters(pattern)
     if any(isinstance(each, Chars) and each.properties for each in walk(node)):
         raise UnsupportedPattern("it asks for the properties of characters")
-    return _spelled(node, "re")
+    return _spell(node, "re")
 
 
 _BOUNDARY: Final[dict[tuple[Engine, bool], str]] = {
@@ -93,54 +103,56 @@ _BOUNDARY: Final[dict[tuple[Engine, bool], str]] = {
 }
 
 
-def _spelled(node: Node, engine: Engine) -> str:
+def _spell(node: Node, engine: Engine) -> str:
     numbers: dict[int, int] = {}
     referred = {each.number for each in walk(node) if isinstance(each, BackReference)}
-    return "".join(_parts(node, engine, referred, numbers))
+    return "".join(_spell_parts(node, engine, referred, numbers))
 
 
-def _parts(node: Node, engine: Engine, referred: set[int], numbers: dict[int, int]) -> Iterator[str]:
+def _spell_parts(node: Node, engine: Engine, referred: set[int], numbers: dict[int, int]) -> Iterator[str]:
     """The text of a node in a sequence. `numbers` are those of the groups that are referred to."""
 
-    def grouped(part: Node, opening: str = "(?:") -> Iterator[str]:
+    def spell_group(part: Node, opening: str = "(?:") -> Iterator[str]:
         yield opening
-        yield from _parts(part, engine, referred, numbers) if not isinstance(part, Choice) else alternatives(part)
+        yield from (
+            _spell_parts(part, engine, referred, numbers) if not isinstance(part, Choice) else spell_alternatives(part)
+        )
         yield ")"
 
-    def alternatives(choice: Choice) -> Iterator[str]:
+    def spell_alternatives(choice: Choice) -> Iterator[str]:
         for index, part in enumerate(choice.parts):
             yield "|" if index else ""
-            yield from _parts(part, engine, referred, numbers)
+            yield from _spell_parts(part, engine, referred, numbers)
 
     match node:
         case Chars():
-            yield _class(node, engine)
+            yield _spell_class(node, engine)
         case Edge(start):
             yield "^" if start else r"\Z" if engine == "re" else "$"
         case Boundary(present):
             yield _BOUNDARY[engine, present]
         case Ahead(part, positive):
-            yield from grouped(part, "(?=" if positive else "(?!")
+            yield from spell_group(part, "(?=" if positive else "(?!")
         case Behind(part, positive):
-            yield from grouped(part, "(?<=" if positive else "(?<!")
+            yield from spell_group(part, "(?<=" if positive else "(?<!")
         case Sequence(parts):
             for part in parts:
-                yield from _parts(part, engine, referred, numbers)
+                yield from _spell_parts(part, engine, referred, numbers)
         case Choice():
-            yield from grouped(node)
+            yield from spell_group(node)
         case Group(part, number):
             if number in referred:
                 numbers[number] = len(numbers) + 1
-            yield from grouped(part, "(" if number in referred else "(?:")
+            yield from spell_group(part, "(" if number in referred else "(?:")
         case BackReference(number):
             yield f"(?:\\{numbers[number]})"
         case Repeat(part, low, high, lazy):
             is_whole = isinstance(part, Chars | Choice | Group)
-            yield from _parts(part, engine, referred, numbers) if is_whole else grouped(part)
-            yield _quantifier(low, high) + ("?" if lazy else "")
+            yield from _spell_parts(part, engine, referred, numbers) if is_whole else spell_group(part)
+            yield _spell_quantifier(low, high) + ("?" if lazy else "")
 
 
-def _quantifier(low: int, high: int | None) -> str:
+def _spell_quantifier(low: int, high: int | None) -> str:
     match low, high:
         case 0, None:
             return "*"
@@ -153,23 +165,25 @@ def _quantifier(low: int, high: int | None) -> str:
             return f"{{{low}}}" if low == high else f"{{{low},{most}}}"
 
 
-def _class(chars: Chars, engine: Engine) -> str:
+def _spell_class(chars: Chars, engine: Engine) -> str:
     if chars.properties:
-        return f"[{'^' if chars.negative else ''}{_members(chars.ranges)}{''.join(chars.properties)}]"
+        return f"[{'^' if chars.negative else ''}{_spell_members(chars.ranges)}{''.join(chars.properties)}]"
     if not chars.ranges:
         return "(?!)" if engine == "re" else r"[^\x00-\U0010FFFF]"
     others = complement(chars.ranges)
     if not others:
         return r"[\x00-\U0010FFFF]"
     if len(others) < len(chars.ranges):
-        return f"[^{_members(others)}]"
+        return f"[^{_spell_members(others)}]"
     ((low, high),) = chars.ranges[:1]
-    return _character(low) if len(chars.ranges) == 1 and low == high else f"[{_members(chars.ranges)}]"
+    return _spell_character(low) if len(chars.ranges) == 1 and low == high else f"[{_spell_members(chars.ranges)}]"
 
 
-def _members(ranges: Ranges) -> str:
+def _spell_members(ranges: Ranges) -> str:
     return "".join(
-        _character(low) if low == high else f"{_character(low)}{'-' if high > low + 1 else ''}{_character(high)}"
+        _spell_character(low)
+        if low == high
+        else f"{_spell_character(low)}{'-' if high > low + 1 else ''}{_spell_character(high)}"
         for low, high in ranges
     )
 
@@ -177,7 +191,7 @@ def _members(ranges: Ranges) -> str:
 _PLAIN: Final = frozenset("_,:;=@%\"'!<>/ `")
 
 
-def _character(code: int) -> str:
+def _spell_character(code: int) -> str:
     character = chr(code)
     if character.isascii():
         if character.isalnum() or character in _PLAIN:

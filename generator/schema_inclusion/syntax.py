@@ -1,4 +1,4 @@
-r"""Patterns as ECMA-262 defines them, read into a syntax tree: the one reading that all judges share.
+r"""Parse patterns as ECMA-262 defines them into a syntax tree that all judges share.
 
 A pattern means what it means with the flag `u`. One that is none with `u`, such as `a\-b`, means what it means without: identity escapes
 and the rest of Annex B, over UTF-16 code units. No flag `i`, `m` or `s` is set: a dot is no line end, and `$` is the end of the text alone.
@@ -182,14 +182,10 @@ def repeat(part: Node, low: int, high: int | None, *, lazy: bool = False) -> Nod
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a pattern means. `is_unicode`: it is one with the flag `u`; else its characters are UTF-16 code units.
-
-    `is_plain`: every engine reads its own text in this way.
-    """
+    """What a pattern means. `is_unicode`: it is one with the flag `u`; else its characters are UTF-16 code units."""
 
     node: Node
     is_unicode: bool
-    is_plain: bool
 
 
 @lru_cache(maxsize=4096)
@@ -240,7 +236,6 @@ class _Reader:
     depth: int = 0
     groups: int = 0
     total: int = 0
-    is_plain: bool = True
     has_names: bool = False
     names: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     alternative: set[str] = field(default_factory=set[str])
@@ -260,7 +255,7 @@ class _Reader:
                 raise self.invalid(f"\\k<{name}>", "no group has this name", at)
         if self.unsupported:
             raise UnsupportedPattern(self.unsupported)
-        return Pattern(_Resolver(self.names).node(node), self.is_unicode, self.is_plain)
+        return Pattern(_Resolver(self.names).node(node), self.is_unicode)
 
     def invalid(self, construct: str, reason: str, at: int | None = None) -> InvalidPattern:
         """What is wrong with a construct; without a place, the one that has just been read."""
@@ -342,7 +337,6 @@ class _Reader:
             case "^" | "$":
                 return Edge(character == "^")
             case ".":
-                self.is_plain = False
                 return Chars(self.outside(LINE_ENDS))
             case "(":
                 return self.group(start)
@@ -357,7 +351,6 @@ class _Reader:
             case "{" | "}" | "]":
                 if self.is_unicode:
                     raise self.invalid(character, "it stands alone", start)
-                self.is_plain = False
                 return Chars(of(character))
             case _:
                 return self.literal(character)
@@ -365,7 +358,6 @@ class _Reader:
     def literal(self, character: str) -> Chars:
         """One character. With the flag `u` half of a pair is none that a text can hold."""
         if self.is_unicode and is_surrogate(character):
-            self.is_plain = False
             return Chars(())
         return Chars(of(character))
 
@@ -383,12 +375,10 @@ class _Reader:
             ("?<!", Behind, False),
         ):
             if self.accept(sign):
-                self.is_plain = False
                 return kind(self.rest_of_group(start), positive)
         if self.accept("?:"):
             return self.rest_of_group(start)
         if self.accept("?<"):
-            self.is_plain = False
             self.groups += 1
             number, name = self.groups, self.name("(?<", start)
             if name in self.alternative:
@@ -430,8 +420,6 @@ class _Reader:
     def escape(self, start: int) -> Node:
         """What the escape after a backslash stands for, outside of a class."""
         character = self.peek()
-        if character not in _SYNTAX and character not in _CONTROLS:
-            self.is_plain = False
         if character and character in "bB":
             self.take()
             return Boundary(character == "b")
@@ -455,7 +443,6 @@ class _Reader:
 
     def refer(self, to: int | str, start: int) -> Node:
         """A reference, which is settled when all groups are known."""
-        self.is_plain = False
         return cast("Node", _Reference(to, start))
 
     def digits(self) -> str:
@@ -472,7 +459,6 @@ class _Reader:
         if character in _CONTROLS:
             return _CONTROLS[character]
         if character.lower() in _CLASSES:
-            self.is_plain = False
             ranges = _CLASSES[character.lower()]
             return Chars(ranges if character.islower() else self.outside(ranges))
         if character in "pP" and self.is_unicode:
@@ -494,7 +480,6 @@ class _Reader:
         inner = self.text[self.at + 1 : end]
         if self.peek() != "{" or end < 0 or not is_property(inner):
             raise self.invalid(self.text[start : max(end, self.at) + 1], "there is no such property", start)
-        self.is_plain = False
         self.at = end + 1
         return Chars((), (self.text[start : self.at],))
 
@@ -512,7 +497,6 @@ class _Reader:
 
     def code(self, kind: str, start: int) -> str:
         """A character by its code, or without `u` the letter itself."""
-        self.is_plain = False
         if kind == "u" and self.is_unicode and self.accept("{"):
             found = _HEX.match(self.text, self.at)
             code = int(found[0].lstrip("0")[:8] or "0", 16) if found is not None else LAST + 1
@@ -556,8 +540,6 @@ class _Reader:
         negative = self.accept("^")
         ranges: list[tuple[int, int]] = []
         properties: list[str] = []
-        if self.peek() == "]":
-            self.is_plain = False
         while not self.accept("]"):
             if not self.peek():
                 raise self.invalid("[", "the class is not closed", start)
@@ -588,26 +570,17 @@ class _Reader:
         if isinstance(first, Chars) or isinstance(last, Chars):
             if self.is_unicode:
                 raise self.invalid(written, "a range is between two characters", begin)
-            self.is_plain = False
             return None
         if last < first:
             raise self.invalid(written, "the range is out of order", begin)
-        if "-" in (first, last):
-            self.is_plain = False
         return ord(first), ord(last)
 
     def class_part(self) -> str | Chars:
         start = self.at
         character = self.take()
-        if character in "[&~|-" or is_surrogate(character):
-            self.is_plain = self.is_plain and character == "-" and self.is_at_edge(start)
         if character != "\\":
             return character
         following = self.peek()
-        if following and (following in _CONTROLS or (following in _SYNTAX)):
-            pass
-        else:
-            self.is_plain = False
         if self.accept("b"):
             return "\b"
         if self.is_unicode and self.accept("-"):
@@ -620,10 +593,6 @@ class _Reader:
         if self.is_unicode and following and following in "123456789B":
             raise self.invalid(f"\\{following}", "a class holds no such escape", start)
         return self.character(start)
-
-    def is_at_edge(self, at: int) -> bool:
-        """Whether a hyphen is the first or the last of a class, where every engine takes it for one."""
-        return self.text[at - 1] == "[" or self.text[at - 2 : at] == "[^" or self.text[at + 1 : at + 2] == "]"
 
 
 _ESCAPED_POINT: Final = re.compile(r"\\u(?:\{([0-9A-Fa-f]{1,8})\}|([0-9A-Fa-f]{4}))")

@@ -1,4 +1,4 @@
-"""`unevaluatedProperties` and `unevaluatedItems`: what the rest of a schema evaluates, and under which conditions.
+"""Translate `unevaluatedProperties` and `unevaluatedItems` to formulas.
 
 A member is evaluated if some subschema that applies in place and succeeds names it. So the keyword holds exactly if there
 is a choice of conditions, all of them true, such that whatever these leave unevaluated is as the keyword demands.
@@ -22,11 +22,11 @@ class Reader(Protocol):
     @property
     def forms(self) -> Forms: ...
 
-    def formula(self, schema: Json, scope: Scope) -> Formula: ...
+    def read(self, schema: Json, scope: Scope) -> Formula: ...
 
-    def inner(self, schema: Json, scope: Scope) -> Formula: ...
+    def read_inside(self, schema: Json, scope: Scope) -> Formula: ...
 
-    def meant(self, keyword: str, reference: Json, scope: Scope) -> Target | str: ...
+    def resolve(self, keyword: str, reference: Json, scope: Scope) -> Target | str: ...
 
 
 MOST_CHOICES: Final = 128
@@ -49,7 +49,7 @@ class TooTangled(ValueError):
 _Seen: TypeAlias = set[tuple[int, Formula]]
 
 
-def _applied(
+def _walk_applied(
     reader: Reader, schema: Json, scope: Scope, condition: Formula, depth: int, seen: _Seen
 ) -> Iterator[Applied]:
     """The schema and all that apply in place beside it, each once under a condition."""
@@ -61,32 +61,32 @@ def _applied(
     forms = reader.forms
     yield Applied(condition, schema, scope)
 
-    def under(inner: Json, where: Scope, *also: Formula) -> Iterator[Applied]:
-        return _applied(reader, inner, where, forms.all_of(condition, *also), depth + 1, seen)
+    def apply(inner: Json, where: Scope, *also: Formula) -> Iterator[Applied]:
+        return _walk_applied(reader, inner, where, forms.all_of(condition, *also), depth + 1, seen)
 
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         if keyword in schema:
-            target = reader.meant(keyword, schema[keyword], scope)
+            target = reader.resolve(keyword, schema[keyword], scope)
             if isinstance(target, str):
                 raise TooTangled
-            yield from under(target.schema, target.scope)
-    for each in _branches(schema, "allOf"):
-        yield from under(each, scope)
+            yield from apply(target.schema, target.scope)
+    for each in _list_branches(schema, "allOf"):
+        yield from apply(each, scope)
     for keyword in ("anyOf", "oneOf"):
-        for each in _branches(schema, keyword):
-            yield from under(each, scope, reader.formula(each, scope))
+        for each in _list_branches(schema, keyword):
+            yield from apply(each, scope, reader.read(each, scope))
     if "if" in schema:
-        test = reader.formula(schema["if"], scope)
-        yield from under(schema["if"], scope, test)
-        yield from under(schema.get("then"), scope, test)
-        yield from under(schema.get("else"), scope, forms.negate(test))
+        test = reader.read(schema["if"], scope)
+        yield from apply(schema["if"], scope, test)
+        yield from apply(schema.get("then"), scope, test)
+        yield from apply(schema.get("else"), scope, forms.negate(test))
     dependents = schema.get("dependentSchemas")
     if isinstance(dependents, dict):
         for name, each in dependents.items():
-            yield from under(each, scope, forms.types(Kind.OBJECT), forms.has(name))
+            yield from apply(each, scope, forms.types(Kind.OBJECT), forms.has(name))
 
 
-def _branches(schema: dict[str, Json], keyword: str) -> list[Json]:
+def _list_branches(schema: dict[str, Json], keyword: str) -> list[Json]:
     branches = schema.get(keyword)
     return branches if isinstance(branches, list) else []
 
@@ -94,7 +94,7 @@ def _branches(schema: dict[str, Json], keyword: str) -> list[Json]:
 _Made: TypeAlias = Callable[[list[Applied]], Formula]
 
 
-def _over_choices(forms: Forms, applied: list[Applied], make: _Made) -> Formula:
+def _choose(forms: Forms, applied: list[Applied], make: _Made) -> Formula:
     """The alternative over all sets of conditions that can hold together, of these and what `make` says of the rest."""
     fixed = [each for each in applied if each.condition is forms.top]
     groups: dict[Formula, list[Applied]] = {}
@@ -112,11 +112,11 @@ def _over_choices(forms: Forms, applied: list[Applied], make: _Made) -> Formula:
     return forms.any_of(*(forms.all_of(condition, make(members)) for condition, members in chosen))
 
 
-def properties(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
+def read_properties(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
     """What `unevaluatedProperties: demand` says beside the other keywords of `schema`."""
     forms = reader.forms
 
-    def evaluated(each: Applied) -> list[Formula]:
+    def find_evaluated(each: Applied) -> list[Formula]:
         if (
             each.schema is not schema and "unevaluatedProperties" in each.schema
         ) or "additionalProperties" in each.schema:
@@ -127,19 +127,19 @@ def properties(reader: Reader, demand: Formula, schema: dict[str, Json], scope: 
         return [forms.all_of(forms.types(Kind.STRING), names), *(forms.matches(pattern) for pattern in patterns)]
 
     def rest(applied: list[Applied]) -> Formula:
-        covered = [names for each in applied for names in evaluated(each)]
+        covered = [names for each in applied for names in find_evaluated(each)]
         others = forms.all_of(forms.types(Kind.STRING), *(forms.negate(names) for names in covered))
         return forms.members(others, demand)
 
-    return _guarded(reader, schema, scope, rest, "properties")
+    return _guard(reader, schema, scope, rest, "properties")
 
 
-def items(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
+def read_items(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
     """What `unevaluatedItems: demand` says beside the other keywords of `schema`."""
     forms = reader.forms
     older = scope.dialect is Dialect.DRAFT_2019_09
 
-    def evaluated(each: Applied) -> int | None:
+    def find_evaluated(each: Applied) -> int | None:
         """How many leading items the schema evaluates; `None` is all."""
         if each.schema is not schema and "unevaluatedItems" in each.schema:
             return None
@@ -148,25 +148,25 @@ def items(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope
             if isinstance(plain, list):
                 return None if "additionalItems" in each.schema else len(plain)
             return None if "items" in each.schema else 0
-        return None if "items" in each.schema else len(_branches(each.schema, "prefixItems"))
+        return None if "items" in each.schema else len(_list_branches(each.schema, "prefixItems"))
 
     def rest(applied: list[Applied]) -> Formula:
-        lengths = [evaluated(each) for each in applied]
+        lengths = [find_evaluated(each) for each in applied]
         if None in lengths:
             return forms.top
         holders = [each for each in applied if "contains" in each.schema]
         if older and holders:
             # The draft does not say that `contains` evaluates items, and validators let it.
             raise TooTangled
-        contained = [reader.inner(each.schema["contains"], each.scope) for each in holders]
+        contained = [reader.read_inside(each.schema["contains"], each.scope) for each in holders]
         longest = max((length for length in lengths if length is not None), default=0)
         return forms.items(longest, forms.any_of(demand, *contained))
 
-    return _guarded(reader, schema, scope, rest, "items")
+    return _guard(reader, schema, scope, rest, "items")
 
 
-def _guarded(reader: Reader, schema: dict[str, Json], scope: Scope, rest: _Made, what: str) -> Formula:
+def _guard(reader: Reader, schema: dict[str, Json], scope: Scope, rest: _Made, what: str) -> Formula:
     try:
-        return _over_choices(reader.forms, list(_applied(reader, schema, scope, reader.forms.top, 0, set())), rest)
+        return _choose(reader.forms, list(_walk_applied(reader, schema, scope, reader.forms.top, 0, set())), rest)
     except TooTangled:
         return reader.forms.opaque(f"what evaluates the {what} depends on too many conditions")

@@ -1,4 +1,4 @@
-r"""The names that ECMA-262 gives the properties of characters, for `\p{…}`: names and values as Unicode has them, case and all."""
+r"""Names of character properties that ECMA-262 allows in `\p{…}`, with Unicode's spelling and case."""
 
 from __future__ import annotations
 

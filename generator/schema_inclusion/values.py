@@ -1,4 +1,4 @@
-"""JSON values as mathematics sees them: numbers are exact, and 1.0 is 1.
+"""Read, write and compare JSON values with exact numbers: 1.0 is 1.
 
 A float stands for its shortest decimal text. What no float stands for is read as an `int` if it is one, and as an `ExactNumber` otherwise.
 """
@@ -118,19 +118,13 @@ def dumps(value: Any, **options: Any) -> str:
     while mark in json.dumps(value):
         mark += "-"
 
-    def marked(each: ExactNumber) -> str:
-        return f"{mark}{each.text}"
-
-    return re.sub(f'"{mark}([^"]*)"', r"\1", json.dumps(_replaced(value, ExactNumber, marked), **options))
+    marked = _replace(value, ExactNumber, lambda each: f"{mark}{each.text}")
+    return re.sub(f'"{mark}([^"]*)"', r"\1", json.dumps(marked, **options))
 
 
 def with_decimals(value: Any) -> Any:
     """The value with a `Decimal` for each `ExactNumber`, as `jsonschema-rs` takes it."""
-    return _replaced(value, ExactNumber, _decimal) if _has_exact_number(value) else value
-
-
-def _decimal(value: ExactNumber) -> Decimal:
-    return Decimal(value.text)
+    return _replace(value, ExactNumber, lambda each: Decimal(each.text)) if _has_exact_number(value) else value
 
 
 def _is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
@@ -161,7 +155,7 @@ _PLAIN: Final = _WORDS | {int, float}
 """Of what kinds most values are that hold nothing."""
 
 
-def _replaced(value: Any, kind: type[_Number], replacement: Callable[[_Number], object]) -> Any:
+def _replace(value: Any, kind: type[_Number], replacement: Callable[[_Number], object]) -> Any:
     """The value with something else for each number of a kind.
 
     Walks with a list of its own, so that depth cannot overflow the stack.
@@ -194,8 +188,8 @@ def as_json(value: Any) -> Json:
         elif isinstance(each, (Decimal, int, float)):
             has_decimals = has_decimals or isinstance(each, Decimal)
             if _fault(each):
-                raise ValueError(_told_fault(value))
-    found: Json = _replaced(value, Decimal, _denoted) if has_decimals else value
+                raise ValueError(_locate_fault(value))
+    found: Json = _replace(value, Decimal, lambda each: number(str(each))) if has_decimals else value
     return found
 
 
@@ -207,14 +201,11 @@ def _fault(value: Decimal | float) -> str:
         return ""
     if not math.isfinite(value) if isinstance(value, float) else not value.is_finite():
         return f"is {value}, which is not a number of JSON"
-    return (
-        ""
-        if isinstance(value, float) or value.is_zero() or _is_short(str(value))
-        else f"has more than {MOST_DIGITS} digits"
-    )
+    is_read = isinstance(value, float) or value.is_zero() or _is_short(str(value))
+    return "" if is_read else f"has more than {MOST_DIGITS} digits"
 
 
-def _told_fault(value: Any) -> str:
+def _locate_fault(value: Any) -> str:
     pending: list[tuple[Any, str]] = [(value, "")]
     for each, at in pending:  # which grows
         if _is_object(each):
@@ -224,10 +215,6 @@ def _told_fault(value: Any) -> str:
         elif isinstance(each, (Decimal, int, float)) and (fault := _fault(each)):
             return f"the number at {at!r} {fault}"
     raise AssertionError("there was a fault")
-
-
-def _denoted(value: Decimal) -> int | float:
-    return number(str(value))
 
 
 def exact(value: int | float) -> Fraction | None:

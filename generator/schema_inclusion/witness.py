@@ -1,4 +1,4 @@
-"""Witnesses: values that one schema accepts and another refuses.
+"""Find values that one schema accepts and another refuses, confirmed by validators.
 
 None is shown that the reference validator has not confirmed, nor one that the validator reads otherwise than ECMA-262 or exact numbers do.
 """
@@ -11,11 +11,11 @@ from typing import Final
 
 from schema_inclusion.answers import Witness
 from schema_inclusion.budget import OverBudget
+from schema_inclusion.culprits import Part, is_at
+from schema_inclusion.evaluation import holds
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
-from schema_inclusion.meaning import holds
-from schema_inclusion.outcome import Outcome, Satisfied, Unknown
-from schema_inclusion.places import Part, is_at
+from schema_inclusion.results import Result, Satisfied, Unknown
 from schema_inclusion.validation import ReferenceValidator
 from schema_inclusion.values import Json, as_float
 
@@ -58,45 +58,45 @@ def _is_possible(value: Json, accepts: Checker, refuses: Checker) -> bool:
     return accepts.means(value) is not False and refuses.means(value) is not True
 
 
-def told(value: Json, accepts: Checker, refuses: Checker) -> Witness:
+def judge(value: Json, accepts: Checker, refuses: Checker) -> Witness:
     """The value with what the validators say of it. Where one does not accept it, the other is not asked."""
     accepted = accepts.accepts(value)
     other = refuses.accepts(value) if accepted else None
     return Witness(value, accepted, None if other is None else not other)
 
 
-def shown(outcome: Outcome, accepts: Checker, refuses: Checker) -> Witness | None:
+def find_witness(outcome: Result, accepts: Checker, refuses: Checker) -> Witness | None:
     """The witness in what the prover found or guessed, if it is confirmed."""
-    possible = (value for value in _offered(outcome) if _is_possible(value, accepts, refuses))
-    witnesses = (told(value, accepts, refuses) for value in possible)
+    possible = (value for value in _list_candidates(outcome) if _is_possible(value, accepts, refuses))
+    witnesses = (judge(value, accepts, refuses) for value in possible)
     return next((each for each in witnesses if each.verified), None)
 
 
-def _offered(outcome: Outcome) -> tuple[Json, ...]:
+def _list_candidates(outcome: Result) -> tuple[Json, ...]:
     if isinstance(outcome, Satisfied):
-        return (outcome.value, _in_floats(outcome.value))
+        return (outcome.value, _write_floats(outcome.value))
     return (*outcome.guess, *_SIMPLE) if isinstance(outcome, Unknown) else ()
 
 
-def _in_floats(value: Json) -> Json:
+def _write_floats(value: Json) -> Json:
     """The value with the floats of large whole numbers, which Python does not call equal to them: `1e308` is not `10**308`."""
     match value:
         case int() if abs(value) > LARGEST_EXACT:
             return written if (written := as_float(Fraction(value))) is not None else value
         case list():
-            return [_in_floats(each) for each in value]
+            return [_write_floats(each) for each in value]
         case dict():
-            return {name: _in_floats(each) for name, each in value.items()}
+            return {name: _write_floats(each) for name, each in value.items()}
         case _:
             return value
 
 
-def with_fractions(value: Json) -> Json:
+def write_fractions(value: Json) -> Json:
     """The value with a fraction of zero in every integer for which there is a float: 1.0 for 1."""
     if isinstance(value, dict):
-        return {name: with_fractions(each) for name, each in value.items()}
+        return {name: write_fractions(each) for name, each in value.items()}
     if isinstance(value, list):
-        return [with_fractions(each) for each in value]
+        return [write_fractions(each) for each in value]
     if isinstance(value, int) and not isinstance(value, bool):
         return value if (written := as_float(Fraction(value))) is None else written
     return value

@@ -1,10 +1,13 @@
 /** The tag of a variant that the schema does not know: `switch` on it like on any other tag. */
 export declare const UNKNOWN: unique symbol;
 
-/** A variant whose tag the schema does not know. `raw` is the object as it came, and is what is written. */
+/** A variant whose tag the schema does not know. `raw` is the object as it came, and is what is written;
+ *  beside a tag field of that name, it is `raw_`, and `tag` is `tag_`.
+ */
 export type Unknown<Field extends string> = { [field in Field]: typeof UNKNOWN } & {
-  readonly tag: string;
-  readonly raw: { [key: string]: unknown };
+  readonly [name in Field extends "tag" ? "tag_" : "tag"]: string;
+} & {
+  readonly [name in Field extends "raw" ? "raw_" : "raw"]: { [key: string]: unknown };
 };
 
 /** One thing that is wrong: a JSON Pointer into the message, a sentence, and the keyword that refuses. */

@@ -244,7 +244,7 @@ class Setting:
         def told(what: object) -> None:
             self.breaches.append(f"{name}: {what}")
 
-        return {"monitor": monitor, "told": told, "strict": True}
+        return {"monitor": monitor, "on_event": told, "strict": True}
 
     def finish(self) -> None:
         for name, monitor in (("front", self.front), ("back", self.back)):

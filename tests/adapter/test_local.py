@@ -15,7 +15,7 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session import serve_agent
 from acp_session.adapter import Local, as_v2
-from acp_session.terminal_display import Displays
+from acp_session.services import LocalServices
 from acp_workspace.approval import ApprovalRequest, CommandApprovalRequest
 from acp_workspace.filesystem import FilePolicy
 from adapter.programs import ME2, Agent1, Client2, Setting, client2_with_agent1, run, words
@@ -336,19 +336,22 @@ def test_an_agent_that_speaks_v1_alone_serves_a_client_of_v2(tmp_path: Path) -> 
     run(work)
 
 
-def test_of_released_terminals_the_latest_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_session.terminal_display.MOST_LEFT", 10)
+def test_of_released_terminals_the_latest_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_session.services.MAX_RELEASED", 3)
 
     async def work() -> None:
         async def send(session: str, update: Json) -> None:
             assert (session, update["sessionUpdate"]) == ("s", "terminal_update")
 
-        displays = Displays(None, send)
-        for number in range(30):
-            displays.start(shell("true"), f"t{number}", "/w")
-            await displays.leave("s", f"t{number}")
-        assert list(displays.of("s")) == [f"t{number}" for number in range(20, 30)]
-        await displays.close()
+        services, ids = LocalServices(Local(), send), list[str]()
+        async with services.open_session(new(tmp_path)) as establish:
+            establish("s")
+        for _ in range(6):
+            made = await services.answer("terminal/create", shell("true"))
+            ids.append(made.terminal_id)
+            await services.answer("terminal/release", v1.ReleaseTerminalRequest(**of(ids[-1])))
+        assert list(services.terminals("s") or ()) == ids[3:]
+        await services.close()
 
     run(work)
 
@@ -387,3 +390,46 @@ def test_a_consent_that_comes_after_the_cancellation_is_none(tmp_path: Path) -> 
 
     run(work)
     assert (found, (tmp_path / "a").exists()) == ([-32001], False)
+
+
+def test_nobody_is_asked_about_a_write_once_the_turn_is_cancelled_and_again_in_the_next(tmp_path: Path) -> None:
+    asked: list[str] = []
+    codes: list[object] = []
+    begun, going, turns = asyncio.Event(), asyncio.Event(), [True, False]
+
+    async def approve(request: ApprovalRequest) -> bool:
+        asked.append(request.session_id)
+        return True
+
+    async def stubborn(agent: Agent1, session: str) -> str:
+        if turns.pop(0):
+            await agent.say(session, sessionUpdate="agent_message_chunk", content=words("..."))
+            begun.set()
+            await going.wait()
+        request = v1.WriteTextFileRequest(session_id=session, path=str(tmp_path / "late"), content="x")
+        try:
+            await agent.client.fs_write_text_file(request)
+            codes.append(None)
+        except PeerError as error:
+            codes.append(error.code)
+        return "end_turn"
+
+    async def work() -> None:
+        agent, client, setting = Agent1(stubborn), Client2(), Setting()
+        agent.is_patient = True
+        async with client2_with_agent1(client, agent, setting, local=Local(approve=approve)) as (calls, _):
+            await calls.initialize(ME2)
+            await calls.session_new(new(tmp_path))
+            await calls.session_prompt(prompt())
+            await begun.wait()
+            await calls.session_cancel(v2.CancelSessionNotification(session_id="s"))
+            await asyncio.sleep(0.05)
+            going.set()
+            await client.idle.wait()
+            assert (asked, codes, (tmp_path / "late").exists()) == ([], [-32001], False)
+            client.idle.clear()
+            await calls.session_prompt(prompt())
+            await client.idle.wait()
+            assert (asked, codes, (tmp_path / "late").read_text()) == (["s"], [-32001, None], "x")
+
+    run(work)

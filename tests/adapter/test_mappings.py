@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from acp_session.adapter import Loss, Losses
 from acp_session.codec.handshakes import answer_to_v1, answer_to_v2, request_to_v1, request_to_v2
-from acp_session.codec.messages import into_v1, into_v2
+from acp_session.codec.messages import decode_v1, decode_v2
 from acp_session.codec.to_v1 import ToV1
 from acp_session.codec.to_v2 import ToV2
 
@@ -118,10 +118,10 @@ def test_what_both_versions_have_goes_to_v2_and_back_as_it_was(parts: list[Any])
     for update in told(parts):
         back: list[Any] = []
         for one in up.update(update, at):
-            made = into_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)
+            made = decode_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)
             assert not v2.validate(_notification(v2.encode(made)), sender="agent")
             back += down.update(to_builtins(made)["update"], at) or []
-        final = [to_builtins(into_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)) for one in back]
+        final = [to_builtins(decode_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)) for one in back]
         assert [one["update"] for one in final] == [update]
     assert losses == []
 
@@ -156,10 +156,10 @@ ANSWER: Final[dict[str, Any]] = {
 
 def test_the_handshake_goes_to_v2_and_back_as_it_was() -> None:
     losses, at = place()
-    asked = to_builtins(into_v2(v2.InitializeRequest, request_to_v2(HELLO, at), at))
-    assert to_builtins(into_v1(v1.InitializeRequest, request_to_v1(asked, at, v1.ClientCapabilities()), at)) == HELLO
-    answered = to_builtins(into_v2(v2.InitializeResponse, answer_to_v2(ANSWER, at), at))
-    assert to_builtins(into_v1(v1.InitializeResponse, answer_to_v1(answered, at), at)) == ANSWER
+    asked = to_builtins(decode_v2(v2.InitializeRequest, request_to_v2(HELLO, at), at))
+    assert to_builtins(decode_v1(v1.InitializeRequest, request_to_v1(asked, at, v1.ClientCapabilities()), at)) == HELLO
+    answered = to_builtins(decode_v2(v2.InitializeResponse, answer_to_v2(ANSWER, at), at))
+    assert to_builtins(decode_v1(v1.InitializeResponse, answer_to_v1(answered, at), at)) == ANSWER
     assert losses == []
 
 
@@ -216,7 +216,7 @@ def test_every_update_of_v1_becomes_right_ones_of_v2_or_a_loss() -> None:
         found = ToV2().update(update, at)
         for one in found:
             try:
-                made = into_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)
+                made = decode_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)
             except RequestError:
                 assert losses
                 continue
@@ -236,7 +236,7 @@ def test_every_update_of_v2_becomes_right_ones_of_v1_or_a_loss_or_is_one_of_stat
         found = to_v1().update(update, at)
         for one in found or []:
             try:
-                made = into_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)
+                made = decode_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)
             except RequestError:
                 assert losses
                 continue
@@ -278,3 +278,16 @@ def test_a_message_without_an_id_gets_none_that_the_agent_uses_itself() -> None:
     (named,) = walker.update({**chunk, "messageId": "message_1"}, at)
     (first,), (second,) = walker.update(chunk, at), walker.update(chunk, at)
     assert named["messageId"] == "message_1" != first["messageId"] == second["messageId"]
+
+
+def test_the_tool_calls_of_an_agent_of_v1_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_session.codec.walker.MAX_KEPT", 3)
+    walker, (_, at) = ToV2(), place()
+    for number in range(5):
+        walker.update({"sessionUpdate": "tool_call", "toolCallId": f"c{number}", "title": "T"}, at)
+
+    def is_known(call: str) -> bool:
+        (update,) = walker.update({"sessionUpdate": "tool_call", "toolCallId": call, "title": "T"}, at)
+        return "locations" in update
+
+    assert (is_known("c4"), is_known("c0")) == (True, False)

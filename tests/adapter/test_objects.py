@@ -11,9 +11,9 @@ from acp_bindings import NotAdvertised, PeerError, RequestError, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.codec import AgentAsV1, AgentAsV2
+from acp_session.adapter import AgentAsV1, AgentAsV2
 from acp_session.codec.interfaces import AgentInterface, ClientInterface
-from acp_session.local_services import Local, ProxyServices
+from acp_session.services import Local
 from adapter.programs import ME1, ME2, Agent1, Agent2, Client1, Client2, run, words
 from jsonrpc_bindings.transport import pair
 
@@ -91,18 +91,18 @@ def test_the_files_and_terminals_of_a_client_of_v1_are_those_that_it_advertised(
         assert isinstance(agent, LocalAgent)
         services = agent.codec.client_services
         named: Any = {"session_id": session}
-        found = await services.read_text_file(v1.ReadTextFileRequest(path="/w/a", line=2, **named))
+        found = await services.answer("fs/read_text_file", v1.ReadTextFileRequest(path="/w/a", line=2, **named))
         assert found.content == "/w/a:2"
         assert (services.capabilities().fs.write_text_file, services.capabilities().terminal) == (False, True)
         with pytest.raises(NotAdvertised):
-            await services.write_text_file(v1.WriteTextFileRequest(path="/w/a", content="x", **named))
-        made = await services.create_terminal(v1.CreateTerminalRequest(command="wc", args=["-c"], **named))
+            await services.answer("fs/write_text_file", v1.WriteTextFileRequest(path="/w/a", content="x", **named))
+        made = await services.answer("terminal/create", v1.CreateTerminalRequest(command="wc", args=["-c"], **named))
         named["terminal_id"] = made.terminal_id
         shown = {"type": "terminal", "terminalId": made.terminal_id}
         await agent.say(session, sessionUpdate="tool_call_update", toolCallId="c", title="Count", content=[shown])
-        assert (await services.wait_for_terminal_exit(v1.WaitForTerminalExitRequest(**named))).exit_code == 3
-        assert (await services.terminal_output(v1.TerminalOutputRequest(**named))).output == "5"
-        await services.release_terminal(v1.ReleaseTerminalRequest(**named))
+        assert (await services.answer("terminal/wait_for_exit", v1.WaitForTerminalExitRequest(**named))).exit_code == 3
+        assert (await services.answer("terminal/output", v1.TerminalOutputRequest(**named))).output == "5"
+        await services.answer("terminal/release", v1.ReleaseTerminalRequest(**named))
         return {"stopReason": "end_turn"}
 
     async def work() -> None:
@@ -132,8 +132,7 @@ def test_an_object_that_is_a_client_of_v2_uses_an_agent_of_v1(tmp_path: Path) ->
     async def work() -> None:
         client, agent = Client2(), Agent1(script)
         near, far = pair()
-        codec = AgentAsV2(client)
-        codec.services = ProxyServices(Local(), codec.send)
+        codec = AgentAsV2(client, local=Local())
         async with peers1.connect_client(agent, far), peers1.connect_agent(codec.v1_client, near) as calls:
             codec.agent = calls
             me: AgentInterface = codec

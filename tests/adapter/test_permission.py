@@ -12,7 +12,7 @@ from acp_bindings import RequestError, v1, v2
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acp_session.codec import Losses
+from acp_session.adapter import Losses
 from acp_session.codec.to_v1 import ToV1
 from acp_session.codec.to_v2 import ToV2
 from acp_session.codec.user_requests import outcome_to_v1, permission_to_v1, permission_to_v2

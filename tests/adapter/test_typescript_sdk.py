@@ -49,7 +49,7 @@ def test_a_client_of_v2_drives_an_agent_of_v1_on_the_typescript_sdk(tmp_path: Pa
 
     async def work() -> None:
         client = Client2()
-        back: Any = {"monitor": Monitor(), "told": breaches.append}
+        back: Any = {"monitor": Monitor(), "on_event": breaches.append}
         front: Any = {**back, "monitor": Monitor()}
         child = await Child.start(found, LINES)
         async with as_v2(child, **back) as adapter, peers2.join(adapter, client, **front) as (calls, _):
@@ -83,7 +83,7 @@ def test_a_client_of_v1_drives_an_agent_of_v2_on_the_typescript_sdk(tmp_path: Pa
 
     async def work() -> None:
         client = Client1()
-        back: Any = {"monitor": Monitor(), "told": breaches.append}
+        back: Any = {"monitor": Monitor(), "on_event": breaches.append}
         front: Any = {**back, "monitor": Monitor()}
         child = await Child.start(found, LINES)
         async with as_v1(child, **back) as adapter, peers1.join(adapter, client, **front) as (calls, _):

@@ -80,7 +80,7 @@ async def drive(command: list[str], folder: Path) -> dict[str, str]:
 
     async def converse() -> None:
         async with spawn_agent(
-            command, client, cwd=work, env=environment, timeout=SECONDS, told=told.append, grace=5
+            command, client, cwd=work, env=environment, timeout=SECONDS, on_event=told.append, grace=5
         ) as agent:
             rows["initialize"] = f"version {agent.version}"
             sessions: list[ClientSession] = []

@@ -78,7 +78,7 @@ class Said:
     @property
     def model(self) -> Any:
         """The type of the SDK, which is called like ours."""
-        name = str(STRICT.home.name_of(self.type))
+        name = str(STRICT.schema_module.name_of(self.type))
         return APART.get(name) or getattr(sdk, name)
 
 
@@ -306,7 +306,7 @@ def verdicts(said: Sequence[Said]) -> tuple[Made, Made]:
     def is_valid(name: str) -> Callable[[Any], bool]:
         return jsonschema_rs.validator_for({"$ref": f"#/$defs/{name}", "$defs": definitions}).is_valid
 
-    bare = [(is_valid(str(STRICT.home.name_of(one.type))), one.body) for one in said]
+    bare = [(is_valid(str(STRICT.schema_module.name_of(one.type))), one.body) for one in said]
     whole = [(one.message, one.sender, one.answers) for one in said]
     ours: Made = lambda: (STRICT.judge(one, sender=sender, method=method) for one, sender, method in whole)  # noqa: E731
     assert not any(ours())

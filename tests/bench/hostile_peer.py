@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from acpgen import embedded, judge
+from acpgen import embedded
+from acpgen.messages import validators
 
 BYTES: Final = 512 << 20
 EVERY: Final = 60
@@ -166,7 +167,7 @@ def main() -> None:
     asked = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     room = sys.modules[f"{embedded.monitor.__name__}.kept"].ROOM
-    monitor, folding = embedded.monitor.Monitor(judge.versions(())), embedded.monitor.Folding[Any]()
+    monitor, folding = embedded.monitor.Monitor(validators.versions(())), embedded.monitor.Folding[Any]()
     before = _resident()
     begun = told = time.monotonic()
     characters = most = 0

@@ -10,6 +10,7 @@ names the others keep the results that they have.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -77,7 +78,7 @@ _OPENCODE_SETTINGS: Final = {
 
 SHIPPED: Final = {
     "Auggie": Shipped("@augmentcode/auggie", "0.36.0", ("auggie", "--acp")),
-    "Claude Agent": Shipped("@agentclientprotocol/claude-agent-acp", "0.49.0", ("claude-agent-acp",), _ANTHROPIC),
+    "Claude Agent": Shipped("@agentclientprotocol/claude-agent-acp", "0.101.0", ("claude-agent-acp",), _ANTHROPIC),
     "Claude Code (Zed)": Shipped("@zed-industries/claude-code-acp", "0.16.2", ("claude-code-acp",), _ANTHROPIC),
     "Cline": Shipped("cline", "3.0.65", ("cline", "--acp")),
     "Codex": Shipped(
@@ -102,7 +103,7 @@ SHIPPED: Final = {
     ),
     "pi": Shipped("pi-acp", "0.0.34", ("pi-acp",)),
     "Qoder CLI": Shipped("@qoder-ai/qodercli", "1.1.52", ("qodercli", "--acp")),
-    "Qwen Code": Shipped("@qwen-code/qwen-code", "0.15.10", ("qwen", "--acp", "--auth-type", "openai"), _OPENAI),
+    "Qwen Code": Shipped("@qwen-code/qwen-code", "0.24.4", ("qwen", "--acp", "--auth-type", "openai"), _OPENAI),
 }
 PYTHON_SDK: Final = "0.12.1"
 TYPESCRIPT_SDK: Final = Shipped("@agentclientprotocol/sdk", "0.28.1", ())
@@ -153,7 +154,7 @@ def keep(
     rows: dict[str, Any], name: str, package: str, command: Sequence[str], variables: tuple[str, ...] = ()
 ) -> None:
     """Probe a program and keep the outcome."""
-    report = driver.run(driver.Wanted(tuple(command), seed=SEED, variables=variables))
+    report = driver.run(driver.Wanted(tuple(command), seed=SEED, total=600, variables=variables))
     print(f"{name}: {report.verdict}, {dict(report.counts)}, {report.seconds:.0f} s", flush=True)
     rows[name] = {"package": package, "measured": datetime.now(UTC).date().isoformat(), **outcome(report)}
 
@@ -195,8 +196,6 @@ def linted(folder: Path, command: Sequence[str]) -> dict[str, int]:
 
 def _plain(text: str) -> str:
     """A sentence without what is drawn: the names of the passing folder and of sessions."""
-    import re
-
     text = re.sub(r"acpgen-probe-\w+", "acpgen-probe", text)
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "…", text)
 
@@ -206,19 +205,42 @@ def page(rows: Mapping[str, Any]) -> str:
     lines = [
         "# Shipped agents, probed",
         "",
-        "This page shows what `acpgen probe` found in agents from npm and PyPI, without a login. `python tests/bench/probes.py FOLDER`",
-        "measures it again and writes this page; the seed is 1. Findings of level should or note do not violate a MUST. Times are those",
-        "of a machine with two processors. Agents that can be told where their model is use a small one on the same machine, which only",
-        "says `ok`, counts, or calls a tool. The others refuse prompts without a login: the page does not show how their prompts work.",
+        "What `acpgen probe` found in agents from npm and PyPI, without a login: broken MUSTs and SHOULDs, notes, and the cases that it",
+        "could judge. Details are [below](#what-was-found).",
         "",
-        "| Agent | Package | ACP | MUST | SHOULD | Notes | Cases judged | Seconds |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| Agent | Version | ACP | MUST | SHOULD | Notes | Cases |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name, row in rows.items():
         counts = Counter(one["level"] for one in row["findings"])
         versions = ", ".join(f"v{version}" for version in row["versions"]) or "none"
-        cells = (name, row["package"], versions, *(counts[level] for level in ("must", "should", "note")))
-        lines.append(f"| {' | '.join(map(str, (*cells, row['reached'], row['seconds'])))} |")
+        release = re.search(r" (\d+\.[\d.]+)", row["package"])
+        cells = (
+            name,
+            release[1] if release else "",
+            versions,
+            *(counts[level] for level in ("must", "should", "note")),
+        )
+        lines.append(f"| {' | '.join(map(str, (*cells, row['reached'])))} |")
+    lines += [
+        "",
+        "Agents that can be told where their model is use a small one on the same machine, which only says `ok`, counts, or calls a",
+        "tool. The others refuse prompts without a login: the table does not show how their prompts work. `python tests/bench/probes.py`",
+        "measures all of it again, with the seed 1, and writes this page.",
+        "",
+        "## What was found",
+    ]
+    for name, row in rows.items():
+        lines += ["", '<details markdown="1">', f"<summary>{name}: {_cell(row['package'])}</summary>", ""]
+        lines += [f"Measured on {row['measured']}, in {row['seconds']} seconds on a machine with two processors.", ""]
+        if row["findings"]:
+            lines += ["| Level | Rule | Found |", "| --- | --- | --- |"]
+            lines += [f"| {one['level']} | `{one['rule']}` | {_cell(one['message'])} |" for one in row["findings"]]
+        else:
+            lines.append("Nothing was found.")
+        lines += ["", "| Not reached because | Cases |", "| --- | --- |"]
+        lines += [f"| {_cell(reason)} | {count} |" for reason, count in row["not_reached"].items()]
+        lines += ["", "</details>"]
     lines += [
         *("", "## Comparison with acplint", "", f"acplint {ACPLINT} of PyPI, on the same programs.", ""),
         *(
@@ -231,15 +253,6 @@ def page(rows: Mapping[str, Any]) -> str:
             counts = Counter(one["level"] for one in row["findings"])
             cells = (name, counts["must"], row["reached"], row["acplint"]["tests"], row["acplint"]["failed"])
             lines.append(f"| {' | '.join(map(str, cells))} |")
-    for name, row in rows.items():
-        lines += ["", f"## {name}", "", f"{row['package']}, measured on {row['measured']}.", ""]
-        if row["findings"]:
-            lines += ["| Level | Rule | Found |", "| --- | --- | --- |"]
-            lines += [f"| {one['level']} | `{one['rule']}` | {_cell(one['message'])} |" for one in row["findings"]]
-        else:
-            lines.append("Nothing was found.")
-        lines += ["", "| Not reached because | Cases |", "| --- | --- |"]
-        lines += [f"| {_cell(reason)} | {count} |" for reason, count in row["not_reached"].items()]
     return "\n".join(lines) + "\n"
 
 

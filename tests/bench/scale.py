@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from acpgen.schema.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "generated" / "schema" / "acp" / "v2" / "schema.json"

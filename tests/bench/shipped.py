@@ -21,9 +21,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
-from acpgen import judge
+from acpgen.input.walk import is_array, is_object
+from acpgen.messages import validators
 from acpgen.probe import child
-from acpgen.schema.walk import is_array, is_object
 
 ROOT: Final = Path(__file__).parents[2]
 sys.path[:1] = [str(ROOT / "generator"), str(ROOT / "tests")]  # in place of this folder, which would hide the package
@@ -158,8 +158,8 @@ class Synthetic:
     def __init__(self) -> None:
         self._names = frozenset(
             text
-            for channel in (*judge.ACP, "acp/unstable/v1")
-            for text in names(judge.strict(judge.find(channel)).schema)
+            for channel in (*validators.ACP, "acp/unstable/v1")
+            for text in names(validators.strict(validators.find(channel)).schema)
         )
         self._given: dict[str, str] = {}
 
@@ -209,7 +209,7 @@ def names(schema: Any) -> Iterator[str]:
 
 def verdict(lines: Sequence[tuple[str, Any]]) -> list[dict[str, Any]]:
     """What the monitor says of a conversation, each kind with how often it does."""
-    monitor = judge.monitor(judge.strict(judge.find(name)) for name in judge.ACP)
+    monitor = validators.monitor(validators.strict(validators.find(name)) for name in validators.ACP)
     found = [breach for sender, message in lines for breach in monitor.observe(sender, message)]
     return kinds((*found, *monitor.finish()))
 

@@ -20,10 +20,10 @@ from typing import Final
 
 from acpgen import Documents, Faults, lint
 from acpgen.compat.compare import compare
-from acpgen.judge import strict
+from acpgen.input.load import Source, parse
+from acpgen.input.walk import Schema
+from acpgen.messages.validators import strict
 from acpgen.pipeline import understand
-from acpgen.schema.load import Source, parse
-from acpgen.schema.walk import Schema
 from acpgen.targets import TARGETS, Settings
 
 sys.path[:1] = [str(Path(__file__).parents[1])]  # in place of this folder

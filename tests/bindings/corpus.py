@@ -10,7 +10,7 @@ from typing import Any
 
 import evidence
 from acpgen import ir
-from acpgen.schema.walk import is_object
+from acpgen.input.walk import is_object
 from bindings.meaning import Path
 from bindings.subjects import Subject
 from variants import bodies

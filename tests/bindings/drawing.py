@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import follow, pointer_parts
-from acpgen.schema.walk import is_array, is_object
 from bindings.instances import ANYTHING, NUMBERS, TEXTS, Chooser
 from schema_inclusion.patterns import Wanted, example
 

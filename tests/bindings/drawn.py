@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from acpgen.schema.walk import is_object
+from acpgen.input.walk import is_object
 from bindings.instances import Chooser
 
 KEYS: Final = ("a", "b", "kind", "x-y", "camelCase")

@@ -15,8 +15,8 @@ from typing import Any, Final, TypeAlias, TypeVar, assert_never
 from hypothesis import strategies as st
 
 from acpgen import ir
-from acpgen.meaning.values import Values
-from acpgen.schema.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object
+from acpgen.meaning.samples import Values
 from bindings.meaning import Meaning, Path, at, changed, without
 
 T = TypeVar("T")

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
 from acpgen import ir
+from acpgen.input.expressions import matches
+from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.limits import is_length_within, is_number_within
-from acpgen.schema.expressions import matches
-from acpgen.schema.walk import is_array, is_object
 from jsonrpc_bindings import Record
-from jsonrpc_bindings.records import shape_of
+from jsonrpc_bindings.fields import shape_of
 
 Path: TypeAlias = tuple[str | int, ...]
 

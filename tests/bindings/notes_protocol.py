@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from jsonrpc_bindings.choices import Choice, Number, Shapes, Tagged
+from jsonrpc_bindings.annotations import Number, Shapes, Tagged
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
-from jsonrpc_bindings.homes import Home
+from jsonrpc_bindings.module_registry import SchemaModule
 from jsonrpc_bindings.receiving import Receiving
-from jsonrpc_bindings.records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType, told
+from jsonrpc_bindings.records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType, field
 
 
 class Text(Record, tag_field="type", tag="text"):
@@ -17,7 +17,7 @@ class Text(Record, tag_field="type", tag="text"):
 
     type: ClassVar[Literal["text"]] = "text"
     text: str
-    mime_type: str | None = told(name="mimeType", default=None)
+    mime_type: str | None = field(name="mimeType", default=None)
     title: str | UnsetType | None = UNSET
 
 
@@ -46,7 +46,7 @@ Part: TypeAlias = Annotated["Text | Picture | UnknownPart", Tagged("type")]
 class Body(Record):
     """What stands alone, and is a variant too."""
 
-    call_id: str = told(name="callId")
+    call_id: str = field(name="callId")
     parts: list[Part] | None = None
 
 
@@ -70,10 +70,7 @@ class UnknownUpdate(Unknown, tag_field="kind", known=("body", "progress")):
     kind: str
 
 
-if TYPE_CHECKING:
-    Update: TypeAlias = "BodyUpdate | Progress | UnknownUpdate"
-else:
-    Update = Choice(__name__, "BodyUpdate | Progress | UnknownUpdate", Tagged("kind"))
+Update: TypeAlias = Annotated[BodyUpdate | Progress | UnknownUpdate, Tagged("kind")]
 
 
 class Local(Record):
@@ -153,8 +150,8 @@ class Other(Record, excludes={"type": ("http",)}):
 class Odd(Record, tag_field="is", tag=True):
     """Names and a tag that msgspec does not write."""
 
-    quoted: str = told(name='a"b')
-    lines: str | None = told(name="c\nd", default=None)
+    quoted: str = field(name='a"b')
+    lines: str | None = field(name="c\nd", default=None)
 
 
 class Everything(Record):
@@ -167,14 +164,14 @@ class Everything(Record):
     tree: Tree | None = None
     json: Json | UnsetType = UNSET
     odd: Odd | None = None
-    abilities: Abilities = told(default_factory=lambda: Abilities())
+    abilities: Abilities = field(default_factory=lambda: Abilities())
     closed: Closed | None = None
     counts: Counts | None = None
     forgetful: Forgetful | None = None
     alone: Body | None = None
     other: Other | None = None
     code: Annotated[str, Meta(pattern="^[a-z]+$")] = "a"
-    meta: dict[str, Any] | None = told(name="_meta", default=None)
+    meta: dict[str, Any] | None = field(name="_meta", default=None)
 
 
 class Done(Record):
@@ -192,5 +189,9 @@ METHODS: Final[dict[str, Method[Any, Any]]] = {
     "ping": Method("ping", "client", "request", None, None, omitted="nothing"),
 }
 CODEC: Final = Codec(
-    METHODS, Receiving(Home(__name__, lambda: {"$defs": {}})), null_id=True, batch=True, sides=("agent", "client")
+    METHODS,
+    Receiving(SchemaModule(__name__, lambda: {"$defs": {}})),
+    null_id=True,
+    batch=True,
+    sides=("agent", "client"),
 )

@@ -18,12 +18,12 @@ import pytest
 import evidence
 import jsonrpc_bindings
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle, bundle
+from acpgen.bundle.unknown_variants import tolerant
+from acpgen.input.load import load
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.load import load
-from acpgen.schema.numbers import dumps
-from acpgen.schema.tolerance import tolerant
-from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings
 from acpgen.targets.python.naming import Names, name_all
 from bindings.meaning import Meaning

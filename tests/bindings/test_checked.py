@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import pytest
 
+from acpgen.bundle.bundle import bundle
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings, with_options
 
 VALUE: Final = {"anyOf": [{"$ref": "#/$defs/Members"}, {"type": "array", "items": {"$ref": "#/$defs/Value"}}]}

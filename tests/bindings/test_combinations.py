@@ -22,11 +22,11 @@ from hypothesis import strategies as st
 
 import tiers
 from acpgen import ir
+from acpgen.bundle.bundle import bundle
 from acpgen.errors import Faults, NameCollision, ReferenceLoop
+from acpgen.input.load import Document, Documents
+from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import used
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import Document, Documents
-from acpgen.schema.walk import is_array, is_object
 from bindings.subjects import Subject, Subjects, same
 
 Schema: TypeAlias = "dict[str, Any] | bool"

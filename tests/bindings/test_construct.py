@@ -1,4 +1,6 @@
-"""Examples in Python on the pages of methods: each runs, and sends what stands above it; and what the classes cannot say is not written."""
+"""Examples in Python on the pages of methods: each runs, and sends and reads what stands above it; and what the classes cannot say is not
+written.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
+from acpgen.input.load import load
 from acpgen.pipeline import understand
-from acpgen.schema.load import load
 from acpgen.targets.docs import examples
 from acpgen.targets.python.construct import Constructor, NotConstructible, example, written
 
@@ -51,12 +53,13 @@ def test_each_page_of_a_method_has_python_that_sends_its_example(folder: str) ->
             names: dict[str, Any] = {}
             exec(text, names)
             request = next(one for one in wanted if "method" in one)
-            assert json.loads(names["line"]) == request, page
-            if "result" in names:
-                package = importlib.import_module(text.split()[1])
-                module = names[re.findall(r"import .*?(\w+)$", text.partition("\n\n")[0], re.MULTILINE)[-1]]
-                answer = module.encode(package.Response(id=request["id"], result=names["result"]))
-                assert json.loads(answer)["result"] == next(one for one in wanted if "result" in one)["result"], page
+            answer = next((one for one in wanted if "result" in one), None)
+            module = names[re.findall(r"import .*?(\w+)$", text.partition("\n\n")[0], re.MULTILINE)[-1]]
+            assert json.loads(module.encode(names["message"])) == request, page
+            assert json.loads(names["line"]) == (answer or request), page
+            assert names["received"] == names["message"], page
+            assert ("result" in names) == (answer is not None), page
+            assert answer is None or names["response"].result == names["result"], page
             wanted.clear()
         assert shown, page
 

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from acpgen import ir
-from acpgen.schema.drafts import as_written
+from acpgen.input.drafts import as_written
 from bindings.subjects import Subject, Subjects
 
 Schema = dict[str, Any]

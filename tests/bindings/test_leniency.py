@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
-from acpgen.meaning.values import array_of
+from acpgen.meaning.samples import array_of
 from acpgen.targets import Settings, docs
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.subjects import OWN, SOURCES, Subject, Subjects, parameters, same
@@ -414,7 +414,7 @@ INSTEAD: Final[dict[str, Any]] = {"as if the field were omitted": LEFT_OUT, "as 
 def sentences(subject: Subject) -> Iterator[tuple[ir.Record, ir.Field, str]]:
     """What the page of each record says of the leniency of each of its fields."""
     pages = docs.render(subject.protocol, subject.bundle, Settings())
-    where = docs.places_of(subject.protocol, subject.bundle)
+    where = docs.page_paths(subject.protocol, subject.bundle)
     for record in subject.protocol.definitions.values():
         if not isinstance(record, ir.Record):
             continue

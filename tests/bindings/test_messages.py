@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acpgen import ir
-from acpgen.schema.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object
 from bindings.corpus import rows
 from bindings.instances import ANYTHING, nodes
 from bindings.meaning import changed

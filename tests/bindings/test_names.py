@@ -15,11 +15,11 @@ import pytest
 import evidence
 import tiers
 from acpgen import ir
+from acpgen.bundle.bundle import bundle
+from acpgen.input.load import load
+from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
-from acpgen.schema.names import method_key
-from acpgen.schema.walk import is_array, is_object
+from acpgen.naming.identifiers import method_key
 from acpgen.targets.python.naming import name_all
 from compat.protocols import releases
 

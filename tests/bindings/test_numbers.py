@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen.schema.numbers import loads
+from acpgen.input.numbers import loads
 from bindings.subjects import Subject, Subjects
 
 CLOSE: Final = loads("0.10000000000000000000001")

@@ -20,16 +20,16 @@ from pydantic import TypeAdapter
 
 import evidence
 import tiers
+from acpgen.bundle.bundle import bundle
 from acpgen.errors import Faults
+from acpgen.input.load import load
+from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
-from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings, with_options
-from acpgen.targets.python.dials import dials
+from acpgen.targets.python.python_options import read_options
 from bindings.subjects import forget
 from jsonrpc_bindings import DecodeError, Record, Unknown
-from jsonrpc_bindings.records import held, shape_of
+from jsonrpc_bindings.fields import held, shape_of
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -353,7 +353,7 @@ def test_what_cannot_be_used_is_a_fault(
 )
 def test_a_package_that_could_not_be_used_is_a_fault(package: str, why: str) -> None:
     with pytest.raises(Faults) as faults:
-        dials(with_options("python", Settings(package=package), {}, "here", "options"))
+        read_options(with_options("python", Settings(package=package), {}, "here", "options"))
     assert f"package must be another name than {package!r}" in str(faults.value)
     assert why in str(faults.value)
 

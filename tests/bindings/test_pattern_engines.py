@@ -20,7 +20,7 @@ import pytest
 from pydantic_core import SchemaValidator, core_schema
 
 import javascript
-from acpgen.schema.expressions import expression, fault_of, matches, quick_in_python
+from acpgen.input.expressions import expression, fault_of, matches, quick_in_python
 from bindings.patterns_drawn import FIXED, TEXTS, drawn
 from bindings.subjects import Subject, Subjects
 from jsonrpc_bindings.patterns import in_engine

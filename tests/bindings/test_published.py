@@ -19,12 +19,12 @@ from pydantic import TypeAdapter
 import evidence
 import tiers
 from acpgen import ir
+from acpgen.bundle.bundle import bundle
 from acpgen.errors import Faults
+from acpgen.input.drafts import as_written
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower, used
 from acpgen.pointers import place_parts
-from acpgen.schema.bundle import bundle
-from acpgen.schema.drafts import as_written
-from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
 from bindings.drawing import Drawing
 from bindings.instances import Chooser, damage

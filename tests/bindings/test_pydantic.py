@@ -20,7 +20,7 @@ import tiers
 from acpgen import ir
 from bindings.subjects import OWN, Subject, Subjects, parameters
 from jsonrpc_bindings import Record
-from jsonrpc_bindings.records import shape_of
+from jsonrpc_bindings.fields import shape_of
 from schema_inclusion import Verdict, compare
 
 MODES: tuple[Literal["validation"], Literal["serialization"]] = ("validation", "serialization")

@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError, create_model
 
 from acpgen import ir
-from acpgen.schema.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object
 from bindings.instances import Chooser, Instances
 from bindings.subjects import Subject, Subjects
 

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from acpgen.schema.tolerance import of_receivers
+from acpgen.bundle.unknown_variants import of_receivers
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.errors import DecodeError, Dropped
-from jsonrpc_bindings.homes import Home
+from jsonrpc_bindings.module_registry import SchemaModule
 from jsonrpc_bindings.receiving import Receiving
 
 SOURCE = """
 from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
-from jsonrpc_bindings.choices import Tagged
-from jsonrpc_bindings.records import Record, Unknown, told
+from jsonrpc_bindings.annotations import Tagged
+from jsonrpc_bindings.records import Record, Unknown, field
 
 class Text(Record, tag_field="type", tag="text"):
     type: ClassVar[Literal["text"]] = "text"
@@ -35,7 +35,7 @@ Kind: TypeAlias = Literal["a", "b"] | str
 class Params(Record):
     blocks: list[Block]
     note: str | None = None
-    must: list[str] = told(name="must")
+    must: list[str] = field(name="must")
     env: list[str] = []
     kind: Kind = "a"
 
@@ -98,7 +98,7 @@ def package() -> Any:
         "set": Method("set", "client", "notification", found.Unique),
         "name": Method("name", "client", "notification", found.Named),
     }
-    found.codec = Codec(methods, Receiving(Home(module.__name__, lambda: SCHEMA)), sides=("agent", "client"))
+    found.codec = Codec(methods, Receiving(SchemaModule(module.__name__, lambda: SCHEMA)), sides=("agent", "client"))
     return found
 
 

@@ -15,7 +15,7 @@ import jsonrpc_bindings
 from acpgen import plugins, resources
 from acpgen.errors import Faults
 from acpgen.targets import TARGETS, Settings, with_options
-from acpgen.targets.python.dials import dials
+from acpgen.targets.python.python_options import read_options
 from bindings.subjects import forget
 
 PLAIN: Final = (
@@ -128,5 +128,5 @@ def test_one_module_has_its_embedded_run_time_beside_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("package", ["a.runtime", "a.Runtime", "a.runtime.v1"])
 def test_a_package_called_like_the_embedded_run_time_is_a_fault(package: str) -> None:
     with pytest.raises(Faults, match=r"a\.runtime holds the modules"):
-        dials(with_options("python", Settings(package=package), {}, "here", "options"))
-    assert dials(with_options("python", Settings(package=package), {"runtime": "package"}, "here", "options"))
+        read_options(with_options("python", Settings(package=package), {}, "here", "options"))
+    assert read_options(with_options("python", Settings(package=package), {"runtime": "package"}, "here", "options"))

@@ -11,7 +11,7 @@ import pytest
 from acpgen import ir
 from bindings.instances import smallest
 from bindings.subjects import SOURCES, Subject, Subjects, parameters
-from jsonrpc_bindings.records import put
+from jsonrpc_bindings.fields import put
 
 
 @pytest.fixture(scope="session")

@@ -20,12 +20,12 @@ from pydantic import TypeAdapter
 
 import evidence
 import tiers
+from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.errors import Faults
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings, with_options
-from acpgen.targets.python.offered import OWN
+from acpgen.targets.python.exports import OWN
 from bindings.subjects import forget
 from jsonrpc_bindings import DecodeError, Record
 
@@ -39,10 +39,33 @@ SOURCES: Final[dict[str, tuple[str | Path, str]]] = {
 OTHERS: Final = [pytest.param(name, marks=pytest.mark.exhaustive) for name in ("own_v1", "mcp", "a2a")]
 TAKEN: Final = (
     *("Message", "Record", "Any", "Field", "UNSET", "UnsetType", "Method", "Unknown", "DecodeError", "ValueError"),
-    *("Exception", "T", "Home", "Codec", "TYPE_CHECKING", "Literal", "Annotated", "Request", "Response", "Mapping"),
+    *(
+        "Exception",
+        "T",
+        "SchemaModule",
+        "Codec",
+        "TYPE_CHECKING",
+        "Literal",
+        "Annotated",
+        "Request",
+        "Response",
+        "Mapping",
+    ),
     *("Path", "Struct", "NamedTuple", "Meta", "Choice", "Number", "Shapes", "Tagged", "KeyError", "Iterator"),
-    *("Problem", "Final", "METHODS", "CODEC", "STRICT", "ClassVar", "Sent", "Generic", "Self", "TypeAlias", "Texts"),
-    *("OpenTexts", "Never", "AnyMessage", "AnyMethod", "StrEnum", "Violation", "TypeVar", "Sender"),
+    *(
+        "Problem",
+        "Final",
+        "METHODS",
+        "CODEC",
+        "STRICT",
+        "ClassVar",
+        "Sent",
+        "Generic",
+        "Self",
+        "TypeAlias",
+        "StringEnum",
+    ),
+    *("OpenStringEnum", "Never", "AnyMessage", "AnyMethod", "StrEnum", "Violation", "TypeVar", "Sender"),
 )
 """Names of what the module itself has, and of what it imports."""
 

@@ -15,14 +15,14 @@ import pytest
 import json_schema_suite as suite
 import tiers
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.errors import Faults
+from acpgen.input.drafts import ALL, Draft
+from acpgen.input.load import Document, Documents
+from acpgen.input.tagged_unions import lone_reference
+from acpgen.input.walk import is_object
 from acpgen.meaning.lower import lower
 from acpgen.pointers import place_parts
-from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.drafts import ALL, Draft
-from acpgen.schema.load import Document, Documents
-from acpgen.schema.unions import lone_reference
-from acpgen.schema.walk import is_object
 from acpgen.targets import TARGETS, Settings
 from acpgen.targets.python.naming import name_all
 from bindings.subjects import Subjects, forget

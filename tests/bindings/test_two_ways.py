@@ -14,8 +14,8 @@ import pytest
 from bindings import notes_protocol as p
 from bindings.test_codec import GOOD, line, tell
 from jsonrpc_bindings.errors import INVALID_PARAMS, DecodeError
-from jsonrpc_bindings.homes import Home
 from jsonrpc_bindings.json_types import is_array, is_object
+from jsonrpc_bindings.module_registry import SchemaModule
 from jsonrpc_bindings.parse import parse
 from jsonrpc_bindings.strict import Strict
 
@@ -134,7 +134,7 @@ IDS = {"type": ["integer", "string", "null"]}
 SIDES = {"sides": ["agent", "client"], "batch": True}
 STRICT = Strict(
     (dataclasses.replace(row, params=None, result=None) for row in p.METHODS.values()),
-    Home(p.__name__, lambda: {"$defs": {"RequestId": IDS}, "x-protocol": SIDES}),
+    SchemaModule(p.__name__, lambda: {"$defs": {"RequestId": IDS}, "x-protocol": SIDES}),
 )
 
 

@@ -222,8 +222,7 @@ ANNOTATIONS: Final = {
     "EitherField.a": ("str | UnsetType",),
     "SaysMoreOfFields.b": ("int | UnsetType",),
     "Conditional.a": ("str | UnsetType",),
-    "WithoutType": ("_WithoutTypeItem | None",),
-    "_WithoutTypeItem": ("WithoutTypeObject | list[Any] | bool | Number | str",),
+    "WithoutType": ("WithoutTypeObject | list[Any] | bool | Number | str | None", "judged='WithoutType'"),
     "TaggedByNarrowing": ("ATaggedByNarrowing | BTaggedByNarrowing",),
     "TextAlone": ("Literal['a', 'b'] | Annotated[str, Meta(pattern='^x')]",),
     "ConstantObject": ("dict[str, Any]",),
@@ -404,8 +403,8 @@ def test_a_variant_with_a_key_can_be_made_and_written(types: Subject) -> None:
 
 
 def test_a_variant_with_a_key_is_named_by_it(subjects: Subjects, tmp_path: Path) -> None:
-    from acpgen.schema.bundle import bundle
-    from acpgen.schema.load import load
+    from acpgen.bundle.bundle import bundle
+    from acpgen.input.load import load
 
     file = tmp_path / "named.json"
     file.write_text(json.dumps({"$defs": {"Source": DEFINITIONS["Source"]}}), "utf-8")

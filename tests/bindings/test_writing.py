@@ -13,11 +13,11 @@ from acp_bindings import UNSET, DecodeError, EncodeError, v1, v2
 from acp_bindings.unstable import v1 as unstable_v1
 from acp_bindings.unstable import v2 as unstable_v2
 
-from acpgen.schema.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object
 from bindings.subjects import Subjects
 from conformance.vectors import rows_of_methods
 from jsonrpc_bindings import Record
-from jsonrpc_bindings.records import held, put, shape_of
+from jsonrpc_bindings.fields import held, put, shape_of
 from jsonrpc_bindings.writers import plain
 
 MODULES: Final = {"v1": v1, "v2": v2, "unstable/v1": unstable_v1, "unstable/v2": unstable_v2}

@@ -21,14 +21,15 @@ import jsonschema_rs
 from jsonschema import Draft202012Validator
 
 from acpgen import ir
-from acpgen.compat.compare import compare, revised
+from acpgen.bundle.bundle import DIALECT
+from acpgen.compat.compare import compare, read_revision
 from acpgen.compat.findings import Finding, Report, Revision, Witness
 from acpgen.compat.protocol.messages import Route, message, message_schema
-from acpgen.compat.protocol.revision import Revised, wordless
-from acpgen.compat.sources import opened
+from acpgen.compat.protocol.revision import SchemaRevision, without_prose
+from acpgen.compat.sources import open_input
 from acpgen.errors import Faults
+from acpgen.input.walk import ASSERTIONS, Schema, is_array, is_object, refs_anywhere
 from acpgen.pointers import plain_pointer
-from acpgen.schema.walk import ASSERTIONS, is_array, is_object, refs_anywhere
 from bindings.instances import Chooser, Instances
 from bindings.meaning import Meaning
 
@@ -59,13 +60,13 @@ class Outcome:
 class Pair:
     """Two revisions, each with its meaning, and their report."""
 
-    old: Revised
-    new: Revised
+    old: SchemaRevision
+    new: SchemaRevision
     files: tuple[Path, Path]
     report: Report
     validators: dict[tuple[Revision, Held, bool], Any] = field(default_factory=dict[Any, Any], repr=False)
 
-    def side(self, revision: Revision) -> Revised:
+    def side(self, revision: Revision) -> SchemaRevision:
         return self.old if revision == "old" else self.new
 
     @cached_property
@@ -119,16 +120,20 @@ class Pair:
 
     def judgements(self, revision: Revision, held: Held, value: Any) -> set[bool]:
         """What two validators say, each with and without formats."""
-        schema = message_schema(self.side(revision), *held)
+        schema = self._schema(revision, held)
         said = {self._quick(revision, held, formats=formats).is_valid(value) for formats in (False, True)}
         for checker in (None, Draft202012Validator.FORMAT_CHECKER):
             said.add(cast("Any", Draft202012Validator(schema, format_checker=checker)).is_valid(value))
         return said
 
+    def _schema(self, revision: Revision, held: Held) -> Schema:
+        side = self.side(revision)
+        return {"$schema": DIALECT, "$defs": side.bundle.definitions, **message_schema(side, *held)}
+
     def _quick(self, revision: Revision, held: Held, *, formats: bool) -> Any:
         key = (revision, held, formats)
         if key not in self.validators:
-            schema = message_schema(self.side(revision), *held)
+            schema = self._schema(revision, held)
             self.validators[key] = jsonschema_rs.Draft202012Validator(schema, validate_formats=formats)
         return self.validators[key]
 
@@ -138,7 +143,7 @@ def judged(old: Path, new: Path, *, samples: int = SAMPLES) -> Outcome:
     names = old.name, new.name
     try:
         report = compare(old, new, unstable=True)
-        sides = [revised(opened(each, checked=True, unstable=True), unstable=True) for each in (old, new)]
+        sides = [read_revision(open_input(each, checked=True, unstable=True), unstable=True) for each in (old, new)]
     except Faults as caught:
         return Outcome(*names, None, fault=str(caught.faults[0]))
     except (Exception, RecursionError) as caught:  # noqa: BLE001 - a crash is what is looked for
@@ -216,7 +221,7 @@ def definitions(tree: Any) -> Iterator[Defined]:
 
 def text(at: str, schema: Any) -> str:
     """A definition without its words, and whatever keyword keeps the definitions of its file."""
-    return json.dumps(_without_idle(wordless(schema)), sort_keys=True).replace("#/definitions/", "#/$defs/")
+    return json.dumps(_without_idle(without_prose(schema)), sort_keys=True).replace("#/definitions/", "#/$defs/")
 
 
 def _without_idle(schema: Any) -> Any:
@@ -361,7 +366,7 @@ def _is_quiet(pair: Pair, held: tuple[Held, Held], harmed: tuple[set[str], tuple
     return True
 
 
-def _closure(side: Revised, name: str) -> set[str]:
+def _closure(side: SchemaRevision, name: str) -> set[str]:
     """A definition and all that it leads to."""
     found: set[str] = set()
     pending = [name]
@@ -437,7 +442,7 @@ def routed(pair: Pair, finding: Finding, side: Revision) -> Iterator[Held]:
         yield from ((Route("document", None, name), name) for name in revised_.roots.named)
 
 
-def _of_envelopes(pair: Pair, side: Revised, part: str) -> Iterator[Held]:
+def _of_envelopes(pair: Pair, side: SchemaRevision, part: str) -> Iterator[Held]:
     """The errors, the identifiers or the whole messages of a revision."""
     if part == "message":
         methods = (one if side is pair.old else other for one, other in pair.methods)

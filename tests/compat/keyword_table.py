@@ -21,7 +21,7 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode, Report
 from acpgen.errors import Faults
-from acpgen.schema.load import Document, Documents
+from acpgen.input.load import Document, Documents
 
 Schema: TypeAlias = dict[str, Any]
 Wrap: TypeAlias = "Callable[[Any], Any]"

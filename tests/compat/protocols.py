@@ -14,11 +14,11 @@ from acpgen import diagnostics
 from acpgen.compat import compare
 from acpgen.compat.check_report import check_report
 from acpgen.compat.findings import Finding, Mode, Report
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import Input
-from acpgen.schema.effort import account
-from acpgen.schema.load import Document, Documents
-from acpgen.schema.numbers import dumps
+from acpgen.input.load import Document, Documents
+from acpgen.input.numbers import dumps
+from acpgen.input.step_budget import account
 
 ROOT = Path(__file__).parents[2]
 RELEASES = ROOT / "schema" / "releases" / "acp"
@@ -55,11 +55,11 @@ def compared(
 ) -> Report:
     """The report of two schemas."""
     with account():
-        sides = compare.both(documents(old, "old"), documents(new, "new"), mode=mode, unstable=unstable)
+        sides = compare.read_inputs(documents(old, "old"), documents(new, "new"), mode=mode, unstable=unstable)
         if mode == "language":
-            return compare.compared(*sides, mode=mode, formats=formats)
+            return compare.compare_inputs(*sides, mode=mode, formats=formats)
         before, after = (_side(each, unstable=unstable) for each in sides)
-        return compare.reported(before, after, formats=formats)
+        return compare.compare_sides(before, after, formats=formats)
 
 
 def written(report: Report, name: str, fail_on: str = "risky") -> str:
@@ -67,7 +67,7 @@ def written(report: Report, name: str, fail_on: str = "risky") -> str:
     return diagnostics.written(check_report(report, fail_on), name)
 
 
-def revised(schema: Schema, name: str, *, unstable: bool = False) -> Revised:
+def revised(schema: Schema, name: str, *, unstable: bool = False) -> SchemaRevision:
     """The meaning of a schema that is named `old` or `new` in a comparison."""
     return _side(Input(name, documents(schema, name)), unstable=unstable).meaning
 

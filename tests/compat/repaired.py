@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from acpgen.compat.compare import both, compare
+from acpgen.compat.compare import compare, read_inputs
 from acpgen.compat.findings import Finding, Report
-from acpgen.compat.repair.repair import Repaired, repair
+from acpgen.compat.repair.repair import RepairResult, repair
 from acpgen.compat.report_cache import Comparer
 from acpgen.errors import Faults
 from test_edits import applied
@@ -46,7 +46,7 @@ class Tally:
 def judged(tally: Tally, old: Path, new: Path) -> None:
     """Repair one pair, and let the comparison judge each patch again."""
     try:
-        sides = both(old, new, unstable=True)
+        sides = read_inputs(old, new, unstable=True)
         comparing = Comparer("protocol", unstable=True)
         report = comparing(*sides)
         wanted = bad(report)
@@ -75,7 +75,7 @@ def bad(report: Report) -> list[Finding]:
     return [each for each in report.findings if each.severity in ("breaking", "risky") and each.waived is None]
 
 
-def complaints(tally: Tally, old: Path, new: Path, before: Report, found: Repaired) -> Iterator[str]:
+def complaints(tally: Tally, old: Path, new: Path, before: Report, found: RepairResult) -> Iterator[str]:
     """What is wrong with the repairs of a pair: each patch alone, and all of them as a text."""
     text = new.read_text("utf-8")
     value = json.loads(text)

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from acpgen import config
 from acpgen.compat.check_report import as_data
-from acpgen.compat.command import of_project, spot_of
+from acpgen.compat.command import of_project, policy_position
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode, Report
 from acpgen.compat.project_policy import Policy, apply
 from acpgen.compat.waivers import read, waive
-from acpgen.schema.load import place
+from acpgen.input.load import place
 
 CASES: Final = Path(__file__).parent / "cases"
 FILE: Final = Path(__file__).parents[2] / "generator" / "acpgen" / "compat" / "rule_examples.json"
@@ -145,7 +145,7 @@ def report_of(case: Path) -> Report:
     project, promised = policy_of(case)
     mode = mode_of(case.parent.name)
     report = compare(case / "old.json", case / "new.json", mode=mode, formats=promised.formats)
-    report = apply(report, promised, date(2026, 7, 1), spot_of(project))
+    report = apply(report, promised, date(2026, 7, 1), policy_position(project))
     waivers = case / "compat-waivers.toml"
     return waive(report, read(waivers), date(2026, 7, 1)) if waivers.exists() else report
 

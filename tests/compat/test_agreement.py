@@ -33,8 +33,8 @@ TOLERATED = [("initialize", "params", "old", "no", "yes")]
 
 def disagreements(old: Path, new: Path) -> Iterator[tuple[str | None, str, Revision, Answer, Answer]]:
     """Each kind of message and direction with what the prover says of it and what the findings say, where that is not the same."""
-    sides = [compare.side(each, unstable=False) for each in compare.both(old, new)]
-    told = compare.checked(*sides).reaches
+    sides = [compare.side(each, unstable=False) for each in compare.read_inputs(old, new)]
+    told = compare.check_sides(*sides).reaches
     refuses = about(told, lambda each: each.refuses)
     doubtful = about(told, lambda each: each.doubtful)
     on = Context(sides[0].meaning, sides[1].meaning)

@@ -8,12 +8,12 @@ from datetime import date
 
 import pytest
 
-from acpgen.compat.findings import Report, Spot
+from acpgen.compat.findings import Report, SourcePosition
 from acpgen.compat.project_policy import Policy, Promise, apply
 from compat.protocols import Schema, compared, found, go, protocol
 
 STRING: Schema = {"type": "string"}
-SPOT = Spot("pyproject.toml", "", 1, 1)
+SPOT = SourcePosition("pyproject.toml", "", 1, 1)
 
 
 def params(old: Schema, new: Schema, **definitions: Schema) -> Report:

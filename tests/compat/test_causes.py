@@ -276,11 +276,11 @@ def test_what_a_base_says_of_undeclared_members_is_one_finding_at_the_base(
     old: Schema, new: Schema, rule: str, declaration: str
 ) -> None:
     names = ("Cat", "Cow", "Dog")
-    heirs = {
+    derived = {
         name: {"allOf": [{"$ref": "#/$defs/Base"}, go({name: {"type": "string"}})], "description": name}
         for name in names
     }
-    sides = ({"$defs": {**heirs, "Base": {**PLAIN_BASE, **each}}} for each in (old, new))
+    sides = ({"$defs": {**derived, "Base": {**PLAIN_BASE, **each}}} for each in (old, new))
     report = compared(*sides)
     (finding,) = [each for each in report.findings if each.severity != "editorial"]
     assert (finding.rule, finding.declaration) == (rule, declaration)
@@ -291,12 +291,14 @@ def test_what_a_base_says_of_undeclared_members_is_one_finding_at_the_base(
 
 def test_a_heir_that_refused_undeclared_members_before_loses_its_own_alone() -> None:
     closed = {"properties": {"seq": True, "note": True, "own": True}, **CLOSED}
-    heirs = {
+    derived = {
         "Open": {"allOf": [{"$ref": "#/$defs/Base"}, go({"own": {"type": "string"}})]},
         "Same": {"allOf": [{"$ref": "#/$defs/Base"}], "properties": {"seq": True, "note": True}, **CLOSED},
         "Shut": {"allOf": [{"$ref": "#/$defs/Base"}], **closed},
     }
-    report = compared({"$defs": {**heirs, "Base": PLAIN_BASE}}, {"$defs": {**heirs, "Base": {**PLAIN_BASE, **CLOSED}}})
+    report = compared(
+        {"$defs": {**derived, "Base": PLAIN_BASE}}, {"$defs": {**derived, "Base": {**PLAIN_BASE, **CLOSED}}}
+    )
     told = {each.rule: (each.declaration, {reach.location for reach in each.reaches}) for each in report.findings}
     assert told == {"object-closed": ("Base", {"Base", "Open"}), "limit-tightened": ("Base", {"Shut"})}
 

@@ -16,11 +16,11 @@ import pytest
 
 import evidence
 import tiers
+from acpgen.bundle.bundle import bundle
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Inclusion, Report
 from acpgen.errors import Faults
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import Document, Documents, load
+from acpgen.input.load import Document, Documents, load
 from compat.protocols import FORMATS, RELEASES, Schema, compared, found, go, protocol, written
 
 STRING: Schema = {"type": "string"}
@@ -778,7 +778,7 @@ def test_a_definition_that_is_written_differently_and_says_the_same_is_named() -
 
 
 def test_what_breaks_generated_code_is_always_named() -> None:
-    """A class whose field has another type on paper alone: the wire does not change, the finding says where."""
+    """A class whose field has another type in generated code alone: the wire does not change, the finding says where."""
     old = protocol({"GoRequest": go({"x": {"$ref": "#/$defs/Name"}}), "Name": STRING})
     report = compared(old, protocol({"GoRequest": go({"x": STRING}), "Name": STRING}))
     assert (report.verdict, report.bindings) == ("editorial", "breaking")

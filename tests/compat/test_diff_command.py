@@ -39,18 +39,6 @@ def test_a_comparison_loads_no_grammar_of_formats(folder: Path) -> None:
     assert not {"rfc3987_syntax.syntax_helpers", "lark"} & loaded
 
 
-def test_the_subprocess_of_the_prover_loads_no_grammar_of_formats() -> None:
-    order = json.dumps(["https://json-schema.org/draft/2020-12/schema", {}, {"type": "string"}, "tide", []])
-    start = "import sys; from schema_inclusion.apart import child; sys.exit(child('schema_inclusion.validation'))"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
-    command = [sys.executable, "-X", "importtime", "-c", start]
-    done = subprocess.run(command, input=order, capture_output=True, text=True, env=environment, check=False)
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert (done.returncode, done.stdout) == (0, "true")
-    assert "jsonschema" in loaded
-    assert not {"rfc3987_syntax.syntax_helpers", "lark"} & loaded
-
-
 def test_exit_codes_say_fine_found_and_unusable(folder: Path) -> None:
     assert run(folder, "diff", "a.json", "a.json").returncode == 0
     assert run(folder, "diff", "a.json", "b.json").returncode == 1
@@ -209,7 +197,7 @@ def test_a_reader_that_goes_away_changes_no_exit_code(folder: Path) -> None:
     ],
 )
 def test_what_ends_a_command_is_told_and_is_no_finding(folder: Path, instead: str, told: str) -> None:
-    broken = f"import acpgen.compat.command as c, acpgen.cli, sys; c.both = {instead}"
+    broken = f"import acpgen.compat.command as c, acpgen.cli, sys; c.read_inputs = {instead}"
     code = f"{broken}; sys.argv[1:] = ['diff', 'a.json', 'b.json']; acpgen.cli.main()"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
     done = subprocess.run(
@@ -217,6 +205,25 @@ def test_what_ends_a_command_is_told_and_is_no_finding(folder: Path, instead: st
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-2].startswith(told)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/Nope"},
+        {"$ref": "nope.json"},
+        {"$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}},
+    ],
+    ids=["dangling", "missing-file", "loop"],
+)
+@pytest.mark.parametrize("names", [("old/schema.json", "new/schema.json"), ("old", "new")], ids=["files", "folders"])
+def test_faults_name_the_files_as_they_were_given(tmp_path: Path, names: tuple[str, str], schema: object) -> None:
+    for name, value in (("old", SMALL), ("new", schema)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "schema.json").write_text(json.dumps(value))
+    done = run(tmp_path, "diff", *names)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: new/schema.json#"), done.stderr
 
 
 def test_the_merge_base_needs_a_revision(folder: Path) -> None:

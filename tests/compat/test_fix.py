@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen import save
 from acpgen.errors import Faults
+from acpgen.files import save
 from compat.protocols import ROOT, go, protocol
 
 ENVIRONMENT: Final = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
@@ -89,7 +89,7 @@ def test_what_the_system_refuses_changes_nothing(
     if name == "link":
         monkeypatch.setattr(os, "fsync", refusing(os.fsync, code, 3))  # nor can a copy be made
     with pytest.raises(Faults) as caught:
-        save.save(
+        save(
             Path(),
             {"new/GoRequest.json": "{}", "new/TellNotification.json": "{}"},
             [] if name == "replace" else ["old/GoRequest.json"],
@@ -102,7 +102,7 @@ def test_what_the_system_refuses_changes_nothing(
 
 def test_a_file_system_without_links_is_written_as_well(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "link", refusing(os.link, errno.EPERM, 1))
-    save.save(folder, {"new/GoRequest.json": "{}", "new/more/one.json": "1"}, ["old/GoRequest.json"])
+    save(folder, {"new/GoRequest.json": "{}", "new/more/one.json": "1"}, ["old/GoRequest.json"])
     assert (folder / "new/GoRequest.json").read_text() == "{}"
     assert not (folder / "old/GoRequest.json").exists()
     assert [path.name for path in folder.rglob(".*")] == []
@@ -125,7 +125,7 @@ def test_what_was_replaced_comes_back(folder: Path, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(os, "link", refusing(os.link, errno.EPERM, 1))
     monkeypatch.setattr(os, "replace", replaced)
     with pytest.raises(Faults, match="Nothing was changed"):
-        save.save(folder, {f"new/{name}.json": "{}" for name in ("GoRequest", "TellNotification")})
+        save(folder, {f"new/{name}.json": "{}" for name in ("GoRequest", "TellNotification")})
     assert contents(folder) == before
 
 
@@ -134,7 +134,7 @@ def test_what_cannot_come_back_is_told_and_kept(folder: Path, monkeypatch: pytes
     before = contents(folder)
     monkeypatch.setattr(os, "replace", refusing(os.replace, errno.EROFS, 2))
     with pytest.raises(Faults, match="Their old text is in") as caught:
-        save.save(folder, {f"new/{name}.json": "{}" for name in ("GoRequest", "TellNotification")})
+        save(folder, {f"new/{name}.json": "{}" for name in ("GoRequest", "TellNotification")})
     assert "Nothing was changed" not in str(caught.value.faults[0])
     assert (folder / "new/.GoRequest.json.acpgen-old").read_bytes() == before["new/GoRequest.json"]
     assert (folder / "new/TellNotification.json").read_bytes() == before["new/TellNotification.json"]

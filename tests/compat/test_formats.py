@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 
 import tiers
-from acpgen.meaning.texts import OF_FORMAT
+from acpgen.meaning.sample_texts import OF_FORMAT
 from compat.protocols import Schema, compared, found, go, protocol
 from compat.test_diff_command import run
 from schema_inclusion import FORMATS

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from acpgen.compat.compare import Side, reported, side
+from acpgen.compat.compare import Side, compare_sides, side
 from acpgen.compat.findings import Report
-from acpgen.compat.history.steps import Read, timeline
-from acpgen.compat.history.timeline import Milestone, Timeline, bump
+from acpgen.compat.history.timeline import Milestone, Timeline, bump, timeline
 from acpgen.compat.history_report import history_data, history_report
-from acpgen.compat.sources import opened
+from acpgen.compat.sources import open_input
 from acpgen.diagnostics import written
 from acpgen.diagnostics.columns import WIDTH, columns
 from compat.protocols import Schema, documents, go, protocol
@@ -44,12 +43,11 @@ def stoppable(method: str, *, was: str = "") -> Schema:
 
 
 def sides(schemas: Sequence[Schema]) -> list[Side]:
-    return [side(opened(documents(schema, f"r{number}")), unstable=False) for number, schema in enumerate(schemas)]
+    return [side(open_input(documents(schema, f"r{number}")), unstable=False) for number, schema in enumerate(schemas)]
 
 
 def history(*schemas: Schema) -> Timeline:
-    read = [Read(Milestone(each.input.label), each) for each in sides(schemas)]
-    return timeline("test", read)
+    return timeline("test", [Milestone(each.input.label, side=each) for each in sides(schemas)])
 
 
 def test_what_neither_of_two_steps_breaks_is_broken_across_both() -> None:
@@ -68,9 +66,9 @@ def test_a_revision_that_no_message_tells_from_the_one_before_is_not_compared_wi
 
     def compared(old: Side, new: Side) -> Report:
         pairs.append((old.input.label, new.input.label))
-        return reported(old, new)
+        return compare_sides(old, new)
 
-    timeline("test", [Read(Milestone(each.input.label), each) for each in revisions], compare=compared)
+    timeline("test", [Milestone(each.input.label, side=each) for each in revisions], compare=compared)
     assert pairs == [("r0", "r1"), ("r1", "r2"), ("r2", "r3"), ("r0", "r3")]
 
 
@@ -100,7 +98,7 @@ def drawn(seed: int, count: int) -> list[Schema]:
 def test_each_finding_is_dated_to_the_step_that_a_look_at_every_revision_names(seed: int) -> None:
     schemas = drawn(seed, 9)
     revisions = sides(schemas)
-    reports = [reported(revisions[0], other) for other in revisions[1:]]
+    reports = [compare_sides(revisions[0], other) for other in revisions[1:]]
     for each in history(*schemas).origins:
         stands = [
             any((one.rule, one.severity, one.message) == (each.rule, each.severity, each.message) for one in findings)
@@ -188,10 +186,10 @@ def test_tags_of_commits_are_versions() -> None:
 def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> None:
     schemas = [*drawn(1, 8), told({"\u001b[31mred" * 9: {"type": "string"}}, ("\u001b[31mred" * 9,))]
     read = [
-        Read(Milestone(f"{number}\u001b]0;x\u0007" + "名" * 30, "subject \u001b[2J" + "x" * 200, "2026-01-01"), each)
+        Milestone(f"{number}\u001b]0;x\u0007" + "名" * 30, "subject \u001b[2J" + "x" * 200, "2026-01-01", side=each)
         for number, each in enumerate(sides(schemas))
     ]
-    bad = Read(Milestone("bad", unread=("x.json: this is not JSON \u001b[0m",)), None)
+    bad = Milestone("bad", unread=("x.json: this is not JSON \u001b[0m",))
     found = timeline("\u001b[1mall", [*read[:4], bad, *read[4:]], notes=("note \u001b[1m",))
     text = written(history_report(found), "text")
     assert "\u001b" not in text
@@ -201,8 +199,8 @@ def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> No
 
 
 def test_a_revision_that_cannot_be_read_counts_and_the_next_one_is_compared_with_the_one_before() -> None:
-    read = [Read(Milestone(each.input.label), each) for each in sides([told({}), told({})])]
-    found = timeline("x", [read[0], Read(Milestone("bad", unread=("why",)), None), read[1]])
+    read = [Milestone(each.input.label, side=each) for each in sides([told({}), told({})])]
+    found = timeline("x", [read[0], Milestone("bad", unread=("why",)), read[1]])
     assert [(each.old.name, each.new.name) for each in found.strides] == [("r0", "r1")]
     assert found.fails("risky")
     assert not found.fails("never")

@@ -9,10 +9,9 @@ from html.parser import HTMLParser
 import pytest
 
 from acpgen.compat.compare import side
-from acpgen.compat.history.steps import Read, timeline
-from acpgen.compat.history.timeline import Milestone, Timeline
+from acpgen.compat.history.timeline import Milestone, Timeline, timeline
 from acpgen.compat.history_report import history_report
-from acpgen.compat.sources import opened
+from acpgen.compat.sources import open_input
 from acpgen.diagnostics import written
 from compat.protocols import FORMATS, Schema, documents, go, protocol
 
@@ -28,13 +27,13 @@ def made() -> Timeline:
     """A history with each kind of row, under names that nobody should trust."""
     schemas = (told({}), told({"a": {}}), told({HOSTILE: {"type": "string"}}, (HOSTILE,)), told({}))
     read = [
-        Read(
-            Milestone(f"{number}{HOSTILE}", HOSTILE, "2026-01-01"),
-            side(opened(documents(schema, str(number))), unstable=False),
+        Milestone(
+            *(f"{number}{HOSTILE}", HOSTILE, "2026-01-01"),
+            side=side(open_input(documents(schema, str(number))), unstable=False),
         )
         for number, schema in enumerate(schemas)
     ]
-    bad = Read(Milestone(f"bad{HOSTILE}", unread=(HOSTILE,)), None)
+    bad = Milestone(f"bad{HOSTILE}", unread=(HOSTILE,))
     return timeline(HOSTILE, [*read[:2], bad, *read[2:]], notes=(HOSTILE,))
 
 

@@ -130,7 +130,7 @@ def test_a_defect_of_the_tool_is_no_finding(repository: Path) -> None:
         f"#!/bin/sh\nPYTHONPATH={ROOT / 'generator'} exec {sys.executable} -c '"
         "import acpgen.compat.compare as c, acpgen.cli as cli, acpgen.compat.command as command, sys\n"
         "def bad(*a, **k): raise KeyError(1)\n"
-        "command.both = bad\n"
+        "command.read_inputs = bad\n"
         'cli.main()\' "$@"\n'
     )
     code, log, summary, output = compare(repository)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acpgen.schema.numbers import loads
+from acpgen.input.numbers import loads
 from compat.protocols import Schema, compared, go, protocol
 
 LARGE = 10**400

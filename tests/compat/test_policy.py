@@ -13,7 +13,16 @@ from typing import Any
 import pytest
 
 from acpgen.compat.catalogue import catalogue
-from acpgen.compat.findings import Finding, Nameable, Report, Spot, failing, fails, lowered, raised
+from acpgen.compat.findings import (
+    Finding,
+    Nameable,
+    Report,
+    SourcePosition,
+    failing,
+    fails,
+    lowered_findings,
+    raised_findings,
+)
 from acpgen.compat.policy_settings import policy
 from acpgen.compat.project_policy import NONE, Area, Level, Policy, apply
 from acpgen.errors import Faults, did_you_mean
@@ -21,7 +30,7 @@ from compat.protocols import FORMATS, RELEASES, ROOT, Schema, compared, found, g
 from compat.test_diff_command import run
 
 TODAY = date(2026, 7, 1)
-AT = Spot("pyproject.toml", "", 1, 1)
+AT = SourcePosition("pyproject.toml", "", 1, 1)
 RULES = tuple(entry.id for entry in catalogue())
 SCHEMA = json.loads((ROOT / "generator/acpgen/compat/check_report.schema.json").read_text())
 
@@ -98,7 +107,7 @@ def test_a_promise_to_a_role_is_about_what_it_receives() -> None:
 def test_a_finding_in_a_stable_method_counts_though_an_experimental_one_shares_it() -> None:
     one = ruled(REQUIRED, '[experimental]\n"s/go" = "The proposal is open."')
     assert (the_finding(one).severity, the_finding(one).method) == ("breaking", "s/tell")
-    assert len(lowered(one)) == 1
+    assert len(lowered_findings(one)) == 1
     both = ruled(REQUIRED, '[experimental]\n"s/*" = "The proposal is open."')
     assert (both.verdict, both.unruled) == ("additive", "breaking")
     assert failing(both, "risky") == ()
@@ -161,7 +170,12 @@ def test_the_nearest_level_stands_and_of_two_the_last() -> None:
 def test_a_level_raises_too_and_wins_over_what_is_not_promised() -> None:
     added = compared(shared(), shared(c={}))
     told = ruled(added, 'promise = "none"\n' + LEVEL.format("breaking", "Frozen.") + 'at = "s/*"\n')
-    assert (told.verdict, told.unruled, len(raised(told)), len(lowered(told))) == ("breaking", "additive", 1, 0)
+    assert (told.verdict, told.unruled, len(raised_findings(told)), len(lowered_findings(told))) == (
+        "breaking",
+        "additive",
+        1,
+        0,
+    )
     assert fails(told, "breaking")
     assert "raises 1 finding from additive to breaking" in told.notes[0].message
 
@@ -204,7 +218,7 @@ def test_a_format_that_is_asserted_counts_where_it_is_promised(promise: str, nam
 )
 def test_an_area_is_a_method_a_place_in_it_or_a_place_in_a_schema(area: str, holds: bool) -> None:
     reach = replace(the_finding(REQUIRED).reaches[0], method="s/go", location="params.tool[].a")
-    spot = Spot("main:schema/v1/a.json", "/$defs/Tool/properties/a", 1, 1)
+    spot = SourcePosition("main:schema/v1/a.json", "/$defs/Tool/properties/a", 1, 1)
     assert Area(area).holds(reach, (None, spot)) is holds
 
 
@@ -437,7 +451,7 @@ def test_a_note_has_no_severity_to_be_set() -> None:
     assert [str(each) for each in caught.value.faults] == [
         (
             "pyproject.toml: tool.acpgen.compat.severity.0.rule must be a rule whose findings have a severity; 'waiver-unused' "
-            "only reports notes."
+            "only reports notes. Correct this setting."
         )
     ]
 

@@ -15,11 +15,11 @@ import pytest
 
 import evidence
 import tiers
+from acpgen.bundle.bundle import bundle
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
 from acpgen.meaning.methods import find_methods
-from acpgen.meaning.nodes import Schemas
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
+from acpgen.meaning.schema_nodes import Schemas
 from compat.protocols import CANONICAL, ROOT, Schema, compared, found, validates
 
 V1, V2 = CANONICAL[0], CANONICAL[1]

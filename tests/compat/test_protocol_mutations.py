@@ -17,13 +17,13 @@ import pytest
 
 import evidence
 import tiers
+from acpgen.bundle.bundle import DIALECT, bundle
 from acpgen.compat.findings import BUDGET, Report
 from acpgen.compat.protocol.messages import Route, WitnessValidator
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.meaning.values import Unmakeable, Values
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
+from acpgen.meaning.samples import Unmakeable, Values
 from compat.protocols import CANONICAL, Schema, compared, revised
 from schema_inclusion import Allowance
 
@@ -356,16 +356,16 @@ def test_a_change_has_the_effect_that_is_known(file: str, mutation: Mutation, is
 def _refute(report: Report, old: Schema, new: Schema) -> None:
     """Messages of one side must be accepted by the other wherever the verdict says so."""
     sides = [revised(schema, name, unstable=True) for schema, name in ((old, "old"), (new, "new"))]
-    court = WitnessValidator(sides[0], sides[1], Allowance(BUDGET))
+    validator = WitnessValidator(sides[0], sides[1], Allowance(BUDGET))
     for answer, sender, receiver in ((report.wire.backward, "old", "new"), (report.wire.forward, "new", "old")):
         if answer != "yes":
             continue
         for routes in _routes(*sides):
             for value in _instances(sides[0 if sender == "old" else 1], routes[sender]):
-                assert not court.accepts(routes, sender, value) or court.accepts(routes, receiver, value), value  # type: ignore[arg-type]
+                assert not validator.accepts(routes, sender, value) or validator.accepts(routes, receiver, value), value  # type: ignore[arg-type]
 
 
-def _routes(old: Revised, new: Revised) -> Iterator[dict[Any, tuple[Route, str | None]]]:
+def _routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[dict[Any, tuple[Route, str | None]]]:
     after = {(method.name, method.side, method.kind): method for method in new.methods}
     for method in old.methods:
         other = after.get((method.name, method.side, method.kind))
@@ -375,7 +375,7 @@ def _routes(old: Revised, new: Revised) -> Iterator[dict[Any, tuple[Route, str |
                 yield {"old": (Route("result", method), method.result), "new": (Route("result", other), other.result)}
 
 
-def _instances(revised: Revised, route: tuple[Route, str | None]) -> Iterator[Any]:
+def _instances(revised: SchemaRevision, route: tuple[Route, str | None]) -> Iterator[Any]:
     """The smallest message, one with all fields, and one with each of these in turn."""
     from acpgen.compat.protocol.messages import message
 
@@ -397,7 +397,8 @@ def test_the_validator_of_messages_is_a_schema_itself(is_whole: bool) -> None:
 
     for path in CANONICAL[:2]:
         bundled = bundle(load(path))
-        meaning = Revised(lower(bundled), bundled)
+        meaning = SchemaRevision(lower(bundled), bundled)
         methods = list(meaning.methods)
         for method in methods if is_whole else tiers.draw(methods, 3, lambda method: f"{path.name} {method.name}"):  # noqa: B023 - called at once
-            jsonschema_rs.meta.validate(message_schema(meaning, Route("params", method), method.params))
+            schema = message_schema(meaning, Route("params", method), method.params)
+            jsonschema_rs.meta.validate({"$schema": DIALECT, "$defs": bundled.definitions, **schema})

@@ -15,10 +15,10 @@ from jsonschema_rs import validator_for
 
 from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, catalogue, examples, pages
 from acpgen.compat.changes import Kind
-from acpgen.compat.compare import compare, revised
+from acpgen.compat.compare import compare, read_revision
 from acpgen.compat.findings import SEVERITIES, Finding, Report, Revision
 from acpgen.compat.rules import EFFECTS, RULES, Flow, Gate, RuleEffect, severity_of
-from acpgen.compat.sources import opened
+from acpgen.compat.sources import open_input
 from compat import rule_examples
 from compat.histories import SIDES, Pair, routed
 from compat.protocols import ROOT, validates
@@ -55,7 +55,7 @@ def judge_of(case: Path, report: Report) -> Judge:
     if report.mode == "language":
         plain = {side: validator_for(json.loads(file.read_text())) for side, file in zip(SIDES, files, strict=True)}
         return lambda _, side, value, verdict: plain[side].is_valid(value) is verdict
-    old, new = (revised(opened(file, checked=True, unstable=False), unstable=False) for file in files)
+    old, new = (read_revision(open_input(file, checked=True, unstable=False), unstable=False) for file in files)
     pair = Pair(old, new, files, report)
     return lambda finding, side, value, verdict: any(
         pair.accepts(side, held, value, formats=policy.formats) is verdict for held in routed(pair, finding, side)

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
+from acpgen.bundle.bundle import bundle
 from acpgen.compat.protocol.check.check import check
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
 from compat.protocols import RELEASES, Schema, compared, documents, go, protocol
 
 
-def revised(schema: Schema) -> Revised:
+def revised(schema: Schema) -> SchemaRevision:
     bundled = bundle(documents(schema))
-    return Revised(lower(bundled), bundled)
+    return SchemaRevision(lower(bundled), bundled)
 
 
 def calls(function: Any, *arguments: Any) -> int:

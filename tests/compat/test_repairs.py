@@ -11,9 +11,9 @@ import pytest
 
 import schema_inclusion
 import tiers
-from acpgen.compat.compare import both, compare, compared, reported, side
+from acpgen.compat.compare import compare, compare_inputs, compare_sides, read_inputs, side
 from acpgen.compat.findings import Finding, Mode, Report
-from acpgen.compat.repair.repair import Repaired, repair, with_texts
+from acpgen.compat.repair.repair import RepairResult, repair, with_texts
 from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input
 from compat.protocols import ROOT, documents, go, protocol
@@ -38,14 +38,14 @@ KEPT = frozenset(
 """The cases in which what the change was made for remains; in all others a repair takes the change back."""
 
 
-def repaired_pair(old: Any, new: Any, mode: Mode = "protocol") -> Repaired:
-    sides = both(old, new, mode=mode)
+def repaired_pair(old: Any, new: Any, mode: Mode = "protocol") -> RepairResult:
+    sides = read_inputs(old, new, mode=mode)
     comparing = Comparer(mode, unstable=False)
     return repair(comparing(*sides), *sides, lambda new: comparing(sides[0], new))
 
 
 @lru_cache(maxsize=64)
-def outcome(name: str) -> Repaired:
+def outcome(name: str) -> RepairResult:
     case = CASES / name
     return repaired_pair(case / "old.json", case / "new.json", mode_of(name))
 
@@ -131,13 +131,13 @@ def test_the_suggestions_of_a_repair_are_its_patch(name: str) -> None:
 # --- what a repair is ------------------------------------------------------------------------------------------------
 
 
-def pair(tmp_path: Path, old: Any, new: Any) -> Repaired:
+def pair(tmp_path: Path, old: Any, new: Any) -> RepairResult:
     (tmp_path / "old.json").write_text(json.dumps(old, indent=2))
     (tmp_path / "new.json").write_text(json.dumps(new, indent=2))
     return repaired_pair(tmp_path / "old.json", tmp_path / "new.json")
 
 
-def only(found: Repaired) -> Finding:
+def only(found: RepairResult) -> Finding:
     (finding,) = bad(found.report)
     return finding
 
@@ -193,8 +193,8 @@ def test_a_new_variant_of_a_closed_union_is_sent_only_to_peers_that_advertise_it
 def test_a_finding_that_nothing_can_end_says_that_no_repair_is_known() -> None:
     case = CASES / "default-changed" / "value"
     report = compare(case / "old.json", case / "new.json")
-    sides = both(case / "new.json", case / "new.json")
-    found = repair(report, *sides, lambda new: compared(sides[0], new))
+    sides = read_inputs(case / "new.json", case / "new.json")
+    found = repair(report, *sides, lambda new: compare_inputs(sides[0], new))
     assert only(found).no_repair.startswith("No repair is known for this rule")
 
 
@@ -277,9 +277,9 @@ def test_a_folder_of_files_is_repaired_file_by_file(tmp_path: Path) -> None:
 
 def test_without_a_budget_each_finding_says_that_it_was_spent(tmp_path: Path) -> None:
     case = CASES / "required-field-added" / "params"
-    sides = both(case / "old.json", case / "new.json")
-    report = compared(*sides)
-    found = repair(report, *sides, lambda new: compared(sides[0], new), budget=0)
+    sides = read_inputs(case / "old.json", case / "new.json")
+    report = compare_inputs(*sides)
+    found = repair(report, *sides, lambda new: compare_inputs(sides[0], new), budget=0)
     assert only(found).repair is None
     assert "budget" in only(found).no_repair
     assert found.report.fix is None
@@ -313,12 +313,14 @@ def test_what_another_new_side_says_as_the_last_one_did_is_not_asked_about_again
 
     for name in ("include", "include_back"):
         monkeypatch.setattr(schema_inclusion.Comparer, name, counted(getattr(schema_inclusion.Comparer, name), asked))
-    sides = both(documents(old, "old"), documents(new, "new"))
+    sides = read_inputs(documents(old, "old"), documents(new, "new"))
     first = side(sides[0], unstable=False)
     counts: list[int] = []
     for each in (new, new, mended):
         asked.clear()
-        report = reported(first, side(both(documents(old, "old"), documents(each, "new"))[1], unstable=False))
+        report = compare_sides(
+            first, side(read_inputs(documents(old, "old"), documents(each, "new"))[1], unstable=False)
+        )
         counts.append(len(asked))
         assert report.verdict == "breaking"
     assert counts[1] <= counts[2] and counts[1] < counts[0]
@@ -345,9 +347,9 @@ def outcomes(error: str, *, is_new: bool) -> Any:
     return protocol({"GoRequest": go(fields), **others, **narrow, **unions, **good, **errors})
 
 
-def all_repairs(old: Path, new: Path) -> tuple[Repaired, int]:
+def all_repairs(old: Path, new: Path) -> tuple[RepairResult, int]:
     """The repairs of a pair, of which all together end what each of them says; with the number of comparisons."""
-    sides, made = both(old, new, unstable=True), list[Report]()
+    sides, made = read_inputs(old, new, unstable=True), list[Report]()
     comparing = Comparer("protocol", unstable=True)
 
     def again(side: Input) -> Report:

@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
-from acpgen import provenance
 from acpgen.compat import report_cache
-from acpgen.compat.compare import both
+from acpgen.compat.compare import read_inputs
 from acpgen.compat.findings import Mode, Report
 from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input
 from acpgen.errors import Faults
-from acpgen.kept import Kept
-from acpgen.schema.profile import built_in
+from acpgen.files.cache import Cache, Code
+from acpgen.methods.profile import built_in
 from compat.protocols import go, protocol, releases
 
 SMALL = protocol({})
@@ -44,16 +43,16 @@ def sides(folder: Path, old: Any = SMALL, new: Any = LARGER, **how: Any) -> tupl
     folder.mkdir(exist_ok=True)
     for name, value in (("old.json", old), ("new.json", new)):
         (folder / name).write_text(json.dumps(value))
-    return both(str(folder / "old.json"), str(folder / "new.json"), **how)
+    return read_inputs(str(folder / "old.json"), str(folder / "new.json"), **how)
 
 
 @pytest.mark.parametrize("mode", ["protocol", "language"])
 def test_a_report_is_read_as_it_was_written(tmp_path: Path, mode: Mode, made: list[str]) -> None:
     files = [*map(str, releases("v1")[-2:])]
-    for old, new in (both(*files, mode=mode), sides(tmp_path / "small", mode=mode)):
+    for old, new in (read_inputs(*files, mode=mode), sides(tmp_path / "small", mode=mode)):
         plain = Comparer(mode, unstable=False)(old, new)
-        kept = Kept(tmp_path / "cache")
-        again = [Comparer(mode, unstable=False, kept=kept)(old, new) for _ in range(2)]
+        cache = Cache(tmp_path / "cache")
+        again = [Comparer(mode, unstable=False, cache=cache)(old, new) for _ in range(2)]
         assert [*map(repr, again)] == [repr(plain)] * 2
         assert plain.findings
     assert len(made) == 4
@@ -66,12 +65,12 @@ def test_every_record_of_a_report_survives() -> None:
 
 
 def others(tmp_path: Path, old: Input, new: Input) -> Iterable[tuple[Comparer, Input, Input]]:
-    kept = Kept(tmp_path / "cache")
-    usual = Comparer("protocol", unstable=False, kept=kept)
-    yield Comparer("language", unstable=False, kept=kept), old, new
-    yield Comparer("protocol", unstable=True, kept=kept), old, new
-    yield Comparer("protocol", unstable=False, budget=7, kept=kept), old, new
-    yield Comparer("protocol", unstable=False, formats=True, kept=kept), old, new
+    cache = Cache(tmp_path / "cache")
+    usual = Comparer("protocol", unstable=False, cache=cache)
+    yield Comparer("language", unstable=False, cache=cache), old, new
+    yield Comparer("protocol", unstable=True, cache=cache), old, new
+    yield Comparer("protocol", unstable=False, budget=7, cache=cache), old, new
+    yield Comparer("protocol", unstable=False, formats=True, cache=cache), old, new
     yield usual, new, old
     yield usual, replace(old, label="another"), new
     yield usual, old, replace(new, methods=replace(built_in("acp"), how="evident"))
@@ -81,7 +80,7 @@ def others(tmp_path: Path, old: Input, new: Input) -> Iterable[tuple[Comparer, I
 
 def test_another_question_is_another_answer(tmp_path: Path, made: list[str]) -> None:
     old, new = sides(tmp_path / "files")
-    usual = Comparer("protocol", unstable=False, kept=Kept(tmp_path / "cache"))
+    usual = Comparer("protocol", unstable=False, cache=Cache(tmp_path / "cache"))
     usual(old, new)
     asked = 1
     for comparing, one, other in others(tmp_path, old, new):
@@ -96,11 +95,11 @@ def test_another_question_is_another_answer(tmp_path: Path, made: list[str]) -> 
 def test_a_report_whose_code_changed_meanwhile_is_not_kept(
     tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changed = provenance.Code("0" * 64, (("there is no such file", 1, 1),))
-    monkeypatch.setattr(provenance, "everything", lambda: changed)
+    changed = Code("0" * 64, (("there is no such file", 1, 1),))
+    monkeypatch.setattr(report_cache, "own_code", lambda: changed)
     old, new = sides(tmp_path / "files")
     for _ in range(2):
-        Comparer("protocol", unstable=False, kept=Kept(tmp_path / "cache"))(old, new)
+        Comparer("protocol", unstable=False, cache=Cache(tmp_path / "cache"))(old, new)
     assert len(made) == 2
 
 
@@ -111,5 +110,5 @@ def test_an_answer_that_was_left_to_time_is_not_kept(
     monkeypatch.setattr(report_cache, "unanswered", lambda: next(counts))
     old, new = sides(tmp_path / "files")
     for _ in range(2):
-        Comparer("protocol", unstable=False, kept=Kept(tmp_path / "cache"))(old, new)
+        Comparer("protocol", unstable=False, cache=Cache(tmp_path / "cache"))(old, new)
     assert len(made) == 2

@@ -20,7 +20,18 @@ from markdown_it import MarkdownIt
 
 from acpgen.compat.check_report import as_data, check_report
 from acpgen.compat.compare import compare
-from acpgen.compat.findings import Finding, Inclusion, Note, Reach, Report, Spot, Waived, counts, failing, fails
+from acpgen.compat.findings import (
+    Finding,
+    Inclusion,
+    Note,
+    Reach,
+    Report,
+    SourcePosition,
+    WaiverTerms,
+    counts,
+    failing,
+    fails,
+)
 from acpgen.diagnostics import FORMATS
 from acpgen.diagnostics.columns import columns, folded
 from compat.protocols import Schema, compared, documents, go, migration, protocol, validates, written
@@ -321,7 +332,7 @@ def test_reports_link_the_page_of_each_rule_on_the_site_of_the_docs() -> None:
 
 
 def test_code_quality_has_what_gitlab_reads_and_no_fingerprint_twice() -> None:
-    spot = Spot("main:schema/a.json", "/$defs/A", 7, 3)
+    spot = SourcePosition("main:schema/a.json", "/$defs/A", 7, 3)
     findings = (
         replace(finding("breaking"), new=spot),
         replace(finding("risky"), old=spot),
@@ -329,7 +340,7 @@ def test_code_quality_has_what_gitlab_reads_and_no_fingerprint_twice() -> None:
         finding("editorial"),
         finding("breaking", waived=True),
     )
-    note = Note("waiver-unused", "It matches nothing.", "Remove it.", Spot("w.toml", "", 2, 1))
+    note = Note("waiver-unused", "It matches nothing.", "Remove it.", SourcePosition("w.toml", "", 2, 1))
     inclusion = Inclusion("no", "yes")
     report = Report("protocol", "a", "b", "breaking", inclusion, inclusion, "breaking", findings, (note,))
     entries = json.loads(written(report, "gitlab"))
@@ -351,7 +362,7 @@ def test_every_format_of_the_command_is_written_and_no_other() -> None:
 
 
 def finding(severity: Any, *, waived: bool = False) -> Finding:
-    accepted = Waived("because", "2027-01-01") if waived else None
+    accepted = WaiverTerms("because", "2027-01-01") if waived else None
     reach = Reach(
         rule="r", severity=severity, effect="refused", method=None, flow="both", location="", message="m", advice="a"
     )

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
-from acpgen.compat.sources import found
+from acpgen.compat.sources import find_source
 from acpgen.errors import Fault, Faults, LinkRefused, NoRevision, NotFound, UnknownName
 from acpgen.pointers import resolve
-from acpgen.schema.bundle import DIALECT
 from compat.protocols import RELEASES, Schema, go, migration, protocol
 
 SMALL = protocol({})
@@ -168,7 +168,7 @@ def test_paths_and_loaded_documents_are_the_same_source(project: Path) -> None:
 
     path = project / "schema" / "acme" / "v1"
     assert acpgen.compare(path, acpgen.load(path)).verdict == "identical"
-    assert found(path).files == found("acme/v1").files
+    assert find_source(path).files == find_source("acme/v1").files
 
 
 def test_every_finding_names_a_place_that_exists_on_both_sides() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from acpgen.compat.findings import Finding, Report, fails
-from acpgen.compat.waivers import Decision, Waiver, decision, parsed, read, standard_file, waive, with_waivers
+from acpgen.compat.waivers import Decision, Waiver, decision, parse_waivers, read, standard_file, waive, with_waivers
 from acpgen.errors import BadSetting, Faults, NotAppendable, NotToml, UnknownKey
 from compat.protocols import FORMATS, ROOT, Schema, compared, found, go, protocol, validates, written
 
@@ -336,7 +336,7 @@ def test_a_decision_is_added_to_what_is_there_and_covers_its_finding(before: str
     reason = 'It "is" \\ so:\n\x7f\x00\u0085 ü \U0001f600'
     text = with_waivers(before, "w.toml", report, taken([finding.fingerprint], reason), TODAY)
     assert text.startswith(before)
-    added = parsed(text, "w.toml")[-1]
+    added = parse_waivers(text, "w.toml")[-1]
     assert (added.rule, added.reason, added.expires) == (finding.rule, reason, date(2026, 12, 31))
     accepted = waive(report, [added], TODAY)
     assert the_finding(accepted).waived is not None
@@ -344,7 +344,7 @@ def test_a_decision_is_added_to_what_is_there_and_covers_its_finding(before: str
         with_waivers(text, "w.toml", report, taken([finding.fingerprint]), TODAY)
     later = date(2027, 1, 1)
     renewed = with_waivers(text, "w.toml", report, replace(taken([finding.fingerprint]), until=later), later)
-    assert the_finding(waive(report, parsed(renewed, "w.toml"), later)).waived is not None
+    assert the_finding(waive(report, parse_waivers(renewed, "w.toml"), later)).waived is not None
 
 
 def test_a_decision_about_what_was_not_found_is_refused() -> None:
@@ -426,7 +426,7 @@ def test_a_decision_may_hold_until_a_release_to_come() -> None:
     report = breaking()
     finding = the_finding(report)
     text = with_waivers("", "w.toml", report, taken([finding.fingerprint], until="1.7.0"), TODAY, KEPT)
-    (added,) = parsed(text, "w.toml")
+    (added,) = parse_waivers(text, "w.toml")
     assert (added.expires, added.until) == (None, "1.7.0")
     assert the_finding(waive(report, [added], TODAY, KEPT)).waived is not None
     for until, kept, said in (
@@ -449,7 +449,7 @@ def test_a_decision_may_hold_until_a_release_to_come() -> None:
 )
 def test_a_waiver_has_one_end(end: str, said: str) -> None:
     with pytest.raises(Faults) as caught:
-        parsed(f'[[waiver]]\nrule = "r"\nfingerprint = "f"\nreason = "x"\n{end}\n', "w.toml")
+        parse_waivers(f'[[waiver]]\nrule = "r"\nfingerprint = "f"\nreason = "x"\n{end}\n', "w.toml")
     (fault,) = caught.value.faults
     assert said in str(fault)
 
@@ -468,8 +468,8 @@ def test_one_message_of_a_finding_is_accepted_by_its_own_fingerprint() -> None:
     (finding,) = (each for each in report.findings if len(each.reaches) > 1)
     texts = [""]
     for reach in finding.reaches:
-        assert fails(waive(report, parsed(texts[-1], "w"), TODAY), "risky")
+        assert fails(waive(report, parse_waivers(texts[-1], "w"), TODAY), "risky")
         texts.append(with_waivers(texts[-1], "w", report, taken([reach.fingerprint]), TODAY))
         with pytest.raises(Faults):
             with_waivers(texts[-1], "w", report, taken([reach.fingerprint]), TODAY)
-    assert not fails(waive(report, parsed(texts[-1], "w"), TODAY), "risky")
+    assert not fails(waive(report, parse_waivers(texts[-1], "w"), TODAY), "risky")

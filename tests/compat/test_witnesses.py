@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 
 from acpgen.compat.findings import Finding, Witness
-from acpgen.meaning.texts import OF_FORMAT
+from acpgen.meaning.sample_texts import OF_FORMAT
 from compat.protocols import Schema, compared, found, go, migration, protocol
 
 
@@ -126,7 +126,7 @@ def test_a_message_holds_a_text_of_a_pattern_that_looks_around(pattern: str) -> 
     assert accepts(old, "GoRequest", params(finding.witness)) and not accepts(new, "GoRequest", params(finding.witness))
 
 
-@pytest.mark.parametrize("pattern", [r"^\p{L}+$", r"^(e)x\1*ample$"])
+@pytest.mark.parametrize("pattern", [r"^\p{L}+$", r"^(e+)x\1*ample$"])
 def test_a_pattern_that_cannot_be_read_leaves_a_finding_undecided(pattern: str) -> None:
     def schema(kind: str) -> Schema:
         fields = {"x": {"type": "string", "pattern": pattern}, "n": {"type": kind}}

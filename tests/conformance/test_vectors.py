@@ -16,10 +16,10 @@ import pytest
 import evidence
 import tiers
 from acpgen import ir
+from acpgen.bundle.bundle import bundle
+from acpgen.bundle.unknown_variants import tolerant
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
-from acpgen.schema.tolerance import tolerant
 from acpgen.targets import TARGETS, Settings
 from bindings.meaning import Meaning
 from bindings.subjects import OWN, SOURCES, Subject, Subjects, same

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import published
 from acpgen import ir
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.walk import is_object
+from acpgen.bundle.bundle import Bundle
+from acpgen.input.walk import is_object
 from acpgen.targets import TARGETS, Settings
 from variants import bodies
 

@@ -20,8 +20,8 @@ import pytest
 import evidence
 import javascript
 import tiers
-from acpgen import judge, recording
-from acpgen.validate import conversation
+from acpgen.messages import recording, validators
+from acpgen.messages.validate import conversation
 from monitor.scripts import numbers
 
 HERE = Path(__file__).parent
@@ -112,7 +112,7 @@ def converse(client: list[str], agent: list[str], folder: Path) -> list[dict[str
 
 def replayed(folder: Path) -> list[tuple[str, tuple[int, ...]]]:
     """What the monitor says of the recording."""
-    monitor = judge.monitor([judge.strict(judge.find(name)) for name in judge.ACP])
+    monitor = validators.monitor([validators.strict(validators.find(name)) for name in validators.ACP])
     with (folder / "tape.jsonl").open("rb") as file:
         verdicts = list(conversation(recording.lines(file), monitor))
     return [(problem.rule, numbers(problem.requirements)) for verdict in verdicts for problem in verdict.problems]

@@ -1,4 +1,4 @@
-"""An agent that streams, asks permission, edits a file in its roots and runs a command: python -m examples.agent."""
+"""An agent that streams, asks permission, edits a file in its roots and runs a command."""
 
 from acp_session import Agent, Diff, Turn, run_agent
 

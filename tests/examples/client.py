@@ -30,7 +30,7 @@ class Terminal(Client):
     async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
         options = (f"{number}: {option.name}" for number, option in enumerate(request.options, 1))
         show(" ".join((f"  {request.title}", *options)))
-        return request.numbered(await line("  number, or nothing: "))
+        return request.option_by_number(await line("  number, or nothing: "))
 
 
 def show(text: str) -> None:

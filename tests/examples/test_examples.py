@@ -15,9 +15,9 @@ import pytest
 import evidence
 import tiers
 from acp_workspace.containment import guarantees
+from acpgen.bundle.bundle import bundle
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
 from conformance.implementations import TYPESCRIPT_SDK, ZOD, python_paths
 from examples.lines import SDKS, table
@@ -144,13 +144,20 @@ def sdk_program(sdk: str, side: str, folder: Path) -> tuple[list[str], str]:
         copied.mkdir(exist_ok=True)
         if not (copied / "node_modules").exists():
             (copied / "node_modules").symlink_to(packages(**{name: version, "zod": ZOD}) / "node_modules")
-        shutil.copy(SDKS / f"typescript_sdk_{side}.mjs", copied)
-        return [node(), str(copied / f"typescript_sdk_{side}.mjs")], ""
+        program, text = f"{sdk}_{side}.mjs", (SDKS / f"typescript_sdk_{side}.mjs").read_text("utf-8")
+        if sdk == "bindings":
+            shutil.copy(SDKS / "typescript_bindings.mjs", copied)
+            shutil.copytree(ROOT / "generated" / "typescript" / "acp", copied / "acp", dirs_exist_ok=True)
+            text = text.replace('"@agentclientprotocol/sdk"', '"./typescript_bindings.mjs"')
+        (copied / program).write_text(text, "utf-8")
+        return [node(), str(copied / program)], ""
     except Unreachable as reason:
         evidence.lack(str(reason))
 
 
-@pytest.mark.parametrize("pair", tiers.sample(product(["ours", "python", "typescript"], repeat=2), 2, " drives ".join))
+@pytest.mark.parametrize(
+    "pair", tiers.sample(product(["ours", "python", "typescript", "bindings"], repeat=2), 3, " drives ".join)
+)
 def test_each_client_works_with_each_agent_and_shows_the_same(
     bindings: Path, tmp_path: Path, pair: tuple[str, str]
 ) -> None:

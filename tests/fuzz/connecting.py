@@ -11,7 +11,7 @@ from acp_bindings import RequestError, v1
 from acp_bindings.v1 import peers
 
 from jsonrpc_bindings.framing import Kind, framing
-from jsonrpc_bindings.pipes import Piped
+from jsonrpc_bindings.pipes import Pipes
 
 LIMIT: Final = 4_000
 """Of one message: the corpus has longer ones."""
@@ -20,7 +20,7 @@ SECONDS: Final = 60
 """After which what is under way has no end."""
 
 
-class _Wire(Piped):
+class _Wire(Pipes):
     """A pipe that is fed by hand, and keeps what is sent."""
 
     def __init__(self, kind: Kind) -> None:
@@ -28,16 +28,16 @@ class _Wire(Piped):
         self.sent: list[bytes] = []
 
     def say(self, data: bytes) -> None:
-        self._incoming.feed(data)
+        self._reader.feed_data(data)
 
     def end(self) -> None:
-        self._incoming.end()
+        self._reader.feed_eof()
 
     def send(self, message: bytes) -> None:
         self.sent.append(message)
 
     async def close(self) -> None:
-        self._incoming.end()
+        self._reader.feed_eof()
 
 
 class _Agent(peers.Agent):
@@ -79,7 +79,7 @@ def connect(data: bytes) -> None:
 async def _talk(kind: Kind, said: bytes, size: int) -> None:
     wire = _Wire(kind)
     async with asyncio.timeout(SECONDS):
-        async with peers.connect_client(_Agent(), wire, told=lambda _: None):
+        async with peers.connect_client(_Agent(), wire, on_event=lambda _: None):
             for at in range(0, len(said), size):
                 wire.say(said[at : at + size])
                 await asyncio.sleep(0)

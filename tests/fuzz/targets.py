@@ -19,10 +19,10 @@ from acp_workspace.errors import RequestError
 from acp_workspace.workspace import RootSet, parse_scope
 from acpgen import Documents, Faults, lint
 from acpgen.compat.compare import compare
+from acpgen.input import step_budget
+from acpgen.input.load import Source, parse
+from acpgen.input.walk import is_object
 from acpgen.pipeline import understand
-from acpgen.schema import effort
-from acpgen.schema.load import Source, parse
-from acpgen.schema.walk import is_object
 from fuzz.connecting import connect
 from jsonrpc_bindings.errors import DecodeError
 
@@ -79,7 +79,7 @@ def load(data: bytes) -> None:
     """A schema is understood and linted, or refused by faults that have a place."""
     for work in (lambda: understand(_documents(data)), lambda: lint.lint(Source("p", "", (("p.json", data),)))):
         try:
-            with effort.bounded("p.json", 0):
+            with step_budget.bounded("p.json", 0):
                 work()
         except Faults as caught:
             told = [fault.at and fault.what() for fault in caught.faults]

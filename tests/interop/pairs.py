@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from acpgen.schema.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object
 from conformance.implementations import PYTHON_SDK, TYPESCRIPT_SDK, ZOD, python_paths
 from interop.scenario import Exchange, Judged, Line, Seen, exchanges, frozen, judged
 from javascript import node, packages

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from acpgen.schema.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object
 
 FILE: Final = Path(__file__).with_name("scenario.json")
 AGENT: Final = {"name": "matrix-agent", "version": "1.0"}

@@ -12,13 +12,13 @@ import pytest
 
 import evidence
 from acpgen import Faults, Settings, generate, load, write
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Fault
 from acpgen.files import Tree
+from acpgen.input.load import Document, Documents
 from acpgen.ir import Protocol
+from acpgen.methods.profile import Profile, profile
 from acpgen.pipeline import understand
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.load import Document, Documents
-from acpgen.schema.profile import Profile, profile
 
 
 def documents(value: Any, name: str = "schema") -> Documents:

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen import Faults, compare, judge
+from acpgen import Faults, compare
 from acpgen.errors import MalformedKeyword, UnknownSide
+from acpgen.input.dialect import keywords
+from acpgen.messages import validators
 from acpgen.pipeline import understand
-from acpgen.schema.dialect import keywords
 from methods.made import documents, own
 
 WRONG: Final[dict[str, Any]] = {
@@ -54,7 +55,7 @@ def test_a_wrong_value_is_refused_with_file_line_and_remedy(keyword: str) -> Non
     line = next(number for number, text in enumerate(given.documents[0].text.splitlines(), 1) if f'"{keyword}"' in text)
     commands: list[Callable[[], Any]] = [
         lambda: understand(given),
-        lambda: judge.strict(given),
+        lambda: validators.strict(given),
         lambda: compare(given, documents({"$defs": {}})),
     ]
     for read in commands:

@@ -11,9 +11,10 @@ import pytest
 from acpgen import Faults, compare, ir, load
 from acpgen.compat.findings import Report
 from acpgen.errors import DanglingReference, NotASchema, NotThatDocument
-from acpgen.meaning.found import told
+from acpgen.meaning.method_summary import told
+from acpgen.methods.profile import built_in
 from acpgen.pipeline import understand
-from acpgen.schema.profile import built_in
+from commands import acpgen
 from methods.made import documents, faults_of, kinds_of, meaning, package, rows, wild
 
 NAME: Final = {"name": "name", "required": True, "schema": {"type": "string"}}
@@ -270,6 +271,31 @@ def test_a_reference_that_leads_nowhere_is_told_as_it_is_written() -> None:
         assert told_of.startswith(
             f"schema.json#/methods/0/params/0/schema: '$ref' points to '{ref}', which does not exist"
         )
+
+
+def test_nothing_is_said_of_what_the_profile_reads_and_of_others_that_it_has_no_effect(tmp_path: Path) -> None:
+    number = {"type": "number"}
+    descriptors = {"Left": {"name": "left", "schema": {"$ref": "#/components/schemas/Number"}}}
+    add = {
+        "name": "add",
+        "params": [{"$ref": "#/components/contentDescriptors/Left"}],
+        "result": {"name": "sum", "schema": number},
+    }
+    document = {
+        "openrpc": "1.2.6",
+        "info": {"title": "Sums", "version": "1"},
+        "methods": [add],
+        "components": {"schemas": {"Number": number}, "contentDescriptors": descriptors},
+        "others": {"Number": number},
+    }
+    (tmp_path / "sums.json").write_text(json.dumps(document))
+    made = acpgen(["generate", "--schema", "sums.json", "--target", "bundle", "--out", "out"], cwd=tmp_path)
+    notes = [line for line in made.stderr.decode().splitlines() if line.startswith("note: ")]
+    assert notes == ["note: sums.json#: 'others' is not a keyword of JSON Schema, and has no effect."]
+    told = acpgen(["lint", "sums.json"], cwd=tmp_path).stdout.decode()
+    assert [line for line in told.splitlines() if "keyword-meaningless" in line] == [
+        "sums.json:1:1: #: keyword-meaningless: 'others' is not a keyword of JSON Schema, and has no effect."
+    ]
 
 
 def test_a_document_without_methods_is_told_to_have_none() -> None:

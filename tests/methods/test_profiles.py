@@ -11,10 +11,10 @@ import evidence
 from acpgen import Faults, load
 from acpgen.config import find_profile
 from acpgen.errors import BadProfile, NoMethods, UnknownName, UnusedRule
-from acpgen.meaning.found import told
+from acpgen.meaning.method_summary import told
+from acpgen.methods.discovery import Gaps
+from acpgen.methods.profile import built_in, names
 from acpgen.pipeline import understand
-from acpgen.schema.calls import Gaps
-from acpgen.schema.profile import built_in, names
 from methods.made import documents, faults_of, kinds_of, meaning, own, rows, wild
 
 

@@ -18,8 +18,9 @@ import pytest
 
 import tiers
 from acp_monitor import bounded, paths
-from acpgen import embedded, judge
-from acpgen.schema.walk import is_array, is_object
+from acpgen import embedded
+from acpgen.input.walk import is_array, is_object
+from acpgen.messages import validators
 from monitor.cases import CASES, MCP_CASES
 from monitor.quiet import QUIET, QUIET_MCP
 from monitor.scripts import (
@@ -50,15 +51,15 @@ FOLLOW = {"request-unanswered", "not-judged"}
 
 @cache
 def strict(*protocols: str) -> tuple[Any, ...]:
-    return tuple(judge.strict(judge.find(protocol)) for protocol in protocols)
+    return tuple(validators.strict(validators.find(protocol)) for protocol in protocols)
 
 
 def monitor(case: Case) -> Any:
-    return fixed("mcp/2025-06-18") if case in MCP_CASES else embedded.monitor.Monitor(strict(*judge.ACP))
+    return fixed("mcp/2025-06-18") if case in MCP_CASES else embedded.monitor.Monitor(strict(*validators.ACP))
 
 
 def fixed(*protocols: str) -> Any:
-    return judge.monitor(strict(*protocols), fixed=True)
+    return validators.monitor(strict(*protocols), fixed=True)
 
 
 def hear(monitor: Any, said: Said) -> tuple[Any, ...]:
@@ -105,7 +106,7 @@ def test_nothing_is_said_before_the_breach(case: Case) -> None:
 
 
 def test_a_request_that_gives_a_key_twice_may_be_refused_as_such() -> None:
-    listener = embedded.monitor.Monitor(strict(*judge.ACP))
+    listener = embedded.monitor.Monitor(strict(*validators.ACP))
     twice = ("client", b'{"jsonrpc":"2.0","id":1,"id":2,"method":"_acme/x"}')
     found = [breach for said in [*v1(), twice, error("agent", 2, -32600)] for breach in hear(listener, said)]
     assert [breach.rule for breach in found] == ["duplicate-key"]
@@ -113,7 +114,7 @@ def test_a_request_that_gives_a_key_twice_may_be_refused_as_such() -> None:
 
 @pytest.mark.parametrize("name", [*QUIET, *QUIET_MCP])
 def test_nothing_is_said_where_nobody_does_anything_wrong(name: str) -> None:
-    protocols = strict("mcp/2025-06-18") if name in QUIET_MCP else strict(*judge.ACP)
+    protocols = strict("mcp/2025-06-18") if name in QUIET_MCP else strict(*validators.ACP)
     listener = embedded.monitor.Monitor(protocols)
     found = [breach for said in {**QUIET, **QUIET_MCP}[name] for breach in hear(listener, said)]
     breaches = [breach for breach in (*found, *listener.finish()) if breach.level != "note"]
@@ -137,7 +138,7 @@ def test_what_is_left_open_is_told_of_the_side_that_asked() -> None:
 
 
 def test_every_name_of_a_breach_is_a_rule_or_a_remark_that_is_explained() -> None:
-    sources = [*Path(bounded.__file__).parent.glob("*.py"), Path(judge.__file__)]
+    sources = [*Path(bounded.__file__).parent.glob("*.py"), Path(validators.__file__)]
     calls = [
         node for file in sources for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Call)
     ]
@@ -618,7 +619,7 @@ def test_a_protocol_without_a_handshake_begins_with_anything(tmp_path: Path) -> 
             }
         )
     )
-    listener = judge.monitor([judge.strict(judge.find(str(schema)))], fixed=True)
+    listener = validators.monitor([validators.strict(validators.find(str(schema)))], fixed=True)
     assert listener.sides == ("client", "server")
     assert not hear(listener, client("tide", {"height": 1}))
     assert [breach.rule for breach in hear(listener, client("tide", {"height": "1"}))] == ["params-malformed"]
@@ -638,7 +639,7 @@ def test_a_handshake_is_one_that_agrees_on_a_version(agreed: str, tmp_path: Path
         "Opening": {"properties": {agreed: {}}},
     }
     schema.write_text(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}))
-    listener = judge.monitor([judge.strict(judge.find(str(schema)))], fixed=True)
+    listener = validators.monitor([validators.strict(validators.find(str(schema)))], fixed=True)
     told = [
         breach.rule
         for said in (client("initialize", {}, id_=1), ("server", client("log", {})[1]), client("initialize", {}, id_=2))

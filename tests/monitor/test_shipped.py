@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acpgen import judge
+from acpgen.messages import validators
 from commands import strict_once
 from monitor.shipped import FOLDER, TABLE, conversation, kinds
 
@@ -31,7 +31,7 @@ def test_there_is_a_conversation_with_each_agent() -> None:
 
 @pytest.mark.parametrize("name", THEIRS)
 def test_what_the_monitor_says_of_a_shipped_agent_is_theirs(name: str) -> None:
-    monitor = judge.monitor(strict_once(judge.find(protocol)) for protocol in judge.ACP)
+    monitor = validators.monitor(strict_once(validators.find(protocol)) for protocol in validators.ACP)
     said = conversation(name)
     found = [breach for sender, message in said for breach in monitor.observe(sender, message)]
     assert kinds([*found, *monitor.finish()]) == EXPECTED[name]["said"]
@@ -47,7 +47,7 @@ def test_every_sound_message_of_a_shipped_agent_comes_through_as_it_is(name: str
     from jsonrpc_bindings.errors import DecodeError
 
     asked: dict[tuple[str, Any], str] = {}
-    strict = strict_once(judge.find("acp/v1"))
+    strict = strict_once(validators.find("acp/v1"))
     sender: Any
     for sender, message in conversation(name):
         method = message.get("method")

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from acp_monitor.undeclared import MAX_PLACES, Types
-from acpgen.schema.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object
 from conformance.vectors import protocol
 
 OTHERS: Final[tuple[Any, ...]] = (

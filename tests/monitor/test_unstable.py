@@ -11,8 +11,8 @@ from acp_bindings.unstable import v1, v2
 from acp_bindings.v1 import methods as judged
 
 from acp_monitor import Breach, Monitor
-from acpgen import judge
-from jsonrpc_bindings.homes import Home
+from acpgen.messages import validators
+from jsonrpc_bindings.module_registry import SchemaModule
 from jsonrpc_bindings.strict import Strict
 
 KEY = {"id": "key", "name": "Key", "type": "env_var", "vars": [{"name": "HARBOUR_KEY"}]}
@@ -40,7 +40,9 @@ def heard(monitor: Monitor) -> list[Breach]:
     return [*found, *monitor.finish()]
 
 
-@pytest.mark.parametrize("make", [Monitor, lambda: judge.monitor(judge.versions(()))], ids=["bindings", "acpgen"])
+@pytest.mark.parametrize(
+    "make", [Monitor, lambda: validators.monitor(validators.versions(()))], ids=["bindings", "acpgen"]
+)
 def test_what_only_the_unstable_channel_has_is_noted_once_with_its_place(make: Any) -> None:
     notes = [breach for breach in heard(make()) if breach.rule == "only-unstable"]
     assert [(note.index, note.pointer) for note in notes] == [
@@ -57,7 +59,9 @@ def test_what_only_the_unstable_channel_has_is_noted_once_with_its_place(make: A
     assert notes[4].sentence == "the method 'providers/list' is not in acp/v1; the unstable acp/unstable/v1 has it"
 
 
-@pytest.mark.parametrize("make", [Monitor, lambda: judge.monitor(judge.versions(()))], ids=["bindings", "acpgen"])
+@pytest.mark.parametrize(
+    "make", [Monitor, lambda: validators.monitor(validators.versions(()))], ids=["bindings", "acpgen"]
+)
 def test_one_note_tells_of_a_field_and_a_way_to_log_in_of_an_unknown_type_is_no_breach(make: Any) -> None:
     found = heard(make())
     noted = {(breach.index, breach.pointer) for breach in found if breach.rule == "only-unstable"}
@@ -68,7 +72,7 @@ def test_one_note_tells_of_a_field_and_a_way_to_log_in_of_an_unknown_type_is_no_
 
 
 def test_by_the_unstable_channel_nothing_of_it_is_wrong() -> None:
-    assert not heard(judge.monitor(judge.versions(["acp/unstable/v1"]), fixed=True))
+    assert not heard(validators.monitor(validators.versions(["acp/unstable/v1"]), fixed=True))
 
 
 def test_the_channel_has_types_for_what_agents_ship() -> None:
@@ -90,10 +94,10 @@ def test_the_channel_has_types_for_what_agents_ship() -> None:
 def test_what_one_connection_has_no_channel_for_is_noted_on_another_that_has() -> None:
     """They share the forms of messages of which nothing is to be said. Of a variant that peers made up the protocol knows no fields."""
     schema = judged.STRICT.schema
-    known = Strict(judged.STRICT.contract.methods, Home("", lambda: schema))
+    known = Strict(judged.STRICT.contract.methods, SchemaModule("", lambda: schema))
     newer = json.loads(json.dumps(schema))
     newer["$defs"]["CreateElicitationResponse"].setdefault("properties", {})["tide"] = {"type": "string"}
-    channel = Strict(judged.STRICT.contract.methods, Home("", lambda: newer))
+    channel = Strict(judged.STRICT.contract.methods, SchemaModule("", lambda: newer))
 
     def notes(monitor: Monitor) -> list[str]:
         asked = {"message": "?", "mode": "url", "url": "https://a.example", "elicitationId": "e", "requestId": 1}

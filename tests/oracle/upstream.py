@@ -13,11 +13,11 @@ from typing import Any, Final
 import jsonschema_rs
 
 import evidence
+from acpgen.bundle.bundle import Bundle, bundle
+from acpgen.bundle.collect import Collected, collect
+from acpgen.bundle.hoist import ABSOLUTE_PATH
+from acpgen.input.load import load
 from acpgen.pointers import plain_pointer, pointer_parts, resolve
-from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.bundler import ABSOLUTE_PATH
-from acpgen.schema.collect import Collected, collect
-from acpgen.schema.load import load
 from oracle.values import Schema, is_array, is_object
 
 ROOT: Final = Path(__file__).parents[2]

@@ -253,7 +253,7 @@ def test_under_strict_nothing_is_sent_that_the_schema_forbids() -> None:
 def test_a_monitor_sees_both_directions() -> None:
     async def test() -> None:
         breaches: list[object] = []
-        async with peers.join(Agent(), Client(), monitor=Monitor(), told=breaches.append) as (agent, _):
+        async with peers.join(Agent(), Client(), monitor=Monitor(), on_event=breaches.append) as (agent, _):
             await agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
         assert "initialize" in str(breaches[0])
 

@@ -174,12 +174,8 @@ class Dying:
     def send(self, message: bytes) -> None:
         self.left -= 1
         if self.left <= 0:
-            for one in (self.end, self.end.other):
-                one._is_ended = True  # pyright: ignore[reportPrivateUsage]
-            self.end._wake_writers()  # pyright: ignore[reportPrivateUsage]
-            for one in (self.end, self.end.other):
-                if one._reader is not None and not one._reader.done():  # pyright: ignore[reportPrivateUsage]
-                    one._reader.set_result(None)  # pyright: ignore[reportPrivateUsage]
+            for queue in (self.end._incoming, self.end._outgoing):  # pyright: ignore[reportPrivateUsage]
+                queue.close()
             raise ConnectionClosed("it died")
         self.end.send(message)
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 import evidence
-from acpgen.schema.profile import built_in
+from acpgen.methods.profile import built_in
 from methods.made import documents, package
 from peers.harbour import run
 

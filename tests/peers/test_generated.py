@@ -13,10 +13,10 @@ import pytest
 
 import evidence
 import tiers
+from acpgen.bundle.bundle import bundle
+from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.load import load
-from acpgen.schema.names import method_names
+from acpgen.naming.identifiers import method_names
 from acpgen.targets import TARGETS, Settings
 from peers.harbour import run
 

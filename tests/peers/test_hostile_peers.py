@@ -10,8 +10,8 @@ import pytest
 from acp_bindings import ConnectionClosed, DecodeError, v1
 from acp_bindings.v1 import peers
 
-from jsonrpc_bindings.ends import Ends
 from jsonrpc_bindings.framing import Headers, Lines, Unreadable
+from jsonrpc_bindings.partial_message import PartialMessage
 from jsonrpc_bindings.transport import Memory, pair
 from peers.harbour import Agent, Client, call, raw_agent, raw_client, run
 
@@ -81,7 +81,7 @@ def test_what_is_wrong_is_answered_as_json_rpc_says(line: bytes, id_: Any, code:
 def test_notifications_and_answers_are_never_answered(line: bytes) -> None:
     async def test() -> None:
         told: list[object] = []
-        async with raw_client(told=told.append) as raw:
+        async with raw_client(on_event=told.append) as raw:
             raw.say(line, NEW)
             assert (await raw.hear())["id"] == 99
             assert told or b"_vendor" in line
@@ -118,7 +118,7 @@ def test_problems_of_params_are_told_by_their_pointers() -> None:
 def test_answers_twice_and_to_nothing_change_nothing() -> None:
     async def test() -> None:
         told: list[object] = []
-        async with raw_agent(told=told.append) as (raw, agent):
+        async with raw_agent(on_event=told.append) as (raw, agent):
             first = asyncio.create_task(agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])))
             second = asyncio.create_task(agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])))
             one, two = (await raw.hear())["id"], (await raw.hear())["id"]
@@ -177,7 +177,7 @@ def test_a_peer_that_sends_and_never_reads_is_read_no_more_and_once_it_reads_all
     async def test() -> None:
         far, near = pair(1024)
         counted: Any = Counted(near)
-        async with peers.connect_client(Agent(), counted, concurrency=4, told=lambda what: None):
+        async with peers.connect_client(Agent(), counted, concurrency=4, on_event=lambda what: None):
             for number in range(1000):
                 far.send(line % number if b"%" in line else line.replace(b"99", b"%d" % number))
             assert 64 <= await counted.settled() < 200
@@ -418,4 +418,4 @@ def test_of_a_message_that_is_too_long_the_ends_are_known(framed: Lines | Header
 @pytest.mark.parametrize("length", range(1000, 1060))
 def test_members_are_known_wherever_the_ends_meet(length: int) -> None:
     text = b'{"id":7,"_m":"' + b"a" * length + b'","x":[],"method":"m"}'
-    assert Ends.of(text).members() == {"id": 7, "method": "m"}
+    assert PartialMessage.of(text).members() == {"id": 7, "method": "m"}

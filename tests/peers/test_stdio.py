@@ -74,7 +74,7 @@ def test_a_message_of_megabytes_passes_and_one_beyond_the_limit_does_not() -> No
             long = "/" + "x" * 3_000_000
             assert (await agent.session_new(v1.NewSessionRequest(cwd=long, mcp_servers=[]))).session_id == long
         told: list[object] = []
-        async with spawn(limit=1000, told=told.append) as agent:
+        async with spawn(limit=1000, on_event=told.append) as agent:
             with pytest.raises(DecodeError, match="longer than 1000 bytes"):
                 await agent.session_new(v1.NewSessionRequest(cwd=long, mcp_servers=[]))
             assert not told

@@ -135,7 +135,7 @@ def test_what_one_side_sends_is_one_text_frame_for_each_message() -> None:
 def test_a_message_that_is_too_long_ends_the_connection_with_1009_and_says_so_on_both_sides() -> None:
     async def test() -> None:
         told: list[object] = []
-        async with talking(limit=1000, told=told.append) as agent:
+        async with talking(limit=1000, on_event=told.append) as agent:
             with pytest.raises(ConnectionClosed, match=r"the agent has ended: .* 1009"):
                 await agent.session_prompt(wish("x" * 2000))
         assert told == ["a message is longer than 1000 bytes"]
@@ -159,7 +159,7 @@ def test_binary_frames_are_ignored_and_told() -> None:
         told: list[object] = []
         async with raw_server(b"\0\1", answer()) as uri:
             link = await websocket.connect(uri)
-            async with peers.connect_agent(Client(), link, told=told.append) as agent:
+            async with peers.connect_agent(Client(), link, on_event=told.append) as agent:
                 assert (await agent.initialize(HELLO)).protocol_version == 1
         assert [str(one) for one in told] == ["a binary frame was ignored: messages are text frames"]
 

@@ -10,7 +10,7 @@ import pytest
 
 import tiers
 from acpgen.probe import driver
-from acpgen.probe.clients import ClientProbing, filled
+from acpgen.probe.client_driver import ClientProbing, filled
 from acpgen.probe.conformance import Conformance
 from probe.test_probe import written
 

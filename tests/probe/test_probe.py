@@ -15,7 +15,7 @@ import pytest
 import commands
 import tiers
 from acpgen import diagnostics
-from acpgen.probe import asking, driver, registry
+from acpgen.probe import driver, probe_command, registry
 from acpgen.probe.conformance import Conformance
 from acpgen.probe.probe_report import probe_report
 
@@ -246,6 +246,21 @@ def test_the_option_for_registries_is_a_choice_of_cases() -> None:
     assert silent.returncode == 1
 
 
+def test_text_before_the_handshake_breaks_a_requirement_of_the_version_that_the_agent_speaks() -> None:
+    code = """
+import json, sys
+print("Starting up...", flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"protocolVersion": 1}}), flush=True)
+"""
+    cases = ("initialization/answer",)
+    report = driver.run(driver.Wanted((sys.executable, "-c", code), seed=7, seconds=SECONDS, cases=cases))
+    cited = [one.clause.number for one in report.findings if one.rule == "not-json"]
+    assert cited == ["acp/v1/transports/stdio/5"], written(report, "text")
+
+
 @pytest.mark.parametrize("defect", ["ends at once", "says nothing"])
 def test_an_agent_that_says_nothing_never_passes(defect: str) -> None:
     report = driver.run(driver.Wanted(agent(defect), seed=7, seconds=0.3))
@@ -461,7 +476,7 @@ def test_names_of_cases_choose_by_section_and_version() -> None:
     assert registry.chosen(["v1"], names) == {"v1/transports/junk", "v1/json-rpc/ids"}
     assert registry.chosen(["transports/junk"], names) == {"v1/transports/junk", "v2/transports/junk"}
     assert registry.chosen(["transport"], names) == set()
-    assert asking.seed(3) == 3
+    assert probe_command.seed(3) == 3
 
 
 STUBBORN = """

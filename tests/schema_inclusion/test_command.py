@@ -14,7 +14,7 @@ from schema_inclusion.__main__ import main
 
 NUMBERS: dict[str, Any] = {"type": "number"}
 INTEGERS: dict[str, Any] = {"type": "integer"}
-BACK_REFERENCE: dict[str, Any] = {"type": "string", "pattern": r"^(a|b)\1"}
+BACK_REFERENCE: dict[str, Any] = {"type": "string", "pattern": r"^(a+)\1"}
 A_WORD: dict[str, Any] = {"type": "string", "pattern": "^a"}
 
 

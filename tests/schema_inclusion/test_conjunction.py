@@ -8,10 +8,10 @@ import jsonschema_rs
 import pytest
 
 from schema_inclusion.budget import Budget
-from schema_inclusion.document import Dialect, opened
+from schema_inclusion.document import Dialect, open_document
+from schema_inclusion.factory import FormulaFactory
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula, Kind
-from schema_inclusion.logic import Logic
 from schema_inclusion.normal import Normaliser
 
 Schema = dict[str, Any]
@@ -44,15 +44,15 @@ VALUES: Final[tuple[Any, ...]] = (
 
 
 def formula(forms: Forms, schema: Schema) -> Formula:
-    document = opened(schema, Dialect.DRAFT_2020_12)
-    return Normaliser(forms).whole(document.root, document.scope)
+    document = open_document(schema, Dialect.DRAFT_2020_12)
+    return Normaliser(forms).read_whole(document.root, document.scope)
 
 
 def said(known: Schema, further: Schema) -> bool | None:
     """What a conjunction makes of a further schema in an alternative: it is left out where it cannot hold, and the alternative where it
     holds anyway.
     """
-    forms = Logic(Budget(100_000))
+    forms = FormulaFactory(Budget(100_000))
     one, other, doubt = formula(forms, known), formula(forms, further), forms.opaque("doubt")
     both = forms.all_of(one, forms.any_of(other, doubt))
     return True if both is one else False if both is forms.all_of(one, doubt) else None
@@ -60,7 +60,7 @@ def said(known: Schema, further: Schema) -> bool | None:
 
 def impossible(*schemas: Schema) -> bool:
     """Whether a conjunction is plainly of nothing."""
-    forms = Logic(Budget(100_000))
+    forms = FormulaFactory(Budget(100_000))
     return forms.all_of(*(formula(forms, schema) for schema in schemas)) is forms.bottom
 
 
@@ -378,7 +378,7 @@ ALIKE: Final[tuple[tuple[tuple[Schema, ...], Schema], ...]] = (
 def test_schemas_together_are_the_same_formula_as_the_schema_that_says_so(
     schemas: tuple[Schema, ...], whole: Schema
 ) -> None:
-    forms = Logic(Budget(100_000))
+    forms = FormulaFactory(Budget(100_000))
     expected = formula(forms, whole)
     assert forms.all_of(*(formula(forms, schema) for schema in schemas)) is expected
     assert forms.all_of(*(formula(forms, schema) for schema in reversed(schemas))) is expected
@@ -386,7 +386,7 @@ def test_schemas_together_are_the_same_formula_as_the_schema_that_says_so(
 
 
 def test_what_is_not_looked_into_holds_where_it_is_known_and_not_where_its_contrary_is() -> None:
-    forms = Logic(Budget(100_000))
+    forms = FormulaFactory(Budget(100_000))
     text, doubt, more = forms.types(Kind.STRING), forms.opaque("one"), forms.opaque("more")
     for known, contrary in ((doubt, forms.negate(doubt)), (forms.ref(3), forms.negate(forms.ref(3)))):
         for one, other in ((known, contrary), (contrary, known)):

@@ -24,13 +24,13 @@ from hypothesis import strategies as st
 import tiers
 from schema_inclusion import Verdict, compare
 from schema_inclusion.budget import Budget, OverBudget
-from schema_inclusion.document import Dialect, opened
+from schema_inclusion.document import Dialect, open_document
+from schema_inclusion.evaluation import holds
+from schema_inclusion.factory import FormulaFactory
 from schema_inclusion.formula import Formula, Kind
 from schema_inclusion.inclusion import Prover
-from schema_inclusion.logic import Logic
-from schema_inclusion.meaning import holds
 from schema_inclusion.normal import Normaliser
-from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
+from schema_inclusion.results import Empty, Result, Satisfied, Unknown
 from schema_inclusion.validation import is_schema as is_of
 from schema_inclusion.values import Json, dumps, with_decimals
 from schemas_drawn import (
@@ -81,12 +81,12 @@ def test_formulas_mean_what_schemas_mean(whole: bool) -> None:
     @drawing(250, whole=whole)
     @given(documents(), st.lists(VALUES, min_size=1, max_size=4))
     def hunt(schema: Schema, values: list[Json]) -> None:
-        forms = Logic(Budget(20_000))
-        document = opened(schema, Dialect.DRAFT_2020_12)
-        formula = Normaliser(forms).whole(document.root, document.scope)
+        forms = FormulaFactory(Budget(20_000))
+        document = open_document(schema, Dialect.DRAFT_2020_12)
+        formula = Normaliser(forms).read_whole(document.root, document.scope)
         contrary = forms.negate(formula)
-        assert contrary in forms.contraries(formula)
-        assert formula in forms.contraries(contrary)
+        assert contrary in forms.list_contraries(formula)
+        assert formula in forms.list_contraries(contrary)
         judge = jsonschema_rs.validator_for(schema)
         for value in (*values, *itertools.islice(POOL, 25)):
             state = holds(forms, formula, value)
@@ -105,9 +105,9 @@ def test_what_is_called_empty_has_no_value_and_what_is_found_is_one(whole: bool)
     @drawing(200, whole=whole)
     @given(documents())
     def hunt(schema: Schema) -> None:
-        forms = Logic(Budget(20_000))
-        document = opened(schema, Dialect.DRAFT_2020_12)
-        formula = Normaliser(forms).whole(document.root, document.scope)
+        forms = FormulaFactory(Budget(20_000))
+        document = open_document(schema, Dialect.DRAFT_2020_12)
+        formula = Normaliser(forms).read_whole(document.root, document.scope)
         judge = jsonschema_rs.validator_for(schema)
         for kind in (Kind.ANY, Kind.OBJECT, Kind.ARRAY, Kind.STRING, Kind.NUMBER):
             outcome = Prover(forms).decide(forms.all_of(formula, forms.types(kind)))
@@ -123,7 +123,7 @@ def test_what_is_called_empty_has_no_value_and_what_is_found_is_one(whole: bool)
 
 def test_an_answer_that_leaned_on_an_open_question_is_not_kept() -> None:
     """S may hold a T, T must hold an S: while S is open, T looks impossible, and that must not be remembered of T."""
-    forms = Logic(Budget(10_000))
+    forms = FormulaFactory(Budget(10_000))
     an_object = forms.types(Kind.OBJECT)
     some_t = forms.all_of(forms.has("t"), forms.member("t", forms.ref(1)))
     bodies = [
@@ -595,7 +595,7 @@ def worth_asking(rows: list[int]) -> list[tuple[int, int]]:
     return [*[pair for pair, amount in apart.items() if not amount][:15], *told_apart[:35]]
 
 
-def decided(prover: Prover, accepts: Formula, refuses: Formula) -> Outcome:
+def decided(prover: Prover, accepts: Formula, refuses: Formula) -> Result:
     """A value that satisfies the one formula and not the other, as far as the budget goes."""
     forms = prover.forms
     forms.budget.renew(20_000)
@@ -616,14 +616,14 @@ def test_in_a_small_universe_no_value_contradicts_a_formula_or_an_answer(univers
     seen: Counter[type] = Counter()
     amount = 4 * MANY if whole else 4
     for schemas in worlds(draws, amount, f"{universe} whole" if whole else universe, dialect):
-        forms = Logic(Budget(0))
+        forms = FormulaFactory(Budget(0))
         reader, prover = Normaliser(forms), Prover(forms)
         formulas: list[Formula] = []
         rows = [told(schema, values, dialect) for schema in schemas]
         for schema, row in zip(schemas, rows, strict=True):
             forms.budget.renew(1_000_000)
-            document = opened(schema, dialect)
-            formulas.append(reader.whole(document.root, document.scope))
+            document = open_document(schema, dialect)
+            formulas.append(reader.read_whole(document.root, document.scope))
             states = [holds(forms, formulas[-1], value) for value in values]
             assert all(state in (None, bool(row >> index & 1)) for index, state in enumerate(states)), schema
         for one, other in worth_asking(rows):

@@ -18,13 +18,13 @@ ROOT: Final = PACKAGE.parents[1]
 
 LAYERS: Final = (
     {"budget", "code_units", "formula", "imports", "regex", "spelling", "syntax", "unicode_properties", "values"},
-    {"answers", "apart", "automaton", "constraints", "document", "formats", "outcome"},
+    {"answers", "automaton", "constraints", "document", "formats", "results"},
     {"constants", "ecma", "once"},
     {"forms", "patterns", "validation"},
-    {"meaning", "places"},
+    {"evaluation", "culprits"},
     {"conjunction"},
     {"alternatives", "objects", "scalars", "unevaluated"},
-    {"arrays", "logic", "normal"},
+    {"arrays", "factory", "normal"},
     {"inclusion"},
     {"witness"},
     {"comparer"},

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from schema_inclusion import Relation, Verdict, compare
-from schema_inclusion.document import opened
+from schema_inclusion.document import open_document
 from schema_inclusion.validation import DocumentValidator
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "keyword_cases.json").read_text())
@@ -30,7 +30,7 @@ def test_no_verdict_is_wrong_and_what_is_open_is_explained(case: dict[str, Any])
             continue
         assert relation.verdict is (Verdict.YES if case[direction] else Verdict.NO), relation.reason
         if relation.witness is not None:
-            judges = [DocumentValidator(opened(case[side])).of(case[side]) for side in (sender, receiver)]
+            judges = [DocumentValidator(open_document(case[side])).of(case[side]) for side in (sender, receiver)]
             assert [each.accepts(relation.witness.value) for each in judges] == [True, False]
 
 

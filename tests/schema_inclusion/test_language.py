@@ -16,7 +16,7 @@ import evidence
 import tiers
 from inclusion_cases import CASES, DRAFT_07, INTEGER, STRING, Case, record
 from schema_inclusion import Comparer, Relation, Verdict, compare, include
-from schema_inclusion.document import Dialect, every_schema, opened
+from schema_inclusion.document import Dialect, list_schemas, open_document
 from schema_inclusion.validation import DocumentValidator
 from schema_inclusion.values import Json
 
@@ -34,8 +34,8 @@ def assert_proven(relation: Relation, accepts: Json, refuses: Json) -> None:
     if relation.verdict is Verdict.NO:
         assert relation.witness is not None and relation.witness.verified
         value = relation.witness.value
-        assert DocumentValidator(opened(accepts)).of(accepts).accepts(value) is True
-        assert DocumentValidator(opened(refuses)).of(refuses).accepts(value) is False
+        assert DocumentValidator(open_document(accepts)).of(accepts).accepts(value) is True
+        assert DocumentValidator(open_document(refuses)).of(refuses).accepts(value) is False
     else:
         assert relation.witness is None
     assert relation.reason
@@ -382,7 +382,7 @@ def test_a_document_is_walked_for_what_is_named_in_it_once(monkeypatch: pytest.M
     monkeypatch.setattr(referencing.Registry, "crawl", crawl)
     named: Json = {"a": {"$anchor": "a", "type": "string"}, "b": {"$id": "b", "type": "integer"}}
     schema: Json = {"$id": "http://x.example/", "$defs": named, "properties": {"a": {"$ref": "#a"}, "b": {"$ref": "b"}}}
-    validator = DocumentValidator(opened(schema)).of(schema)
+    validator = DocumentValidator(open_document(schema)).of(schema)
     values: list[Json] = [{"a": "", "b": 1}, {"a": 1}, {"b": ""}]
     assert [validator.accepts(value) for value in values] == [True, False, False]
     assert len(walks) == 1
@@ -401,7 +401,7 @@ def test_an_identifier_inside_takes_the_place_of_nothing(name: Json) -> None:
             "$defs": {"a": inner},
         }
         judge: Any = jsonschema.Draft202012Validator(cast("Any", schema))
-        validator = DocumentValidator(opened(schema)).of(schema)
+        validator = DocumentValidator(open_document(schema)).of(schema)
         values: list[Json] = [{}, {"a": ""}, {"a": {}}, {"a": {"type": 7}}, {"a": {"a": ""}}]
         for value in values:
             try:
@@ -487,7 +487,7 @@ def test_a_shared_definition_tree_is_not_unfolded_exponentially() -> None:
 def test_the_judge_is_the_one_of_the_dialect() -> None:
     for dialect, name in ((Dialect.DRAFT_07, "Draft7Validator"), (Dialect.DRAFT_2020_12, "Draft202012Validator")):
         root: Json = {"$schema": dialect.value}
-        asked: Any = DocumentValidator(opened(root)).of(root).validator
+        asked: Any = DocumentValidator(open_document(root)).of(root).validator
         assert asked.META_SCHEMA == getattr(jsonschema, name).META_SCHEMA
 
 
@@ -502,4 +502,4 @@ def test_fragments_take_their_references_from_the_document() -> None:
 
 
 def test_every_schema_walks_what_is_defined_as_well() -> None:
-    assert sum(1 for _ in every_schema(TREE)) == 13
+    assert sum(1 for _ in list_schemas(TREE)) == 13

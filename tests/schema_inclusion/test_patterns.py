@@ -103,7 +103,7 @@ def test_a_pattern_is_searched_as_ecma_262_says(pattern: str, text: str, found: 
 @pytest.mark.parametrize(
     "pattern",
     [
-        *("(?<=ab)c", "(?<!a*)b", "(?<!^)b", "(?<=)b", r"(a)\1", r"\p{L}", "(?i:a)", r"^\-.{1,200}$"),
+        *("(?<=ab)c", "(?<!a*)b", "(?<!^)b", "(?<=)b", r"(a+)\1", r"([a-z])\1", r"\p{L}", "(?i:a)", r"^\-.{1,200}$"),
         *(
             "(?<=a)*",
             r"\b?",
@@ -178,6 +178,13 @@ def included(old: str, new: str) -> bool:
         (r"\bfoo\b", "foo"),
         (r"^[a-z]+(?<!-)$", "^[a-z]+$"),
         (r"^[a-z-]*(?<!-)$", "^([a-z-]*[a-z])?$"),
+        (r"^(e)x\1*ample$", "^exe*ample$"),
+        ("^exe*ample$", r"^(e)x\1*ample$"),
+        (r"""^(["'])[a-z]*\1$""", """^("[a-z]*"|'[a-z]*')$"""),
+        ("""^("[a-z]*"|'[a-z]*')$""", r"""^(["'])[a-z]*\1$"""),
+        (r"^(?:(ab)|(c){2})x$", r"^(?:(ab)|(c)\2)x$"),
+        (r"^(?<x>a|bc)-(d|e)?\k<x>$", "^a-[de]?a$|^bc-[de]?bc$"),
+        (r"^(?:(a)\1)+$", "^(?:aa)+$"),
     ],
 )
 def test_inclusion_is_proven(narrow: str, wide: str) -> None:
@@ -245,6 +252,25 @@ def test_patterns_that_may_take_for_ever_are_known() -> None:
 
 
 # Against all short texts.
+
+GROUPS: Final = ("(a)", "(a|b)", "(ab|a)", "(b(a))", "(?:a|(b))", "(?=(a|ab))", "(?!(a))", "(a)+", "(a|b)?", "(a?)")
+REFERENCES: Final = ("a", "b", r"\1", r"\2", r"\1*", r"\2+", r"(?=\1)", r"(?!\1)", r"(?:(a)\1)*", "$")
+
+
+def test_back_references_are_read_as_an_engine_that_has_them_reads_them() -> None:
+    chance, texts, decided = random.Random(9), texts_of("ab", 5), 0
+    for _ in range(400):
+        parts = (chance.choice(chance.choice((GROUPS, REFERENCES))) for _ in range(chance.randrange(2, 6)))
+        pattern = chance.choice(("", "^")) + "".join(parts)
+        try:
+            searching = compiled(pattern).search
+        except re.error:
+            continue
+        states = [matches(pattern, text) for text in texts]
+        if None not in states:
+            decided += "\\" in pattern
+            assert states == [searching(text) is not None for text in texts], pattern
+    assert decided > 150
 
 
 def joined(parts: list[str]) -> str:

@@ -25,7 +25,7 @@ from acp_session import (
     serve_agent,
     spawn_agent,
 )
-from acp_session.handshake import handshake
+from acp_session.handshake import InitializedTransport
 from jsonrpc_bindings.transport import Memory, pair
 
 TESTS = Path(__file__).parents[1]
@@ -78,7 +78,7 @@ def test_programs_agree_on_a_version_and_talk(
 
     async def work() -> None:
         command = [sys.executable, "-W", "error", "-c", program]
-        options: Any = {"env": ENVIRONMENT, "monitor": Monitor(), "told": breaches.append, "strict": True}
+        options: Any = {"env": ENVIRONMENT, "monitor": Monitor(), "on_event": breaches.append, "strict": True}
         versions: Any = client
         async with spawn_agent(command, Client(allowed_roots=[tmp_path]), versions=versions, **options) as found:
             assert found.version == version
@@ -311,7 +311,7 @@ def test_an_agent_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_a_flood_before_the_answer_leaves_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_session.handshake._MOST_EARLY_SIZE", 1000)
+    monkeypatch.setattr("acp_session.handshake.MAX_EARLY_SIZE", 1000)
 
     async def work() -> None:
         near, far = pair()
@@ -319,7 +319,11 @@ def test_what_a_flood_before_the_answer_leaves_is_bounded(monkeypatch: pytest.Mo
         for _ in range(20):
             far.send(line)
         far.send(json.dumps({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 2}}).encode())
-        _, _, kept = await handshake(near, [{}], {2})
-        assert kept == [line] * 2
+        transport = InitializedTransport(near)
+        await transport.initialize([{}], {2})
+        transport.send(b'{"jsonrpc": "2.0", "id": 1, "method": "initialize"}')
+        await far.close()
+        received = [await transport.receive() for _ in range(4)]
+        assert received[1:] == [line, line, None]
 
     run(work)

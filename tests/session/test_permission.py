@@ -11,12 +11,12 @@ from acp_bindings import v1, v2
 
 from acp_session.permission import (
     Decision,
-    about_tool_call,
     ask,
     cancel,
     choose,
     decide,
     read,
+    tool_call_subject,
     tool_call_update,
 )
 
@@ -62,14 +62,14 @@ def test_a_request_needs_a_title_and_options_with_ids_of_their_own() -> None:
 
 def test_prompt_words_never_enter_the_tool_call() -> None:
     update = v2.ToolCallUpdate(tool_call_id="c", title="Edit a.py")
-    request = ask("s", "May I edit a.py?", OPTIONS, description="It is broken.", subject=about_tool_call(update))
+    request = ask("s", "May I edit a.py?", OPTIONS, description="It is broken.", subject=tool_call_subject(update))
     shown = tool_call_update(request)
     assert shown is not None
     assert as_json(shown) == {"toolCallId": "c", "title": "Edit a.py"}
     prompt = read(request)
     assert prompt is not None
     assert (prompt.title, prompt.description, prompt.tool_call) == ("May I edit a.py?", "It is broken.", update)
-    bare = ask("s", "May I?", OPTIONS, subject=about_tool_call(v2.ToolCallUpdate(tool_call_id="c")))
+    bare = ask("s", "May I?", OPTIONS, subject=tool_call_subject(v2.ToolCallUpdate(tool_call_id="c")))
     assert as_json(tool_call_update(bare)) == {"toolCallId": "c"}
     assert tool_call_update(ask("s", "May I?", OPTIONS)) is None
 

@@ -50,7 +50,7 @@ def play(
             Client(allowed_roots=[folder]),
             versions=(version,),
             monitor=monitor,
-            told=breaches.append,
+            on_event=breaches.append,
             strict=True,
             **options,
         )

@@ -13,16 +13,16 @@ from typing import Any, Final
 import pytest
 from acp_bindings import v1, v2
 
-from acp_session.codec import Losses
+from acp_session.adapter import Losses
 from acp_session.codec.to_v1 import ToV1
 from acp_session.codec.to_v2 import ToV2
 from acp_session.codec.user_requests import permission_to_v1, permission_to_v2
 from acp_session.permission import (
-    about_tool_call,
     ask,
     cancel,
     decide,
     read,
+    tool_call_subject,
     tool_call_update,
 )
 from acp_workspace.containment import guarantees
@@ -104,7 +104,7 @@ def an_unknown_subject_is_kept(base: Path) -> None:
 @requirement(98)
 def prompt_words_stand_in_the_prompt(base: Path) -> None:
     request = ask(
-        "s", "May I?", [YES], description="Because.", subject=about_tool_call(v2.ToolCallUpdate(tool_call_id="c"))
+        "s", "May I?", [YES], description="Because.", subject=tool_call_subject(v2.ToolCallUpdate(tool_call_id="c"))
     )
     written = json.loads(v2.encode(request))
     assert (written["title"], written["description"]) == ("May I?", "Because.")
@@ -133,7 +133,7 @@ def a_permission_of_a_cancelled_turn_is_answered_as_cancelled(base: Path) -> Non
 @requirement(99, "acp/v2/schema/toolcallpermissionsubject/1")
 def prompt_words_do_not_reach_the_tool_call(base: Path) -> None:
     call = v2.ToolCallUpdate(tool_call_id="c", title="Edit")
-    request = ask("s", "May I?", [YES], description="Because.", subject=about_tool_call(call))
+    request = ask("s", "May I?", [YES], description="Because.", subject=tool_call_subject(call))
     assert tool_call_update(request) == call
     assert b"May I" not in v2.encode(tool_call_update(request))
 

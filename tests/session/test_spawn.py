@@ -81,7 +81,7 @@ def test_the_same_client_drives_agents_on_both_official_sdks(
             Yes(allowed_roots=[tmp_path]),
             env={**os.environ, **dict(program.variables)},
             monitor=monitor,
-            told=breaches.append,
+            on_event=breaches.append,
         )
         async with asyncio.timeout(60), connecting as agent:
             assert agent.version == version

@@ -7,6 +7,8 @@ import json
 import logging
 import os
 import stat
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -275,10 +277,63 @@ def test_many_clients_open_and_close_one_session_at_once(tmp_path: Path) -> None
                         await client.load(id_, tmp_path)
 
             await asyncio.gather(*(visit(1 + number % 2) for number in range(10)))
-        assert agent.holders == {}
+        assert agent.owners == {}
         found = await agent.store.load(id_)
         assert found is not None
         assert found.data == {"turns": 0}
         assert len(closed) > 1
+
+    play(work)
+
+
+def test_a_file_store_does_not_hold_the_event_loop_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[int] = set()
+    sync = os.fsync
+
+    def slow(descriptor: int) -> None:
+        threads.add(threading.get_ident())
+        time.sleep(0.1)
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", slow)
+
+    async def work() -> None:
+        store = FileStore(tmp_path / "kept")
+        session = StoredSession("s", "/w")
+        saving = [asyncio.ensure_future(store.save(session))]
+        session.data["n"] = 1
+        saving.append(asyncio.ensure_future(store.save(session)))
+        await asyncio.sleep(0.01)
+        assert not any(one.done() for one in saving)
+        found = await store.load("s")  # after both
+        assert found is not None
+        assert found.data == {"n": 1}
+        await asyncio.gather(*saving)
+
+    play(work)
+    assert threads
+    assert threading.get_ident() not in threads
+
+
+def test_what_another_process_has_saved_or_deleted_is_not_overwritten(tmp_path: Path) -> None:
+    async def work() -> None:
+        ours, theirs = FileStore(tmp_path), FileStore(tmp_path)
+        await ours.save(session := StoredSession("s", "/w"))
+        other = await theirs.load("s")
+        assert other is not None
+        other.title = "theirs"
+        await theirs.save(other)
+        session.title = "ours"
+        with pytest.raises(RuntimeError, match="another process"):
+            await ours.save(session)
+        found = await ours.load("s")
+        assert found is not None
+        assert found.title == "theirs"
+        await ours.save(found)
+        await ours.delete("s")
+        other.title = "again"
+        with pytest.raises(RuntimeError, match="another process"):
+            await theirs.save(other)
+        assert await ours.load("s") is None
 
     play(work)

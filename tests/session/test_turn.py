@@ -15,7 +15,7 @@ import pytest
 from acp_bindings import ConnectionClosed, NotAdvertised, PeerError, v1, v2
 
 from acp_session.errors import InvalidMessage
-from acp_session.local_services import LocalServices
+from acp_session.services import LocalServices
 from acp_session.session import Session
 from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import CommandResult, Diff, Turn
@@ -128,7 +128,7 @@ def test_only_an_offered_option_that_allows_is_consent_and_it_is_kept(
     async def work(turn: Turn) -> None:
         async with turn.tool_call("Ask") as call:
             found.append(await call.request_permission(title="Do it?", description="Now", options=options))
-            found.append(None if call.chosen is None else call.chosen.kind)
+            found.append(None if call.chosen_option is None else call.chosen_option.kind)
         found.append(await turn.request_permission("Go on?", options=options))
 
     client = talk(tmp_path, version, work, answers={"session/request_permission": choose(answer)})
@@ -636,7 +636,7 @@ def test_a_client_may_die_at_every_message_and_its_session_is_kept(tmp_path: Pat
                     task.cancel()
                     with contextlib.suppress(BaseException):
                         await task
-            assert agent.holders == {}
+            assert agent.owners == {}
             found = await agent.store.load(id_)
             assert found is not None
             statuses: dict[str, Any] = {}
@@ -660,7 +660,7 @@ def test_a_client_may_die_before_it_has_said_anything_and_while_it_says_hello(ve
                 if hello:
                     client.begin("session/list")
                 await client.link.close()
-            assert agent.holders == {}
+            assert agent.owners == {}
 
     play(whole)
 

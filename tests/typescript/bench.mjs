@@ -1,4 +1,5 @@
-// Times unlike messages of ACP v1: node bench.mjs MODULE ZOD SCHEMA PACKAGES. Prints one JSON line for each, in microseconds.
+// Times unlike messages of ACP v1: node bench.mjs MODULE ZOD SCHEMA PACKAGES. Prints one JSON line for each: microseconds of the processor, and
+// bytes that are allocated; for these, start with --expose-gc and a semi-space that holds them all.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -27,27 +28,39 @@ const CASES = {
     entries: Array.from({ length: 1 + (i % 4) }, (_, j) => ({ content: `step ${j}`, priority: "high", status: "pending" })),
   })),
 };
+const cpu = () => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
 const parsed = (list) => list.map((text) => JSON.parse(text));
 const timed = (list, work) => {
   const rounds = [];
   for (let round = 0; round < 25; round++) {
     const given = list();
-    const start = process.hrtime.bigint();
+    const start = cpu();
     for (const one of given) work(one);
-    rounds.push(Number(process.hrtime.bigint() - start) / given.length / 1000);
+    rounds.push((cpu() - start) / given.length);
   }
   return rounds.slice(5).sort((a, b) => a - b)[10];
+};
+const allocated = (given, work) => {
+  globalThis.gc();
+  const before = process.memoryUsage().heapUsed;
+  for (const one of given) work(one);
+  return (process.memoryUsage().heapUsed - before) / given.length;
 };
 for (const [name, list] of Object.entries(CASES)) {
   const lines = list.map((text) => `{"jsonrpc":"2.0","method":"session/update","params":${text}}`);
   const values = () => parsed(list);
-  const times = [
-    timed(values, (one) => m.decodeAs(m.SessionNotification, one)),
-    timed(values, (one) => m.validateAs(m.SessionNotification, one)),
-    timed(values, (one) => zod.zSessionNotification.parse(one)),
-    timed(values, (one) => check(one)),
-    timed(() => lines, (one) => JSON.parse(one)),
-    timed(() => lines, (one) => m.decode(one, { sender: "agent" })),
+  const ways = [
+    [values, (one) => m.decodeAs(m.SessionNotification, one)],
+    [values, (one) => m.validateAs(m.SessionNotification, one)],
+    [values, (one) => zod.zSessionNotification.parse(one)],
+    [values, (one) => check(one)],
+    [() => lines, (one) => JSON.parse(one)],
+    [() => lines, (one) => m.decode(one, { sender: "agent" })],
   ];
-  console.log(JSON.stringify({ name, times }));
+  const times = ways.map(([list_, work]) => timed(list_, work));
+  const bytes = ways.map(([list_, work]) => allocated(list_(), work));
+  console.log(JSON.stringify({ name, times, bytes }));
 }

@@ -10,12 +10,12 @@ import pytest
 
 import json_schema_suite as suite
 import tiers
+from acpgen.bundle.bundle import bundle
 from acpgen.errors import Faults
+from acpgen.input.drafts import ALL, Draft
+from acpgen.input.load import Document, Documents
 from acpgen.meaning.lower import lower
-from acpgen.schema.bundle import bundle
-from acpgen.schema.drafts import ALL, Draft
-from acpgen.schema.load import Document, Documents
-from acpgen.schema.names import class_names
+from acpgen.naming.identifiers import class_names
 from acpgen.targets import TARGETS, Settings
 from bindings.test_suite import FILE, FLOORS, root
 from typescript.test_typescript import HERE, run

@@ -13,8 +13,8 @@ import pytest
 
 import evidence
 import javascript
+from acpgen.input.load import load
 from acpgen.pipeline import generate
-from acpgen.schema.load import load
 from acpgen.targets import Settings
 from jsonrpc_bindings.errors import DecodeError
 
@@ -32,8 +32,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-def write(into: Path, schema: Path, **settings: Any) -> None:
-    made = generate(load(schema), {"typescript": Settings(**settings)})["typescript"]
+def write(into: Path, schema: Path, *, keep_unknown: bool = False, **settings: Any) -> None:
+    made = generate(load(schema), {"typescript": Settings(**settings)}, keep_unknown=keep_unknown)["typescript"]
     for path, text in made.items():
         (into / path).parent.mkdir(parents=True, exist_ok=True)
         (into / path).write_text(text, encoding="utf-8")
@@ -76,7 +76,7 @@ def test_sentences_are_those_of_python(name: str, folder: Path) -> None:
     assert len(known) > len(rows) * 0.9
     program = (HERE / "sentences.mjs", folder / name / "index.js")
     for row, found in zip(known, run(*program, given="\n".join(map(json.dumps, known))), strict=True):
-        assert found == {"decode": decoded(bindings, row), "validate": validated(bindings, row)}, row
+        assert (found["decode"], found["validate"]) == (decoded(bindings, row), validated(bindings, row)), row
 
 
 def decoded(bindings: Any, row: dict[str, Any]) -> list[list[str]]:
@@ -97,7 +97,7 @@ def compiler() -> Path:
         evidence.lack(str(reason))
 
 
-def compiled(folder: Path, *files: Path) -> str:
+def compiled(folder: Path, *files: Path | str) -> str:
     """What the compiler says of files; empty where nothing is wrong."""
     options = [
         "--noEmit",
@@ -163,6 +163,13 @@ SNIPPETS = {
         out(m.validateAs(m.ElicitationSchema, deep).length > 0)""",
         [True],
     ),
+    "text that is nested deep is refused": (
+        "v1",
+        """const deep = "[".repeat(100000) + "]".repeat(100000);
+        out(...[deep, `{"a":1,"a":${deep}}`].map((text) => {
+          try { m.decode(text, {sender: "agent"}); return 0; } catch (error) { return error.code; } }))""",
+        [-32700, -32700],
+    ),
     "leniency tells what it leaves out": (
         "v1",
         """const drops = []; const call = {sessionUpdate: "tool_call", toolCallId: "t", title: "x", locations: [{path: "/a"}, {path: 5}]};
@@ -200,6 +207,124 @@ def test_a_pattern_with_a_named_group(tmp_path: Path) -> None:
     assert run(script) == [[True, False]]
 
 
+def answers(folder: Path, definitions: dict[str, Any], source: str, *, keep_unknown: bool = False) -> Any:
+    """What a program prints of the module of some definitions."""
+    schema = folder / "schema.json"
+    schema.write_text(json.dumps({"$defs": definitions}), "utf-8")
+    write(folder / "out", schema, keep_unknown=keep_unknown)
+    script = folder / "script.mjs"
+    script.write_text(f'import * as m from "./out/index.js";\nconsole.log(JSON.stringify({source}));', "utf-8")
+    (found,) = run(script)
+    return found
+
+
+RECURSIVE = {
+    "V": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/V"}}]},
+    "W": {"oneOf": [{"$ref": "#/$defs/Pair"}, {"type": "null"}, {"type": "string"}]},
+    "Pair": {"type": "object", "properties": {"a": {"$ref": "#/$defs/W"}}, "required": ["a"]},
+}
+
+
+def test_values_of_recursive_unions_are_judged_at_any_depth(tmp_path: Path) -> None:
+    source = """(() => {
+      const nest = (v, wrap) => { for (let i = 0; i < 60; i++) v = wrap(v); return v; };
+      const list = (v) => [v], pair = (a) => ({ a });
+      const told = (type, v) => { try { m.decodeAs(type, v); return []; } catch (error) { return error.problems; } };
+      const values = [[m.V, nest(1, list)], [m.W, nest("x", pair)], [m.V, nest("x", list)], [m.W, nest(1, pair)]];
+      return values.map(([type, v]) => [told(type, v), m.validateAs(type, v)].map((all) => all.map((one) => one.sentence)));
+    })()"""
+    *good, array, pair = answers(tmp_path, RECURSIVE, source)
+    assert good == [[[], []], [[], []]]
+    nearest = "(the nearest of 2 alternatives)"
+    assert array == [[f"an array or an integer is expected, not 'x' {nearest}"]] * 2
+    assert pair == [[f"an object or a string is expected, not 1 {nearest}"]] * 2
+
+
+def test_multiples_are_those_of_the_text_of_numbers(tmp_path: Path) -> None:
+    steps = {"Cent": 0.01, "Half": 2.5, "Large": 1e300, "Three": 3}
+    definitions = {name: {"type": "number", "multipleOf": step} for name, step in steps.items()}
+    rows = {
+        "Cent": ([19.99, 0.07, 1.15, -4.35, 1e300, 0], [0.005, 5e-324]),
+        "Half": ([5, -7.5, 1e20], [9007199254740992, 5e-324, 1]),
+        "Large": ([1e300, 3e300], [1e299]),
+        "Three": ([-3, 3e300], [1, 1.5]),
+    }
+    judged = ", ".join(
+        f"{json.dumps(both)}.map((all) => all.map((v) => m.is(m.{name}, v)))" for name, both in rows.items()
+    )
+    wanted = [[[True] * len(good), [False] * len(bad)] for good, bad in rows.values()]
+    assert answers(tmp_path, definitions, f"[{judged}]") == wanted
+
+
+def variants(tag: str) -> dict[str, Any]:
+    return {
+        "oneOf": [
+            {"type": "object", "properties": {tag: {"const": one}, "x": {"type": "integer"}}, "required": [tag]}
+            for one in ("a", "b")
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("tag", "names"), [("kind", ["tag", "raw"]), ("tag", ["tag_", "raw"]), ("raw", ["tag", "raw_"])]
+)
+def test_copies_of_unknown_variants_are_written_as_they_came(tag: str, names: list[str], tmp_path: Path) -> None:
+    tag_name, raw_name = names
+    source = f"""(() => {{
+      const raw = {{ {tag}: "zz", x: 5 }};
+      const found = m.decodeAs(m.U, raw);
+      const made = {{ {tag}: m.UNKNOWN, {tag_name}: "zz", {raw_name}: raw }};
+      const held = m.encode({{ all: [{{ ...found }}, made, found], {tag}: 1 }});
+      let refused = "";
+      try {{ m.encode([{{ {tag}: m.UNKNOWN }}]); }} catch (error) {{ refused = error.name; }}
+      return [found.{tag} === m.UNKNOWN, found.{tag_name}, found.{raw_name}, held, m.validateAs(m.U, made),
+              m.validateAs(m.U, raw), m.encode(m.decodeAs(m.U, made)), JSON.stringify(found), refused];
+    }})()"""
+    raw = {tag: "zz", "x": 5}
+    text = json.dumps(raw, separators=(",", ":"))
+    found = answers(tmp_path, {"U": variants(tag)}, source, keep_unknown=True)
+    assert found[:4] == [True, "zz", raw, f'{{"all":[{text},{text},{text}],"{tag}":1}}']
+    assert found[4] == found[5] != []
+    assert found[6:] == [text, text, "TypeError"]
+    (tmp_path / "use.ts").write_text(
+        'import { type U, UNKNOWN } from "./out/index.js";\nexport function told(u: U): string | number | undefined {\n'
+        f"  if (u.{tag} !== UNKNOWN) return u.x;\n"
+        f"  const raw: {{ [key: string]: unknown }} = u.{raw_name};\n  return `${{u.{tag_name}}} ${{Object.keys(raw)}}`;\n}}\n",
+        "utf-8",
+    )
+    (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
+    assert compiled(tmp_path, tmp_path / "use.ts") == ""
+
+
+def test_long_numbers_stay_in_place_where_items_are_left_out(tmp_path: Path) -> None:
+    items = {"type": "array", "items": {"type": "number"}, "x-deserialize-skip-invalid-items": True}
+    source = """["n"].map(() => m.encode(m.decodeAs(m.A, m.parse(
+      '{"a":["x",1,12345678901234567891,"y",12345678901234567892,12345678901234567891,2,"z"]}'))))[0]"""
+    text = '{"a":[1,12345678901234567891,12345678901234567892,12345678901234567891,2]}'
+    assert answers(tmp_path, {"A": {"type": "object", "properties": {"a": items}}}, source) == text
+
+
+def test_a_constant_with_the_name_of_the_prototype(tmp_path: Path) -> None:
+    constant = json.loads('{"__proto__": {"a": 1}, "b\\"__proto__": null}')
+    definitions = {"C": {"const": constant}, "E": {"enum": [constant, 1]}}
+    texts = json.dumps([json.dumps(constant), '{"a":1}', "{}"])
+    source = f"{texts}.map((text) => [m.C, m.E].map((type) => m.is(type, JSON.parse(text))))"
+    assert answers(tmp_path, definitions, source) == [[True, True], [False, False], [False, False]]
+
+
+def test_a_pattern_that_the_engine_lacks_refuses_nothing(tmp_path: Path) -> None:
+    named = "^(?<a>x)(?<a>y)$|(?i:abc)"
+    definitions = {
+        "P": {"type": "string", "pattern": named},
+        "N": {"type": "object", "patternProperties": {named: {"type": "integer"}}},
+    }
+    assert answers(tmp_path, definitions, '[m.is(m.P, "zz"), m.is(m.P, 5), m.is(m.N, {zz: "a"})]') == [
+        True,
+        False,
+        True,
+    ]
+
+
 def test_the_schema_keeps_its_names(tmp_path: Path) -> None:
     schema = tmp_path / "schema.json"
     names = ["Message", "Request", "Type", "Unknown", "DecodeError", "UNKNOWN", "Error", "Array"]
@@ -231,7 +356,12 @@ def test_one_file(tmp_path: Path) -> None:
 
 def test_a_package_of_npm(tmp_path: Path) -> None:
     for name in ("acp/v1", "acp/v2"):
-        given = {"package": name.partition("/")[2], "distribution": "@tide/acp", "license": "MIT", "version": "1.2.3"}
+        given: Any = {
+            "package": name.partition("/")[2],
+            "distribution": "@tide/acp",
+            "license": "MIT",
+            "version": "1.2.3",
+        }
         write(tmp_path / "node_modules" / "@tide" / "acp", ROOT / "schema" / name, **given)
     script = tmp_path / "script.mjs"
     script.write_text(
@@ -241,3 +371,21 @@ def test_a_package_of_npm(tmp_path: Path) -> None:
         "utf-8",
     )
     assert run(script) == [[{"sessionId": "s"}, "function"]]
+
+
+@pytest.mark.parametrize("layout", ["package", "file"])
+def test_modules_that_hold_their_types(tmp_path: Path, layout: str) -> None:
+    options = {"language": "typescript", "layout": layout}
+    write(tmp_path, ROOT / "schema" / "acp" / "v1", package="v1", distribution="tide", options=options)
+    module = tmp_path / ("v1.ts" if layout == "file" else "v1/index.ts")
+    assert [*tmp_path.rglob("*.ts")] == [module]
+    use = (HERE / "use.ts").read_text("utf-8").replace("./acp/v1/index.js", f"./{module.relative_to(tmp_path)}")
+    (tmp_path / "use.ts").write_text(use, encoding="utf-8")
+    assert compiled(tmp_path, "--allowImportingTsExtensions", tmp_path / "use.ts") == ""
+    emit = ["--outDir", str(tmp_path / "out"), "--target", "es2022", "--module", "nodenext", "--erasableSyntaxOnly"]
+    ran = subprocess.run([node(), compiler(), *emit, module], capture_output=True, text=True, check=False)
+    assert ran.stdout == ""
+    vectors = ROOT / "generated" / "vectors" / "acp" / "v1"
+    *failed, last = run(HERE / "vectors.mjs", tmp_path / "out" / f"{module.stem}.js", vectors)
+    assert not failed
+    assert last["rows"] > 200

@@ -9,8 +9,8 @@ from typing import Any
 
 import evidence
 from acpgen import ir
-from acpgen.meaning.values import Values
-from acpgen.schema.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object
+from acpgen.meaning.samples import Values
 
 
 def corpus(version: int) -> list[dict[str, Any]]:

@@ -8,11 +8,12 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 import evidence
-from acpgen import ir, judge
+from acpgen import ir
+from acpgen.bundle.bundle import Bundle
+from acpgen.input.load import load
+from acpgen.input.walk import is_object
+from acpgen.messages import validators
 from acpgen.pipeline import understand
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.load import load
-from acpgen.schema.walk import is_object
 
 NAMES = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 UPSTREAM = ("acp-v1-newest", "acp-v2-newest", "mcp-2025-06-18", "mcp-2025-11-25")
@@ -22,7 +23,7 @@ class Subject:
     """One protocol with both judges."""
 
     def __init__(self, documents: Any) -> None:
-        self.strict: Any = judge.strict(documents)
+        self.strict: Any = validators.strict(documents)
         meaning: tuple[ir.Protocol, Bundle] = understand(documents)
         self.protocol, self.bundle = meaning
         self.judges: dict[str, Any] = {}
@@ -102,6 +103,6 @@ class Subject:
 def subject(name: str) -> Subject:
     """A protocol of this repository, or an upstream file."""
     if name in NAMES:
-        return Subject(judge.find(name))
+        return Subject(validators.find(name))
     evidence.need(f"upstream/{name}/schema.json")
     return Subject(load(evidence.path(f"upstream/{name}/schema.json"), name=name))

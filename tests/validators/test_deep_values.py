@@ -11,8 +11,8 @@ from acp_bindings.v1 import methods
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from jsonrpc_bindings import Record, Shapes
-from jsonrpc_bindings.choices import Choice
+from jsonrpc_bindings import Record
+from jsonrpc_bindings.annotations import Choice
 from jsonrpc_bindings.json_types import is_object
 
 
@@ -117,7 +117,7 @@ class Judged(Record, judged=True):
 
 
 class Holder(Record):
-    one: Choice(__name__, "Judged | str", Shapes())  # type: ignore[valid-type]
+    one: Choice(__name__, "Judged | str")  # type: ignore[valid-type]
 
 
 @deep

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from acpgen.validator import definitions_validator
+from acpgen.input.schema_validator import definitions_validator
 
 DEFINITIONS: Final[dict[str, Any]] = {
     "Name": {"type": "string"},

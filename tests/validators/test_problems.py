@@ -17,8 +17,8 @@ from jsonschema import Draft202012Validator
 
 import tiers
 from acpgen import ir
+from acpgen.input.walk import is_object
 from acpgen.pointers import plain_pointer, resolve
-from acpgen.schema.walk import is_object
 from jsonrpc_bindings.engine import Engine
 from jsonrpc_bindings.patterns import Patterns
 from validators.drawn import damaged, least

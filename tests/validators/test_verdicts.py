@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tiers
-from acpgen.schema.walk import is_array
+from acpgen.input.walk import is_array
 from validators.drawn import corpus, damaged, least
 from validators.judges import NAMES, UPSTREAM, Subject, subject
 from variants import bodies

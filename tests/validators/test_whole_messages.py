@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 
 from jsonrpc_bindings.contract import Method
-from jsonrpc_bindings.homes import Home
 from jsonrpc_bindings.json_types import is_object
+from jsonrpc_bindings.module_registry import SchemaModule
 from jsonrpc_bindings.strict import Strict
 from validators.judges import NAMES, subject
 
@@ -81,7 +81,7 @@ def of(kind: type[Strict], said: dict[str, Any], definitions: dict[str, Any]) ->
         "$defs": {**DEFINITIONS, **definitions},
         "x-protocol": {"name": "chess", "version": 1, "sides": ["table", "player"], **said},
     }
-    return kind(METHODS, Home("", lambda: schema))
+    return kind(METHODS, SchemaModule("", lambda: schema))
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -106,9 +106,9 @@ def test_an_ordinary_message_has_the_verdict_of_single_steps_whatever_the_envelo
 @pytest.mark.parametrize("name", NAMES)
 def test_the_published_protocols_have_it_too(name: str) -> None:
     strict = subject(name).strict
-    stepwise, chance = Stepwise(strict.contract.methods, strict.home), random.Random(name)
+    stepwise, chance = Stepwise(strict.contract.methods, strict.schema_module), random.Random(name)
     rows = strict.contract.methods
-    definitions = strict.home.definitions
+    definitions = strict.schema_module.definitions
     for _ in range(500):
         row = chance.choice(rows)
         examples: list[Any] = [{}, *definitions.get(row.params or "", {}).get("examples", ())]

@@ -1,88 +1,93 @@
 /** The tag of a variant that the schema does not know: `switch` on it like on any other tag. */
 export const UNKNOWN = Symbol("unknown variant");
 
-/** A variant whose tag the schema does not know. Its tag field holds `UNKNOWN`; `raw` is the object as it came, and is what is written. */
+/** A variant whose tag the schema does not know. Its tag field holds `UNKNOWN`; `raw` is the object as it came, and is what is written;
+ *  beside a tag field of that name, it is `raw_`, and `tag` is `tag_`.
+ */
 export class Unknown {
   constructor(field, raw, shared = []) {
     for (const name of shared) this[name] = raw[name];
     this[field] = UNKNOWN;
-    this.tag = raw[field];
-    this.raw = raw;
+    this[field === "tag" ? "tag_" : "tag"] = raw[field];
+    this[field === "raw" ? "raw_" : "raw"] = raw;
   }
   toJSON() {
-    return this.raw;
+    return rawOf(this);
   }
 }
+const rawOf = (v) => v[v.raw === UNKNOWN ? "raw_" : "raw"];
 
 /** A message that cannot be decoded: `code` is the JSON-RPC error code that fits, `problems` say what is wrong and where. */
 export class DecodeError extends Error {
   constructor(code, problems, id = null, method = null) {
     super(problems.map((one) => `${one.pointer || "(message)"}: ${one.sentence}`).join("; "));
-    this.name = "DecodeError";
-    this.code = code;
-    this.problems = problems;
-    this.id = id;
-    this.method = method;
+    Object.assign(this, { name: "DecodeError", code, problems, id, method });
   }
 }
 
 // --- one judgement ---------------------------------------------------------------------------------------------------
-// A checker is `(value, pointer, judgement) => value`: it adds what is wrong to the judgement and returns the value, or what is to
-// stand in its place. `problems` are what is wrong, `drops` what leniency left out, `keys` collects the names that a record declares.
+// A checker is `(value, judgement) => value`: it tells the judgement what is wrong, by pointers from the value on, and returns the value, or
+// what is to stand in its place. Who looks into a value puts its own key in front of what is told of the members.
 
 const MOST = 100;
 const STEPS = 200000;
 
-class Judgement {
-  constructor(isStrict, isLenient, isKept, whole) {
-    this.problems = [];
-    this.drops = [];
-    this.strict = isStrict;
-    this.lenient = isLenient;
-    this.kept = isKept; // changes are written into the value
-    this.keys = null;
-    this.steps = STEPS;
-    this.whole = whole ?? this;
-  }
-  /** A judgement that only tells whether something fits. */
-  trial(isStrict = this.strict) {
-    if (--this.whole.steps < 0) throw new RangeError("too many alternatives");
-    return new Judgement(isStrict, this.lenient && !isStrict, false, this.whole);
-  }
-}
-
-const add = (c, pointer, sentence, rule, types) => {
-  c.problems.push({ pointer, sentence, rule, types });
+/** A judgement: `findings` are problems, and with them what leniency left out; where it `keeps`, changes are written into the value. */
+const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS, changes: 0 }) => ({ strict, lenient, keeps, whole, findings: [] });
+const problemsOf = (c, from = 0) => c.findings.slice(from).filter((one) => !one.problem);
+/** The problems, each with those of the items that were left out below it: an array may be too short for that. */
+const refusal = (c) => {
+  const drops = c.findings.filter((one) => one.problem);
+  const arrayOf = ({ pointer }) => /^([^]*)\/\d+$/.exec(pointer)?.[1];
+  return problemsOf(c).slice(0, MOST + 1).flatMap((one) => [one, ...drops.filter((each) => arrayOf(each) === one.pointer).map((each) => each.problem)]);
 };
-const own = Object.prototype.hasOwnProperty;
+
+const add = (c, sentence, rule, more) => {
+  c.findings.push({ pointer: "", sentence, rule, ...more });
+};
+/** Puts a key in front of what was told since. */
+const prefix = (c, from, at) => {
+  for (let i = from; i < c.findings.length; i++) {
+    const one = c.findings[i];
+    one.pointer = at + one.pointer;
+    if (one.problem) one.problem.pointer = at + one.problem.pointer;
+  }
+};
+/** Leaves out what was told since, and tells that a value was left out. */
+const drop = (c, from, value, { pointer, sentence }) => {
+  c.findings.length = from;
+  c.findings.push({ pointer: "", value, problem: { pointer, sentence } });
+};
+const has = Object.hasOwn;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
-const below = (pointer, key) =>
-  `${pointer}/${typeof key === "string" && /[~/]/.test(key) ? key.replace(/~/g, "~0").replace(/\//g, "~1") : key}`;
+const below = (key) => `/${typeof key === "string" ? key.replace(/~/g, "~0").replace(/\//g, "~1") : key}`;
+/** The problems of a value, which stays as it is. */
+const attempt = (f, v, c, strict = c.strict, lenient = c.lenient && !strict) => {
+  if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
+  const tried = judge(strict, lenient, false, c.whole);
+  f(v, tried);
+  return problemsOf(tried);
+};
+const fits = (f, v, c, strict) => !attempt(f, v, c, strict).length;
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
 
-const HIDDEN = /[\p{C}\p{Z}]/u;
 const ESCAPES = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
 const quote = (text) => {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
-  let out = mark;
-  for (const one of text) {
+  const escape = (one) => {
     const code = one.codePointAt(0);
-    if (one in ESCAPES) out += ESCAPES[one];
-    else if (one === mark) out += `\\${one}`;
-    else if (one !== " " && HIDDEN.test(one))
-      out += code < 256 ? `\\x${hex(code, 2)}` : code < 65536 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
-    else out += one;
-  }
-  return out + mark;
+    const [letter, length] = code < 256 ? ["x", 2] : code < 65536 ? ["u", 4] : ["U", 8];
+    return ESCAPES[one] ?? `\\${letter}${code.toString(16).padStart(length, "0")}`;
+  };
+  return mark + text.replace(/\\|(?! )[\p{C}\p{Z}]/gu, escape).replaceAll(mark, `\\${mark}`) + mark;
 };
-const hex = (code, length) => code.toString(16).padStart(length, "0");
 const show = (v) => {
-  const chars = Array.from(typeof v === "string" ? quote(v.slice(0, 400)) : String(v));
+  const chars = [...(typeof v === "string" ? quote(v.slice(0, 400)) : String(v))];
   return chars.length <= 80 ? chars.join("") : `${chars.slice(0, 77).join("")}...`;
 };
 const tell = (v) => (Array.isArray(v) ? "an array" : isObject(v) ? "an object" : show(v));
-const list = (values) => {
+const listed = (values) => {
   const first = values.slice(0, 24).map(tell).join(", ");
   return values.length <= 24 ? first : `${first} and ${values.length - 24} more`;
 };
@@ -106,27 +111,26 @@ const likeness = (a, b) => {
     }
     return size && common(alo, besti, blo, bestj) + size + common(besti + size, ahi, bestj + size, bhi);
   };
-  return a.length + b.length ? (2 * common(0, a.length, 0, b.length)) / (a.length + b.length) : 1;
+  const total = a.length + b.length;
+  return total ? (2 * common(0, a.length, 0, b.length)) / total : 1;
 };
 const plain = (name) => name.replace(/[_-]/g, "").toLowerCase();
-const nearest = (name, names) => {
-  let best = 0.75;
-  let found = null;
-  if (name.length > 200) return null;
-  for (const one of new Map(names.map((each) => [plain(each), each])).values()) {
-    if (one.length > 200) continue;
-    const ratio = likeness(plain(one), plain(name));
-    if (ratio > best || (ratio === best && (found === null || plain(one) > plain(found)))) [best, found] = [ratio, one];
+const similar = (name, names) => {
+  let [best, nearest, found] = [0.75, "", null];
+  for (const [text, one] of new Map(names.map((each) => [plain(each), each]))) {
+    const ratio = Math.max(one.length, name.length) > 200 ? 0 : likeness(text, plain(name));
+    if (ratio > best || (ratio === best && text > nearest)) [best, nearest, found] = [ratio, text, one];
   }
   return found;
 };
 const suggest = (v, known) => {
   const texts = known.filter((one) => typeof one === "string");
   const longest = Math.max(0, ...texts.map((one) => one.length));
-  const near = typeof v !== "string" || v.length > 2 * longest ? null : nearest(v, texts);
+  const near = typeof v !== "string" || v.length > 2 * longest ? null : similar(v, texts);
   return near === null ? "" : `; did you mean ${quote(near)}?`;
 };
 const OTHER_NAMES = {
+  __proto__: null,
   path: ["uri", "file", "filePath", "file_path", "filename"],
   uri: ["path", "url"],
   cwd: ["workingDirectory", "working_directory", "root"],
@@ -134,426 +138,463 @@ const OTHER_NAMES = {
 };
 const hint = (missing, present) => {
   const names = present.slice(0, 1000);
-  const near = names.find((name) => OTHER_NAMES[missing]?.includes(name)) ?? nearest(missing, names);
+  const near = names.find((name) => OTHER_NAMES[missing]?.includes(name)) ?? similar(missing, names);
   return near == null ? "" : `; ${show(near)} is not known here, did you mean ${quote(missing)}?`;
 };
 
 // --- checkers of scalars ----------------------------------------------------------------------------------------------
 
-const ARTICLES = {
-  array: "an array",
-  boolean: "true or false",
-  integer: "an integer",
-  null: "null",
-  number: "a number",
-  object: "an object",
-  string: "a string",
+/** What each type is called, what it holds, and a sample of it. */
+const TYPES = {
+  array: ["an array", Array.isArray, []],
+  boolean: ["true or false", (v) => typeof v === "boolean", true],
+  integer: ["an integer", Number.isInteger, 0],
+  null: ["null", (v) => v === null, null],
+  number: ["a number", (v) => typeof v === "number", 0.5],
+  object: ["an object", isObject, {}],
+  string: ["a string", (v) => typeof v === "string", ""],
 };
-const named = (types) => types.map((one) => ARTICLES[one]).join(" or ");
-const mismatch = (v, p, c, types) => {
-  add(c, p, `${named(types)} is expected, not ${tell(v)}`, "type", types);
+const mismatch = (v, c, ...types) => {
+  add(c, `${types.map((one) => TYPES[one][0]).join(" or ") || "another value"} is expected, not ${tell(v)}`, "type");
   return v;
-};
-const kinds = {
-  array: Array.isArray,
-  boolean: (v) => typeof v === "boolean",
-  integer: (v) => typeof v === "number" && Number.isInteger(v),
-  null: (v) => v === null,
-  number: (v) => typeof v === "number",
-  object: isObject,
-  string: (v) => typeof v === "string",
 };
 
 export const any = (v) => v;
-export const never = (v, p, c) => (add(c, p, "nothing is allowed here", "false"), v);
-export const string = (v, p, c) => (typeof v === "string" ? v : mismatch(v, p, c, ["string"]));
-export const boolean = (v, p, c) => (typeof v === "boolean" ? v : mismatch(v, p, c, ["boolean"]));
-export const number = (v, p, c) => (typeof v === "number" ? v : mismatch(v, p, c, ["number"]));
-export const integer = (v, p, c) => (Number.isInteger(v) ? v : mismatch(v, p, c, ["integer"]));
-export const nil = (v, p, c) => (v === null ? v : mismatch(v, p, c, ["null"]));
-export const object = (v, p, c) => (isObject(v) ? v : mismatch(v, p, c, ["object"]));
-export const array = (v, p, c) => (Array.isArray(v) ? v : mismatch(v, p, c, ["array"]));
-export const type = (...types) => (v, p, c) => types.some((one) => kinds[one](v)) ? v : mismatch(v, p, c, types);
-export const nullable = (f) => (v, p, c) => v === null ? v : f(v, p, c);
+export const never = (v, c) => (add(c, "nothing is allowed here", "false"), v);
+export const string = (v, c) => (typeof v === "string" ? v : mismatch(v, c, "string"));
+export const boolean = (v, c) => (typeof v === "boolean" ? v : mismatch(v, c, "boolean"));
+export const number = (v, c) => (typeof v === "number" ? v : mismatch(v, c, "number"));
+export const integer = (v, c) => (Number.isInteger(v) ? v : mismatch(v, c, "integer"));
+export const nil = (v, c) => (v === null ? v : mismatch(v, c, "null"));
+export const object = (v, c) => (isObject(v) ? v : mismatch(v, c, "object"));
+export const array = (v, c) => (Array.isArray(v) ? v : mismatch(v, c, "array"));
+export const type = (...types) => (v, c) => types.some((one) => TYPES[one][1](v)) ? v : mismatch(v, c, ...types);
+export const nullable = (f) => (v, c) => v === null ? v : f(v, c);
+/** A checker that is made later. */
+export const lazy = (get) => (v, c) => get()(v, c);
+/** What the schema says, and what receivers judge by. */
+export const open = (strict, received) => (v, c) => (c.strict ? strict : received)(v, c);
 
-export const literal = (...values) => (v, p, c) => {
-  if (!values.some((one) => equal(one, v)))
-    add(
-      c,
-      p,
-      values.length === 1
-        ? `${tell(v)} is not ${tell(values[0])}, the only value allowed here`
-        : `${tell(v)} is not one of ${list(values)}${suggest(v, values)}`,
-      values.length === 1 ? "const" : "enum",
-    );
+/** One of some values, which are of a type. */
+export const literal = (f, ...values) => (v, c) => {
+  for (const one of values) if (one === v || (typeof v === "object" && key(one) === key(v))) return v;
+  f(v, c);
+  if (values.length === 1) add(c, `${tell(v)} is not ${tell(values[0])}, the only value allowed here`, "const", { values });
+  else oneOf(v, c, values);
   return v;
 };
-/** One of some values; receivers take any value that `other` takes. */
-export const open = (known, other) => (v, p, c) => (c.strict ? known : other)(v, p, c);
-
-const equal = (a, b) => {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => own.call(b, key) && equal(a[key], b[key]));
+const oneOf = (v, c, values) => {
+  add(c, `${tell(v)} is not one of ${listed(values)}${suggest(v, values)}`, "enum", { values });
 };
-const key = (v) =>
-  typeof v === "object" && v !== null
-    ? Array.isArray(v)
-      ? `[${v.map(key)}]`
-      : `{${Object.keys(v)
-          .sort()
-          .map((name) => `${JSON.stringify(name)}:${key(v[name])}`)}}`
-    : JSON.stringify(v);
 
+/** Text that equal values share. */
+const key = (v) =>
+  JSON.stringify(v, (_, one) => (isObject(one) ? Object.fromEntries(Object.keys(one).sort().map((name) => [name, one[name]])) : one));
+
+/** A limit of values of one kind: whether it holds, and what is wrong otherwise. */
+const limit = (rule, kind, holds, sentence) => (n) => (v, c) => {
+  if (TYPES[kind][1](v) && !holds(v, n)) add(c, sentence.replace("#", n), rule);
+  return v;
+};
 const points = (text) => {
   let count = 0;
   for (const _ of text) count++;
   return count;
 };
-/** `keyword: [what it judges, whether it holds, what is wrong otherwise]` */
-const LIMITS = {
-  minLength: ["string", (v, n) => v.length >= n && points(v) >= n, (n) => `the string must have ${n} characters or more`],
-  maxLength: ["string", (v, n) => v.length <= n || points(v) <= n, (n) => `the string may have ${n} characters at most`],
-  minimum: ["number", (v, n) => v >= n, (n) => `the number must be ${n} or more`],
-  maximum: ["number", (v, n) => v <= n, (n) => `the number may be ${n} at most`],
-  exclusiveMinimum: ["number", (v, n) => v > n, (n) => `the number must be more than ${n}`],
-  exclusiveMaximum: ["number", (v, n) => v < n, (n) => `the number must be less than ${n}`],
-  multipleOf: ["number", (v, n) => multiple(v, n), (n) => `the number must be a multiple of ${n}`],
-  minItems: ["array", (v, n) => v.length >= n, (n) => `the array must have ${n} items or more`],
-  maxItems: ["array", (v, n) => v.length <= n, (n) => `the array may have ${n} items at most`],
-  uniqueItems: ["array", (v) => new Set(v.map(key)).size === v.length, () => "the items of the array must be unique"],
-  minProperties: ["object", (v, n) => Object.keys(v).length >= n, (n) => `the object must have ${n} fields or more`],
-  maxProperties: ["object", (v, n) => Object.keys(v).length <= n, (n) => `the object may have ${n} fields at most`],
-};
+const size = (v) => Object.keys(v).length;
+/** Whether a number is a multiple of another one, as their texts say. */
 const multiple = (v, n) => {
-  const scale = 10 ** Math.max(decimals(v), decimals(n));
-  return Number.isSafeInteger(v * scale) ? Math.round(v * scale) % Math.round(n * scale) === 0 : Number.isInteger(v / n);
+  if (Number.isSafeInteger(v) && Number.isSafeInteger(n)) return v % n === 0;
+  const [[a, p], [b, q]] = [decimal(v), decimal(n)];
+  return (a * 10n ** BigInt(Math.max(0, p - q))) % (b * 10n ** BigInt(Math.max(0, q - p))) === 0n;
 };
-const decimals = (v) => {
-  const [, fraction = "", exponent = "0"] = /^-?\d+(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(String(v)) ?? [];
-  return Math.max(0, fraction.length - Number(exponent));
+/** The digits of the shortest text of a number, and the power of ten that they count. */
+const decimal = (v) => {
+  const [text, exponent = "0"] = String(v).split("e");
+  const [whole, fraction = ""] = text.split(".");
+  return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 };
-/** A value within limits: `{minimum: 0}`. */
-export const limits = (given) => {
-  const rows = Object.entries(given).map(([rule, n]) => [rule, n, ...LIMITS[rule]]);
-  return (v, p, c) => {
-    for (const [rule, n, kind, holds, sentence] of rows)
-      if (kinds[kind](v) && !holds(v, n)) add(c, p, sentence(n), rule);
-    return v;
-  };
+export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string must have # characters or more");
+export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string may have # characters at most");
+export const minimum = /* @__PURE__ */ limit("minimum", "number", (v, n) => v >= n, "the number must be # or more");
+export const maximum = /* @__PURE__ */ limit("maximum", "number", (v, n) => v <= n, "the number may be # at most");
+export const exclusiveMinimum = /* @__PURE__ */ limit("exclusiveMinimum", "number", (v, n) => v > n, "the number must be more than #");
+export const exclusiveMaximum = /* @__PURE__ */ limit("exclusiveMaximum", "number", (v, n) => v < n, "the number must be less than #");
+export const multipleOf = /* @__PURE__ */ limit("multipleOf", "number", multiple, "the number must be a multiple of #");
+export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n) => v.length >= n, "the array must have # items or more");
+export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.length <= n, "the array may have # items at most");
+export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
+export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the object must have # fields or more");
+export const maxProperties = /* @__PURE__ */ limit("maxProperties", "object", (v, n) => size(v) <= n, "the object may have # fields at most");
+/** A pattern of the schema. What JavaScript reads only without the flag `u`, such as `\\:`, is read without; nothing where it reads it in no way. */
+export const expression = (source) => {
+  for (const flags of ["u", ""])
+    try {
+      return new RegExp(source, flags);
+    } catch {}
 };
-/** Text that matches an expression; `text` is the pattern of the schema, empty for that of an absolute path. */
-export const pattern = (expression, text) => (v, p, c) => {
-  if (typeof v === "string" && !expression.test(v))
-    add(c, p, text ? `${tell(v)} does not match the pattern ${tell(text)}` : `an absolute path is expected, not ${tell(v)}`, "pattern");
+/** Text that matches an expression, if there is one; `text` is the pattern of the schema, empty for that of an absolute path. */
+export const pattern = (expression, text) => (v, c) => {
+  if (typeof v === "string" && expression && !expression.test(v))
+    add(c, text ? `${tell(v)} does not match the pattern ${tell(text)}` : `an absolute path is expected, not ${tell(v)}`, "pattern");
   return v;
+};
+const unsatisfied = (c, keyword) => {
+  add(c, `the value does not satisfy the keyword '${keyword}'`, keyword);
 };
 
 // --- checkers of objects and arrays -----------------------------------------------------------------------------------
 
 const MISSING = "required";
-/** A field that must be there. `record` is the checker of the object, which is asked for the names it declares. `how` as in `optional`. */
-export const required = (o, name, p, c, f, record, how = 0) => {
-  if (c.keys) return c.keys.push(name);
-  const v = o[name];
-  if (v !== undefined && !(how & 16 && !own.call(o, name))) return field(v, name, o, p, c, f, how | 8);
-  if (how & 4 && how & 1 && !c.strict && c.lenient && fits(f, [], p, c)) {
-    drop(c, below(p, name), undefined, { pointer: below(p, name), sentence: `the field ${quote(name)} is required` });
-    if (c.kept) o[name] = [];
-    return;
-  }
-  const known = new Set(declared(record));
-  const others = Object.keys(o).filter((one) => !known.has(one));
-  add(c, p, `the field ${quote(name)} is required${hint(name, others)}`, MISSING);
-};
-/** A field that may be left out. `how` is the sum of: 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty
- *  instead, 8 the field is required, 16 every object of JavaScript has such a member, 32 the name is escaped in pointers.
+/** An object with declared fields, of which the first `count` and `others` must be there. A field is a checker, or `[checker, how]`: `how` is the
+ *  sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead; `usual` is that of the fields after the
+ *  first ones. `isPart`: what is no object is fine.
  */
-export const optional = (o, name, p, c, f, how = 0) => {
-  if (c.keys) return c.keys.push(name);
-  const v = o[name];
-  if (v !== undefined && !(how & 16 && !own.call(o, name))) field(v, name, o, p, c, f, how);
-};
-const field = (v, name, o, around, c, f, how) => {
-  const p = how & 32 ? below(around, name) : `${around}/${name}`;
-  const count = c.problems.length;
-  const found = f(v, p, c);
-  if (c.problems.length === count) {
-    if (found !== v && c.kept) o[name] = found;
-  } else if (!c.strict && c.lenient && (how & 1 || (how & 2 && v === null)) && (!(how & 8) || (how & 4 && fits(f, [], p, c)))) {
-    drop(c, p, v, c.problems[count]);
-    c.problems.length = count;
-    if (c.kept) {
-      if (how & 8) o[name] = [];
-      else delete o[name];
+export const record = (fields, count = 0, usual = 0, others = [], isPart = false) => {
+  let rows; // laid out when they are first needed, as an import has no need of them
+  return (v, c) => {
+    if (!isObject(v)) return isPart ? v : mismatch(v, c, "object");
+    rows ??= rowsOf(fields, count, usual, others);
+    const start = c.findings.length;
+    let dropped;
+    for (const row of rows) {
+      const { name } = row;
+      const one = v[name];
+      if (one === undefined || (row.isInherited && !has(v, name))) {
+        if (row.isRequired) lack(v, c, row, fields);
+        continue;
+      }
+      const from = c.findings.length;
+      const found = row.f(one, c);
+      if (c.findings.length > from && isDropped(c, row, from, one)) {
+        (dropped ??= []).push(row);
+        continue;
+      }
+      if (found !== one && c.keeps) v[name] = found;
     }
-  }
+    if (c.findings.length > start + 1) arrange(v, c, start);
+    if (dropped && c.keeps)
+      for (const { name, isRequired } of dropped)
+        if (isRequired) v[name] = [];
+        else delete v[name];
+    return v;
+  };
 };
-const drop = (c, pointer, value, problem) => {
-  c.drops.push({ pointer, value, problem: { pointer: problem.pointer, sentence: problem.sentence } });
+const rowsOf = (fields, count, usual, others) =>
+  [...new Set([...Object.keys(fields), ...others])].map((name, index) => {
+    const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
+    return { name, f, how, at: below(name), isRequired: index < count || others.includes(name), isInherited: name in {} };
+  });
+/** Tells of an object first, then of its members in their order. */
+const arrange = (v, c, from) => {
+  const keys = ["", ...Object.keys(v).map(below)];
+  const rank = ({ pointer }) => keys.indexOf(pointer.split("/", 2).join("/"));
+  for (const one of c.findings.splice(from).sort((a, b) => rank(a) - rank(b))) c.findings.push(one);
 };
-const NAMES = new WeakMap();
-const declared = (record) => {
-  let names = NAMES.get(record);
-  if (!names) {
-    const c = new Judgement(true, false, false);
-    c.keys = names = [];
-    NAMES.set(record, names);
-    record({}, "", c);
-  }
-  return names;
+const lack = (v, c, { name, f, how, at }, fields) => {
+  const sentence = `the field ${quote(name)} is required${hint(name, Object.keys(v).filter((one) => !has(fields, one)))}`;
+  if (!(how & 4 && how & 1 && c.lenient && fits(f, [], c))) return add(c, sentence, MISSING, { missing: name });
+  c.findings.push({ pointer: at, value: undefined, problem: { pointer: "", sentence } });
+  if (c.keeps) v[name] = [];
 };
-/** Whether the fields of a value are to be judged, which is so for objects and where a record is asked for the names it declares. */
-export const fields = (v, p, c) => c.keys !== null || isObject(v);
-/** The same where only objects are allowed. */
-export const record = (v, p, c) => c.keys !== null || isObject(v) || (mismatch(v, p, c, ["object"]), false);
+/** Tells of a member, and whether it was left out. */
+const isDropped = (c, { name, f, how, at, isRequired }, from, one) => {
+  const [problem] = how && c.lenient && (how & 1 || one === null) ? problemsOf(c, from) : [];
+  const isLeftOut = problem !== undefined && (!isRequired || (how & 4 && fits(f, [], c)));
+  if (isLeftOut) drop(c, from, one, problem);
+  else if (problem) problem.soft = name;
+  prefix(c, from, at);
+  return isLeftOut;
+};
 
 /** The members of an object beyond those that are declared: by pattern, and all others. */
 export const members = (names, patterns, rest) => {
   const known = new Set(names);
-  return (v, p, c) => {
+  return (v, c) => {
     if (!isObject(v)) return v;
     const extra = [];
     for (const name of Object.keys(v)) {
-      let isKnown = known.has(name);
-      for (const [expression, f] of patterns)
-        if (expression.test(name)) {
-          isKnown = true;
-          member(v, name, p, c, f);
-        }
-      if (isKnown) continue;
+      const matching = patterns.filter(([expression]) => expression?.test(name));
+      for (const [, f] of matching) member(v, name, c, f);
+      if (matching.length || known.has(name)) continue;
       if (rest === never) extra.push(name);
-      else if (rest !== any) member(v, name, p, c, rest);
+      else member(v, name, c, rest);
     }
-    if (extra.length) refuse(c, p, extra, "additionalProperties");
+    if (extra.length) refuse(c, extra, "additionalProperties");
     return v;
   };
 };
-const refuse = (c, p, extra, rule) => {
-  add(c, p, `${list(extra)} ${extra.length === 1 ? "is" : "are"} not allowed here`, rule);
+const refuse = (c, extra, rule) => {
+  add(c, `${listed(extra)} ${extra.length === 1 ? "is" : "are"} not allowed here`, rule);
 };
-const member = (v, name, p, c, f) => {
-  const found = f(v[name], below(p, name), c);
-  if (found !== v[name] && c.kept) v[name] = found;
+const member = (v, name, c, f) => {
+  const from = c.findings.length;
+  const found = f(v[name], c);
+  if (c.findings.length > from) prefix(c, from, below(name));
+  if (found !== v[name] && c.keeps) v[name] = found;
 };
-export const names = (f) => (v, p, c) => {
+export const names = (f) => (v, c) => {
   if (isObject(v))
-    for (const name of Object.keys(v))
-      if (!fits(f, name, "", c)) add(c, p, "the value does not satisfy the keyword 'propertyNames'", "propertyNames");
+    for (const name of Object.keys(v)) {
+      const [problem] = attempt(f, name, c);
+      if (problem) add(c, `the name ${tell(name)} is not allowed here: ${problem.sentence}`, "propertyNames", { pointer: below(name) });
+    }
   return v;
 };
 /** What an object needs that has a field: other fields, or a schema. */
-export const dependents = (needs) => (v, p, c) => {
+export const dependents = (needs) => (v, c) => {
   if (isObject(v))
     for (const [name, need] of needs)
-      if (own.call(v, name)) {
-        if (typeof need === "function") need(v, p, c);
-        else if (need.some((one) => !own.call(v, one)))
-          add(c, p, "the value does not satisfy the keyword 'dependentRequired'", "dependentRequired");
+      if (has(v, name)) {
+        if (typeof need === "function") need(v, c);
+        else
+          for (const one of need)
+            if (!has(v, one)) add(c, `the field ${quote(one)} is required beside ${tell(name)}`, MISSING);
       }
   return v;
 };
 
 /** A list: one checker for each of the first items, one for the others. `drops`: receivers leave out items that are wrong. */
-export const items = (f, first = [], drops = false) => (v, p, c) => {
+export const items = (f, first = [], drops = false) => (v, c) => {
   if (!Array.isArray(v)) return v;
-  const isLenient = drops && c.lenient && !c.strict;
   let gone = 0;
   for (let i = 0; i < v.length; i++) {
-    const count = c.problems.length;
-    const at = `${p}/${i + gone}`;
-    const found = (i + gone < first.length ? first[i + gone] : f)(v[i], at, c);
-    if (isLenient && c.problems.length > count) {
-      drop(c, at, v[i], c.problems[count]);
-      c.problems.length = count;
-      if (c.kept) {
-        v.splice(i--, 1);
+    const from = c.findings.length;
+    const one = v[i];
+    const found = (i < first.length ? first[i] : f)(one, c);
+    if (c.findings.length > from) {
+      const [problem] = drops && c.lenient ? problemsOf(c, from) : [];
+      if (problem) drop(c, from, one, problem);
+      prefix(c, from, `/${i}`);
+      if (problem) {
         gone++;
+        continue;
       }
-    } else if (found !== v[i] && c.kept) v[i] = found;
+    }
+    if (!c.keeps) continue;
+    if (gone) move(v, i, i - gone);
+    if (gone || found !== one) v[i - gone] = found;
   }
+  if (gone && c.keeps) v.length -= gone;
   return v;
 };
-export const contains = (f, least, most) => (v, p, c) => {
+/** Takes the text of a long number along, where an item moves. */
+const move = (v, from, to) => {
+  const raw = RAW.get(v);
+  if (raw?.has(String(from))) raw.set(String(to), raw.get(String(from)));
+  else raw?.delete(String(to));
+};
+/** An array that is a list of one kind of items. */
+export const list = (f, drops) => {
+  const check = items(f, [], drops);
+  return (v, c) => check(array(v, c), c);
+};
+export const contains = (f, least, most) => (v, c) => {
   if (Array.isArray(v)) {
-    const count = v.filter((one) => fits(f, one, p, c)).length;
-    if (count < least || count > most) add(c, p, "the value does not satisfy the keyword 'contains'", "contains");
+    const count = v.filter((one) => fits(f, one, c)).length;
+    if (count < least || count > most) unsatisfied(c, "contains");
   }
   return v;
 };
 
 // --- checkers of several schemas --------------------------------------------------------------------------------------
 
-const fits = (f, v, p, c, isStrict = c.strict) => {
-  const trial = c.trial(isStrict);
-  f(v, p, trial);
-  return trial.problems.length === 0;
-};
-export const all = (...checkers) => (v, p, c) => {
-  for (const f of checkers) {
-    if (f.declares && c.keys) continue;
-    v = f(v, p, c);
-  }
+export const all = (...checkers) => (v, c) => {
+  const from = c.findings.length;
+  for (const f of checkers) v = f(v, c);
+  if (c.findings.length > from + 1 && isObject(v)) arrange(v, c, from);
   return v;
 };
-export const not = (f) => (v, p, c) => {
-  if (!c.keys && fits(f, v, p, c, true)) add(c, p, "this is one of the values that are excluded here", "not");
+/** None of some schemas. */
+export const not = (...checkers) => (v, c) => {
+  if (checkers.some((f) => fits(f, v, c, true))) add(c, "this is one of the values that are excluded here", "not");
   return v;
 };
-export const when = (test, then, otherwise) => (v, p, c) => (fits(test, v, p, c, true) ? then : otherwise)(v, p, c);
-/** What counts for members of objects, or items of arrays, that nothing else evaluates: `evaluated` says which are evaluated. */
-export const unevaluated = (evaluated, f, rule) => (v, p, c) => {
+export const when = (test, then, otherwise) => (v, c) => (fits(test, v, c, true) ? then : otherwise)(v, c);
+/** What counts for members of objects, or items of arrays, that nothing else evaluates: `evaluated` gives what says which are. */
+export const unevaluated = (evaluated, f, rule) => (v, c) => {
   if (!(rule === "unevaluatedItems" ? Array.isArray(v) : isObject(v))) return v;
-  const known = evaluated(v, c);
-  const extra = known === true ? [] : Object.keys(v).filter((key_) => !known.has(key_));
-  if (f !== never) for (const key_ of extra) member(v, key_, p, c, f);
-  else if (extra.length && rule === "unevaluatedItems") add(c, p, `the value does not satisfy the keyword '${rule}'`, rule);
-  else if (extra.length) refuse(c, p, extra, rule);
+  const known = evaluated()(v, c);
+  const extra = known === true ? [] : Object.keys(v).filter((one) => !known.has(one));
+  if (f !== never) for (const one of extra) member(v, one, c, f);
+  else if (extra.length && rule === "unevaluatedItems") unsatisfied(c, rule);
+  else if (extra.length) refuse(c, extra, rule);
   return v;
 };
 /** The keys that a schema evaluates; `true` for all. `parts` are schemas that evaluate more where a test holds. */
-export const evaluate = ({ names: own_ = [], patterns = [], allNames, first = 0, allItems, contains: held }, parts) => (v, c) => {
+export const evaluate = ({ names: declared = [], patterns = [], allNames, first = 0, allItems, contains: held }, parts) => (v, c) => {
   const isArray = Array.isArray(v);
   if (isArray ? allItems : allNames) return true;
-  const found = new Set(isArray ? Array.from({ length: first }, (_, index) => String(index)) : own_);
-  for (const key_ of Object.keys(v))
-    if (isArray ? held && fits(held, v[key_], "", c, true) : patterns.some((one) => one.test(key_))) found.add(key_);
+  const found = new Set(isArray ? Array.from({ length: first }, (_, index) => String(index)) : declared);
+  for (const one of Object.keys(v))
+    if (isArray ? held && fits(held, v[one], c, true) : patterns.some((each) => each?.test(one))) found.add(one);
   for (const [test, inner] of parts) {
-    if (test !== null && !fits(test, v, "", c, true)) continue;
+    if (test !== null && !fits(test, v, c, true)) continue;
     const more = inner()(v, c);
     if (more === true) return true;
-    for (const key_ of more) found.add(key_);
+    for (const one of more) found.add(one);
   }
   return found;
 };
 
-/** One of several schemas. `told` says how they are told apart:
- *  `field` and `known` (tag → branches), `others` (branches without the tag), `untagged` (those that take objects without the field),
- *  `keys` (the one field of each branch), `nulls` (branches that are null alone), `unknown` (receivers get an `Unknown` for a tag that
- *  is not known and not one of these), `shared` (the constant fields that such an object has), `fallback` (what receivers judge such an object by where no branch takes it).
+/** One of several schemas, or but one where it `isExclusive`. How they are told apart:
+ *  `field` and `tags` (of each branch, one or a list), `isLoose` (a branch that has none may take an object with a known tag),
+ *  `untagged` (branches that take objects without the field), `keys` (the one field of each branch), `nulls` (branches that are null alone),
+ *  `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
+ *  one of these: with a fallback, for all), `shared` (the constant fields that such an object has).
  */
-export const union = (branches, isExclusive, told = {}) => {
-  const { field: name, known, others = [], unknown, shared, fallback } = told;
-  const isClear = known !== undefined && others.length === 0 && Object.values(known).every((one) => one.length === 1);
-  const lenient = fallback && { ...told, others: [...others, branches.length] };
-  return (v, p, c) => {
-    if (c.keys) return v;
-    if (v instanceof Unknown) v = v.raw;
-    let isUnknown = false;
-    let isKept = false;
-    if (name !== undefined && isObject(v)) {
-      const tag = own.call(v, name) ? v[name] : undefined;
-      const owners = tag === undefined || isObject(tag) || Array.isArray(tag) ? undefined : known[keyOf(tag)];
-      if (isClear && owners) return branches[owners[0]](v, p, c);
-      isKept = unknown !== undefined && !c.strict && !owners && tag !== undefined && !unknown.includes(tag);
-      isUnknown = isKept && typeof tag === "string";
+export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged = [], keys = {}, nulls = [], fallback, unknown = fallback && [], shared } = {}) => {
+  let owners;
+  let isClear;
+  const received = fallback ? [...strict, fallback] : strict;
+  const ownersOf = (v) => {
+    if (!owners) {
+      owners = new Map();
+      for (const [index, found] of tags.entries())
+        for (const tag of [found].flat()) owners.set(tag, [...(owners.get(tag) ?? []), index]);
+      isClear = !isLoose && [...owners.values()].every((one) => one.length === 1);
     }
-    const keep = (found) => (isUnknown && c.kept && isObject(found) ? new Unknown(name, found, shared) : found);
-    const trials = [];
-    let fit = -1;
-    for (let i = 0; i < branches.length; i++) {
-      const trial = c.trial();
-      branches[i](v, p, trial);
-      trials[i] = trial.problems;
-      if (trial.problems.length) continue;
-      if (fit >= 0) return add(c, p, "more than one of the alternatives fits, and only one may", "oneOf"), v;
-      fit = i;
-      if (!isExclusive) break;
+    return has(v, field) ? owners.get(v[field]) : undefined;
+  };
+  /** What the branch makes of a value that `trials` show to be meant: it says what is wrong, or leaves it out. */
+  const explain = (v, c, branches, trials) => {
+    const closest = (indices, judgement = c) => nearest(v, judgement, branches, trials, indices);
+    const real = trials.map((_, i) => i).filter((i) => !nulls.includes(i));
+    if (real.length < 2) return real.length ? branches[real[0]](v, c) : mismatch(v, c, "null");
+    if (!isObject(v)) return field === undefined ? closest(real) : mismatch(v, c, "object");
+    if (field === undefined) {
+      const names = Object.values(keys);
+      const inside = Object.keys(keys).filter((i) => has(v, keys[i]));
+      if (inside.length === 1) return branches[inside[0]](v, c);
+      if (inside.length || !names.length) return closest(real);
+      const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
+      return add(c, `the object must have one field of ${names.map(show).join(", ")}; it has ${there}`, MISSING), v;
     }
-    if (fit >= 0) return keep(branches[fit](v, p, c));
-    if (isKept && fallback) {
-      const trial = c.trial();
-      fallback(v, p, trial);
-      if (!trial.problems.length) return keep(fallback(v, p, c));
-      trials.push(trial.problems);
+    const found = ownersOf(v);
+    if (found) return found.length === 1 ? branches[found[0]](v, c) : closest(found);
+    const hasTag = has(v, field);
+    const given = v[field];
+    const pointer = below(field);
+    const candidates = hasTag ? real.filter((i) => ![...owners.values()].flat().includes(i)) : untagged;
+    if (candidates.length) {
+      const said = attempt((_, inner) => closest(candidates, inner), v, c, c.strict, false);
+      const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
+      const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
+      const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...wrong) < count(said);
+      if (!isStray || typeof given !== "string") return closest(candidates);
     }
-    explain(v, p, c, isKept && fallback ? lenient : told, trials);
+    const known = [...owners.keys()];
+    if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`, "tag", { pointer });
+    else add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
     return v;
   };
-};
-const keyOf = (tag) => (typeof tag === "string" ? tag : `\0${tag}`);
-const tagOf = (text) => (text[0] !== "\0" ? text : JSON.parse(text.slice(1)));
-
-const explain = (v, p, c, told, trials) => {
-  const real = trials.map((_, i) => i).filter((i) => !told.nulls?.includes(i));
-  const say = (problems) => {
-    c.problems.push(...problems);
-  };
-  if (real.length === 0) return mismatch(v, p, c, ["null"]);
-  if (real.length === 1) return say(trials[real[0]]);
-  const closest = (indices) => {
-    const rank = (i) => {
-      const here = trials[i].filter((one) => one.pointer === p).map((one) => one.rule);
-      const isWrong = here.some((one) => one === "type" || one === "const" || one === "enum");
-      return [isWrong ? 1 : 0, here.includes("not") ? 1 : 0, here.filter((one) => one === MISSING).length, trials[i].length];
-    };
-    const ranks = indices.map((i) => [rank(i), i]);
-    ranks.sort(([a, i], [b, j]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3] || i - j);
-    const [best, index] = ranks[0];
-    if (!best[0]) return trials[index];
-    const types = indices.flatMap((i) => trials[i].filter((one) => one.pointer === p && one.types).flatMap((one) => one.types));
-    const expected = named([...new Set(types)].sort()) || "another value";
-    return [{ pointer: p, sentence: `${expected} is expected, not ${tell(v)}`, rule: "type", types: [...new Set(types)] }];
-  };
-  const { field: name, known, others = [], untagged = [], keys } = told;
-  if (name === undefined) {
-    const owners = keys && isObject(v) ? Object.keys(keys).filter((i) => own.call(v, keys[i])) : [];
-    if (keys && isObject(v) && !owners.length) {
-      const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
-      return add(c, p, `the object must have one field of ${Object.values(keys).map(show).join(", ")}; it has ${there}`, MISSING);
+  const check = (v, c) => {
+    if (v instanceof Unknown || (isObject(v) && v[field] === UNKNOWN)) {
+      v = rawOf(v);
+      c.whole.changes++;
     }
-    return say(owners.length === 1 ? trials[owners[0]] : closest(real));
-  }
-  if (!isObject(v)) return mismatch(v, p, c, ["object"]);
-  const given = v[name];
-  const owners = known[keyOf(given)] ?? [];
-  if (owners.length) return say(owners.length === 1 ? trials[owners[0]] : closest(owners));
-  const candidates = own.call(v, name) ? others : untagged;
-  const at = below(p, name);
-  if (candidates.length) {
-    const said = closest(candidates);
-    const isExcluded = said.some((one) => one.rule === "not" && one.pointer === p);
-    const count = (problems) => problems.filter((one) => one.pointer !== at).length;
-    const wrong = Object.values(known).flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
-    const isStray = isExcluded || Math.min(said.length, ...wrong) < count(said);
-    if (!isStray || typeof given !== "string") return say(said);
-  }
-  const tags = Object.keys(known).map(tagOf);
-  if (!own.call(v, name)) {
-    const near = nearest(name, Object.keys(v).slice(0, 1000));
-    const more = near === null ? "" : `; ${tell(near)} is not known here, did you mean ${quote(name)}?`;
-    return add(c, p, `the field ${quote(name)} is required, one of ${list(tags)}${more}`, MISSING);
-  }
-  add(c, at, `${tell(given)} is not a known value of ${quote(name)}, which are ${list(tags)}${suggest(given, tags)}`, "tag");
+    const branches = c.strict ? strict : received;
+    let isUnknown = false;
+    if (field !== undefined && isObject(v)) {
+      const found = ownersOf(v);
+      if (found && isClear) return branches[found[0]](v, c);
+      isUnknown = !c.strict && !found && typeof v[field] === "string" && unknown?.includes(v[field]) === false;
+    }
+    let fit;
+    let changes; // that the branch makes
+    const trials = [];
+    for (const f of branches) {
+      const before = c.whole.changes;
+      trials.push(attempt(f, v, c, c.strict, false));
+      if (trials.at(-1).length) continue;
+      if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
+      fit = f;
+      changes = c.whole.changes - before;
+      if (!isExclusive) break;
+    }
+    const made = (one) => {
+      if (!isUnknown || !isObject(one)) return one;
+      c.whole.changes++;
+      return c.keeps ? new Unknown(field, one, shared) : one;
+    };
+    // a branch judges twice only where that tells or changes more, as each twice doubles with the depth
+    if (fit) return made(c.keeps && changes ? fit(v, c) : v);
+    const from = c.findings.length;
+    const again = (f, i) => (one, judgement) => {
+      if (one !== v) return f(one, judgement);
+      for (const each of trials[i]) judgement.findings.push({ ...each });
+      return one;
+    };
+    const found = explain(v, c, c.keeps || c.lenient ? branches : branches.map(again), trials);
+    // a field that the branch needs may be left out where another branch does without it
+    const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.pointer === below(one.soft));
+    if (soft) {
+      const { soft: name, pointer, sentence } = soft;
+      const { [name]: value, ...rest } = v;
+      if (!attempt(check, rest, c).some((one) => one.missing === name && !one.pointer)) {
+        if (c.keeps) delete v[name];
+        c.findings.push(...c.findings.splice(from).filter((one) => one.problem), { pointer, value, problem: { pointer, sentence } });
+        return check(c.keeps ? v : rest, c);
+      }
+    }
+    return made(found);
+  };
+  return check;
+};
+
+/** What the branch that comes nearest makes of a value, as one of several; one problem, if the value is of none of their types. */
+const nearest = (v, c, branches, trials, indices) => {
+  const here = (i) => trials[i].filter((one) => !one.pointer);
+  const ranks = indices.map((i) => {
+    const rules = here(i).map((one) => one.rule);
+    const isOther = rules.includes("const") || rules.includes("enum");
+    const isWrong = rules.includes("type") || (isOther && typeof v !== "string");
+    return [isWrong, isOther, rules.includes("not"), rules.filter((one) => one === MISSING).length, trials[i].length, i];
+  });
+  const [[isWrong, isOther, , , , best]] = ranks.sort((a, b) => {
+    const index = a.findIndex((one, i) => one !== b[i]);
+    return a[index] - b[index];
+  });
+  if (isWrong) return mismatch(v, c, ...[...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
+  const from = c.findings.length;
+  const values = isOther && indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null);
+  const found = isOther ? (oneOf(v, c, values), v) : branches[best](v, c);
+  const more = ` (the nearest of ${indices.length} alternatives)`;
+  const first = c.findings[from];
+  for (const one of new Set([first?.problem ?? first, problemsOf(c, from)[0]]))
+    if (one && indices.length > 1 && !one.sentence.endsWith(" alternatives)")) one.sentence += more;
+  return found;
+};
+/** The types that a checker takes, if it does not take all. */
+const typesOf = (f, c) => {
+  const found = Object.keys(TYPES).filter((one) => !attempt(f, TYPES[one][2], c).some((each) => each.rule === "type" && !each.pointer));
+  return found.length === 7 ? [] : found.filter((one) => one !== "integer" || !found.includes("number"));
 };
 
 // --- text -------------------------------------------------------------------------------------------------------------
 
-const RAW = new WeakMap(); // object or array → key → the text of a number that a double does not hold
+const RAW = new WeakMap(); // object or array → key → a number and its text, which a double does not hold
 let hasRaw = false;
 const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u[dD]/; // numbers that a double may not hold, halves of surrogate pairs
 
+const notJson = (why) => new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${why}`, rule: "json" }]);
 const read = (text) => {
-  let value;
   try {
     if (typeof text !== "string") text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
-    value = JSON.parse(text);
+    const value = JSON.parse(text);
+    const isWhole = (text.match(/"\s*:/g) ?? []).length === count(value); // each key once
+    return isWhole && !SUSPICIOUS.test(text) ? [value, []] : slowly(text);
   } catch (error) {
-    throw new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${error.message}` }]);
+    throw error instanceof DecodeError ? error : notJson(error instanceof RangeError ? "it is nested too deep" : error.message);
   }
-  let colons = 0;
-  for (let i = text.indexOf(":"); i >= 0; i = text.indexOf(":", i + 1)) colons++;
-  return SUSPICIOUS.test(text) || colons !== count(value) ? slowly(text) : [value, []];
 };
 const count = (v) => {
   let found = 0;
-  if (Array.isArray(v)) for (const one of v) found += typeof one === "object" && one !== null ? count(one) : 0;
+  if (Array.isArray(v)) for (const one of v) found += typeof one === "object" ? count(one) : 0;
   else if (typeof v === "object" && v !== null)
     for (const name in v) {
       const one = v[name];
-      found += typeof one === "object" && one !== null ? 1 + count(one) : 1;
+      found += typeof one === "object" ? 1 + count(one) : 1;
     }
   return found;
 };
@@ -561,304 +602,255 @@ const count = (v) => {
 /** Text that is known to be JSON, with what `JSON.parse` loses: keys that are given twice, long numbers. */
 const slowly = (text) => {
   const twice = [];
-  let i = 0;
-  const space = () => {
-    while (text.charCodeAt(i) <= 32) i++;
-  };
-  const refuse_ = (sentence) => {
-    throw new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${sentence}` }]);
-  };
-  const words = () => {
-    const start = i++;
-    while (text[i] !== '"') i += text[i] === "\\" ? 2 : 1;
-    const found = JSON.parse(text.slice(start, ++i));
-    if (!found.isWellFormed?.()) {
-      if (/[\uD800-\uDFFF]/u.test(found)) refuse_("half of a surrogate pair");
-    }
+  const tokens = text.match(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]|[^\s"[\]{},:]+/g);
+  let next = 0;
+  const scalar = (word) => {
+    const found = JSON.parse(word);
+    if (typeof found === "string" && /\p{Surrogate}/u.test(found)) throw notJson("half of a surrogate pair");
+    if (Math.abs(found) === Infinity) throw notJson("a number is too large");
     return found;
   };
-  const value = (p, holder, name) => {
-    space();
-    const first = text[i];
-    if (first === '"') return words();
-    if (first === "{" || first === "[") {
-      const isArray = first === "[";
-      const found = isArray ? [] : {};
-      const seen = new Map();
-      i++;
-      for (space(); text[i] !== "}" && text[i] !== "]"; space()) {
-        let key_ = found.length;
-        if (text[i] === ",") {
-          i++;
-          continue;
-        }
-        if (!isArray) {
-          key_ = words();
-          seen.set(key_, (seen.get(key_) ?? 0) + 1);
-          space();
-          i++;
-        }
-        const inner = value(below(p, key_), found, key_);
-        if (key_ === "__proto__") Object.defineProperty(found, key_, { value: inner, enumerable: true, writable: true, configurable: true });
-        else found[key_] = inner;
-      }
-      i++;
-      for (const [key_, times] of seen)
-        if (times > 1)
-          twice.push({
-            pointer: below(p, key_),
-            sentence: `the key ${show(key_)} occurs more than once in one object, and readers differ in which value they take`,
-            rule: "duplicate-key",
-          });
+  const value = (p, raw, name) => {
+    const word = tokens[next++];
+    if (word !== "{" && word !== "[") {
+      const found = scalar(word);
+      if (typeof found === "number" && !same(word, found)) raw.set(String(name), [found, word]);
       return found;
     }
-    const written = /[^\s,\]}]+/y;
-    written.lastIndex = i;
-    const [word] = written.exec(text);
-    i += word.length;
-    const found = JSON.parse(word);
-    if (typeof found === "number") {
-      if (!Number.isFinite(found)) refuse_("a number is too large");
-      if (holder && !same(word, found)) {
-        hasRaw = true;
-        RAW.set(holder, { ...RAW.get(holder), [name]: [found, word] });
-      }
+    const members = new Map();
+    const words = new Map();
+    for (; tokens[next] !== "}" && tokens[next] !== "]"; ) {
+      const key = word === "[" ? members.size : scalar(tokens[next++]);
+      const at = p + below(key);
+      if (members.has(key) && !twice.some((each) => each.pointer === at))
+        twice.push({
+          pointer: at,
+          sentence: `the key ${show(key)} occurs more than once in one object, and readers differ in which value they take`,
+          rule: "duplicate-key",
+        });
+      members.set(key, value(at, words, key));
     }
+    next++;
+    const found = word === "[" ? [...members.values()] : Object.fromEntries(members); // of any name
+    if (words.size) RAW.set(found, words);
+    hasRaw ||= words.size > 0;
     return found;
   };
-  const root = value("", null, "");
-  twice.sort((a, b) => (a.pointer < b.pointer ? -1 : 1));
-  return [root, twice];
+  return [value("", new Map()), twice.sort((a, b) => (a.pointer < b.pointer ? -1 : 1))];
 };
-/** Whether a double says the same as the text of a number. */
+/** Whether the text of a number says the same as the text of its double. */
 const same = (word, found) => {
   const digits = (one) => {
-    const [, sign, whole, fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(one);
-    const all_ = (whole + fraction).replace(/^0+/, "");
-    const trimmed = all_.replace(/0+$/, "");
-    return `${trimmed && sign}${trimmed}e${trimmed ? Number(exponent) - fraction.length + all_.length - trimmed.length : 0}`;
+    const [number, exponent] = one.toLowerCase().split("e");
+    const [whole, fraction = ""] = number.split(".");
+    const [, sign, all] = /^(-?)0*(.*)/.exec(whole + fraction);
+    const trimmed = all.replace(/0+$/, "");
+    return trimmed && `${sign}${trimmed}e${Number(exponent ?? 0) - fraction.length + all.length - trimmed.length}`;
   };
-  return digits(word) === digits(BigInt.asIntN && Number.isInteger(found) ? String(BigInt(found)) : String(found)) || digits(word) === digits(String(found));
+  return digits(word) === digits(String(found));
 };
 
+/** Whether an object stands for an unknown variant without being an `Unknown`, which writes itself. */
+const isCopy = (v) => isObject(v) && Object.values(v).includes(UNKNOWN);
+const hasCopy = (v) => {
+  if (typeof v !== "object" || v === null) return false;
+  if (v instanceof Unknown) return hasCopy(rawOf(v));
+  for (const name in v) if (v[name] === UNKNOWN || hasCopy(v[name])) return true;
+  return false;
+};
 /** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
 export const encode = (value) => {
-  if (!hasRaw) return JSON.stringify(value);
-  const mark = `\u0001${Math.random()}:`;
-  const texts = [];
+  if (!hasRaw && !hasCopy(value)) return JSON.stringify(value);
+  const mark = `#${Math.random()}:`;
   const written = JSON.stringify(value, function (name, one) {
-    const raw = typeof one === "number" ? RAW.get(this)?.[name] : undefined;
-    return raw && Object.is(raw[0], one) ? `${mark}${texts.push(raw[1]) - 1}` : one;
+    const [number, text] = (typeof one === "number" && RAW.get(this)?.get(name)) || [];
+    if (text && Object.is(number, one)) return mark + text;
+    if (!isCopy(one)) return one;
+    if (!isObject(rawOf(one))) throw new TypeError("a variant with the tag UNKNOWN needs the object to write, as its member 'raw'");
+    return rawOf(one);
   });
-  return texts.length ? written.replaceAll(new RegExp(`"${JSON.stringify(mark).slice(1, -1).replace(/[\\.]/g, "\\$&")}(\\d+)"`, "g"), (_, index) => texts[index]) : written;
+  return written?.replace(new RegExp(`"${mark}([^"]*)"`, "g"), "$1");
 };
 
 // --- values and messages ----------------------------------------------------------------------------------------------
 
+/** Each problem once. That a value is excluded is told where nothing else is wrong with it. */
 const finish = (problems) => {
-  const seen = new Set();
-  const deeper = new Set(problems.filter((one) => one.rule !== "not").map((one) => one.pointer));
-  const covered = (p) => [...deeper].some((one) => one === p || one.startsWith(`${p}/`));
-  const found = [];
-  for (const { pointer, sentence, rule } of problems) {
-    const id = `${pointer}\n${sentence}`;
-    if (seen.has(id) || (rule === "not" && covered(pointer))) continue;
-    seen.add(id);
-    found.push({ pointer, sentence, rule });
-    if (found.length > MOST) break;
+  const found = new Map();
+  const isNot = (one) => one.rule === "not";
+  for (const { pointer, sentence, rule } of problems.sort((a, b) => isNot(a) - isNot(b))) {
+    if (rule === "not" && [...found.values()].some((one) => `${one.pointer}/`.startsWith(`${pointer}/`))) continue;
+    found.set(pointer + sentence, { pointer, sentence, rule });
+    if (found.size <= MOST) continue;
+    found.set(pointer + sentence, { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" });
+    break;
   }
-  if (found.length > MOST) found[MOST] = { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" };
-  return found;
+  return [...found.values()];
 };
-const run = (f, v, p, c) => {
+const run = (f, v, c) => {
   try {
-    return f(v, p, c);
+    return f(v, c);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    add(c, p, "the value is nested too deep, or has too many alternatives, to be judged", "size");
+    c.findings.length = 0;
+    add(c, "the value is nested too deep, or has too many alternatives, to be judged", "size");
     return v;
   }
 };
-const judge = (isStrict, isLenient) => new Judgement(isStrict, isLenient, !isStrict);
+
+/** Throws the problems of a message, with its id and method where these can be read. */
+const fail = (code, problems, v, twice = []) => {
+  const member = (name, ...types) =>
+    isObject(v) && types.includes(typeof v[name]) && !twice.some((one) => one.pointer === `/${name}`) ? v[name] : null;
+  throw new DecodeError(code, finish(problems), member("id", "string", "number"), member("method", "string"));
+};
+/** Throws what a judgement refuses, or tells what it left out. */
+const settle = (c, code, onDrop, v) => {
+  const problems = refusal(c);
+  if (problems.length) fail(code, problems, v);
+  if (onDrop) c.findings.forEach(onDrop);
+};
 
 /** Whether a value is one of a type, exactly. */
-export const is = (f, value) => validateAs(f, value).length === 0;
+export const is = (f, value) => !validateAs(f, value).length;
 /** What is wrong with a value as one of a type, by its schema and nothing else; an empty list, if all is well. */
 export const validateAs = (f, value) => {
-  const c = judge(true, false);
-  run(f, value, "", c);
-  return finish(c.problems);
+  const c = judge(true);
+  run(f, value, c);
+  return finish(c.findings);
 };
 /** The typed value of parsed JSON, which is changed where leniency or unknown variants ask for it. */
 export const decodeAs = (f, value, { onDrop, lenient = true } = {}) => {
   const c = judge(false, lenient);
-  const found = run(f, value, "", c);
-  if (c.problems.length) throw new DecodeError(-32602, finish(c.problems));
-  if (onDrop) c.drops.forEach(onDrop);
+  const found = run(f, value, c);
+  if (c.findings.length) settle(c, -32602, onDrop);
   return found;
 };
 /** JSON text as `JSON.parse` reads it; keys that are given twice and what is too large are refused, long numbers are kept for `encode`. */
 export const parse = (text) => {
   const [value, twice] = read(text);
-  if (twice.length) throw new DecodeError(-32600, finish(twice));
+  if (twice.length) fail(-32600, twice);
   return value;
 };
 
-const NONE = [];
-
-/** Decodes and validates the messages of one protocol: `methods` are rows `[name, side, isRequest, params, result, empty, nullResult]`. */
-export class Protocol {
-  constructor(methods, { sides = [], id, error, batch = false, versioned = true }) {
-    this.requests = new Map();
-    this.notifications = new Map();
-    for (const [name, side, isRequest, params, result, empty, nullResult] of methods)
-      this.rows(isRequest).set(name, { name, side, isRequest, params, result, empty, nullResult });
-    Object.assign(this, { sides, id, error, batch, versioned });
-  }
-  rows(isRequest) {
-    return isRequest ? this.requests : this.notifications;
-  }
-  idProblem(v) {
-    return this.id ? !fits(this.id, v, "", judge(true, false)) : !(typeof v === "string" || Number.isInteger(v));
-  }
-  ids() {
-    return this.idProblem(null) ? "an integer or a string" : "an integer, a string or null";
-  }
-  /** What one message is, and what is wrong with its envelope. */
-  route(v, p, sender, method, pending) {
-    if (isObject(v) && typeof v.method === "string" && (!this.versioned || v.jsonrpc === "2.0")) {
-      const isRequest = own.call(v, "id");
-      const row = this.rows(isRequest).get(v.method);
-      if (row && row.side !== sender && v.result === undefined && v.error === undefined && !(isRequest && this.idProblem(v.id)))
-        return { kind: isRequest ? "request" : "notification", method: v.method, row, faults: NONE };
-    }
-    const faults = [];
-    const fault = (at, sentence, code = -32600, rule = "envelope") => {
-      faults.push({ pointer: at, sentence, code, rule });
-    };
-    const nothing = { kind: null, faults };
-    if (!isObject(v)) return fault(p, `a JSON-RPC message is an object, not ${tell(v)}`), nothing;
-    const has = (name) => own.call(v, name);
-    if (this.versioned && v.jsonrpc !== "2.0") {
-      const stands = has("jsonrpc") ? `, not ${tell(v.jsonrpc)}` : "";
-      fault(stands ? `${p}/jsonrpc` : p, `the field 'jsonrpc' must be "2.0"${stands}`);
-    }
-    const checkId = () => {
-      if (this.idProblem(v.id)) fault(`${p}/id`, `an id must be ${this.ids()}, not ${tell(v.id)}`);
-    };
-    const stray = (name, isRequest) => {
-      const row = this.rows(isRequest).get(name);
-      const other = this.rows(!isRequest).get(name);
-      let sentence;
-      if (row) sentence = `${quote(name)} is handled by the ${row.side}, so the ${sender} does not send it`;
-      else if (other)
-        sentence = `${quote(name)} is a ${other.isRequest ? "request" : "notification"}, ${isRequest ? "not a request: remove 'id'" : "not a notification: add 'id'"}`;
-      else {
-        const alike = this.rows(isRequest).size ? this.rows(isRequest) : this.rows(!isRequest);
-        sentence = `the method ${show(name)} is not known${suggest(name, [...alike.keys()])}`;
-      }
-      fault(`${p}/method`, sentence, -32601, "method");
-      return { kind: null, method: name, faults };
-    };
-    if (typeof v.method === "string") {
-      const isRequest = has("id");
-      if (isRequest) checkId();
-      if (has("result") || has("error")) fault(p, "a message with 'method' holds neither 'result' nor 'error'");
-      const row = this.rows(isRequest).get(v.method);
-      if (row ? row.side === sender : !v.method.startsWith("_")) return stray(v.method, isRequest);
-      return { kind: isRequest ? "request" : "notification", method: v.method, row, faults };
-    }
-    if (has("method")) return fault(`${p}/method`, `the method must be a string, not ${tell(v.method)}`), nothing;
-    if (!has("result") && !has("error")) {
-      const near = nearest("method", Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one)));
-      const more = near === null ? "" : `; ${show(near)} is not known here, did you mean 'method'?`;
-      return fault(p, `the message has no 'method', and neither 'result' nor 'error'${more}`), nothing;
-    }
-    const isError = has("error");
-    if (isError && has("result")) fault(p, "a response holds either 'result' or 'error', not both");
-    if (!has("id")) fault(p, "a response must carry the request's 'id'");
-    else if (!(isError && v.id === null)) checkId();
-    method ??= pending?.(v.id);
-    if (isError || method === undefined) return { kind: isError ? "error" : "result", method, faults };
-    const row = this.requests.get(method);
-    if (!row && !method.startsWith("_")) return stray(method, true);
-    if (row && ![sender, "both", "protocol"].includes(row.side))
-      return fault(p, `${quote(method)} is answered by the ${row.side}, not by the ${sender}`), { ...nothing, method };
-    return { kind: "result", method, row, faults };
-  }
-  /** Judges what a message carries: `[checker, member, what is judged where the member is left out, code]`. */
-  payload(v, { kind, row }) {
-    if (kind === "error") return [this.error ?? plainError, "error", undefined, -32600];
-    if (kind === "result") return [row?.result ?? any, "result", undefined, -32602];
-    if (!row?.params) return [this.versioned ? plainParams : any, "params", undefined, -32600];
-    return [row.params, "params", row.empty, -32602];
-  }
-  check(v, p, routed, c) {
-    const [f, name, empty] = this.payload(v, routed);
-    const isLeftOut = !own.call(v, name) || (v[name] === null && name === "params");
-    if (isLeftOut && empty === undefined) return;
-    const given = isLeftOut ? structuredClone(empty) : v[name];
-    if (given === null && routed.row?.nullResult && !c.strict) return;
-    const found = run(f, given, `${p}/${name}`, c);
-    if (c.kept && !isLeftOut && found !== given) v[name] = found;
-  }
-  decode(line, { sender, method, pending, onDrop, lenient = true }) {
-    const [value, twice] = typeof line === "string" || line instanceof Uint8Array ? read(line) : [line, []];
-    const one = (v, p) => {
-      const id = isObject(v) && (typeof v.id === "string" || typeof v.id === "number") ? v.id : null;
-      const routed = this.route(v, p, sender, method, pending);
-      const called = routed.method ?? (isObject(v) && typeof v.method === "string" ? v.method : null);
-      if (routed.faults.length) throw new DecodeError(routed.faults[0].code, finish(routed.faults), id, called);
-      const c = judge(false, lenient);
-      this.check(v, p, routed, c);
-      if (c.problems.length) throw new DecodeError(this.payload(v, routed)[3], finish(c.problems), id, called);
-      if (onDrop) c.drops.forEach(onDrop);
-      return v;
-    };
-    if (twice.length) {
-      const doubtful = new Set(twice.map((each) => each.pointer));
-      const id = isObject(value) && !doubtful.has("/id") && ["string", "number"].includes(typeof value.id) ? value.id : null;
-      const called = isObject(value) && !doubtful.has("/method") && typeof value.method === "string" ? value.method : null;
-      throw new DecodeError(-32600, finish(twice), id, called);
-    }
-    if (!this.batch || !Array.isArray(value)) return one(value, "");
-    if (!value.length) throw new DecodeError(-32600, [{ pointer: "", sentence: "a batch must hold at least one message" }]);
-    return value.map((v, index) => one(v, `/${index}`));
-  }
-  validate(given, { sender, method, pending }) {
-    let value = given;
-    let problems = [];
-    if (typeof given === "string" || given instanceof Uint8Array)
-      try {
-        [value, problems] = read(given);
-      } catch (error) {
-        return error.problems.map((one) => ({ ...one, rule: "json" }));
-      }
-    const one = (v, p) => {
-      const routed = this.route(v, p, sender, method, pending);
-      problems = problems.concat(routed.faults);
-      if (routed.kind === null) return;
-      const c = judge(true, false);
-      this.check(v, p, routed, c);
-      problems = problems.concat(c.problems);
-    };
-    if (this.batch && Array.isArray(value)) {
-      if (!value.length) problems.push({ pointer: "", sentence: "a batch must hold at least one message", rule: "envelope" });
-      value.forEach((v, index) => one(v, `/${index}`));
-      const answers = value.map((v) => isObject(v) && !own.call(v, "method"));
-      answers.forEach((isAnswer, index) => {
-        if (isAnswer !== answers[0]) problems.push({ pointer: `/${index}`, sentence: "a batch holds either calls or answers, not both", rule: "envelope" });
-      });
-    } else one(value, "");
-    return finish(problems);
-  }
-}
-const plainParams = (v, p, c) => {
-  if (typeof v !== "object" || v === null) add(c, p, `the params must be an object or an array, not ${tell(v)}`, "envelope");
+const fault = (c, sentence, pointer = "", rule = "envelope") => {
+  add(c, sentence, rule, { pointer });
+};
+/** What is wrong with a batch as such. */
+export const batches = (value, isStrict) => {
+  const c = judge();
+  const answers = value.map((v) => isObject(v) && !has(v, "method"));
+  if (!value.length) fault(c, "a batch must hold at least one message");
+  for (const [index, one] of answers.entries())
+    if (isStrict && one !== answers[0]) fault(c, "a batch holds either calls or answers, not both", `/${index}`);
+  return c.findings;
+};
+const plainParams = (v, c) => {
+  if (typeof v !== "object" || v === null) fault(c, `the params must be an object or an array, not ${tell(v)}`);
   return v;
 };
-const plainError = (v, p, c) => {
+export const plainError = (v, c) => {
   if (!isObject(v) || !Number.isInteger(v.code) || typeof v.message !== "string")
-    add(c, p, "an error is an object with an integer 'code' and a string 'message'", "envelope");
+    fault(c, "an error is an object with an integer 'code' and a string 'message'");
   return v;
+};
+
+/** Decodes and validates the messages of one protocol: `methods` are rows `[name, side, params, result, isNullFine, empty]`: of
+ *  a notification without a result. `empty` is what stands for params that are left out, `false` for nothing.
+ */
+export const protocol = (methods, { id, error, batch, versioned = true }) => {
+  const rows = [new Map(), new Map()]; // of notifications, of requests
+  for (const [name, ...row] of methods) rows[row[2] ? 1 : 0].set(name, row);
+  const checkId = (v, c) => {
+    if (!is(id, v)) fault(c, `an id must be ${is(id, null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
+  };
+  const stray = (c, name, isRequest, sender) => {
+    const [own, others] = isRequest ? [rows[1], rows[0]] : rows;
+    const sentence = own.has(name)
+      ? `${quote(name)} is handled by the ${own.get(name)[0]}, so the ${sender} does not send it`
+      : others.has(name)
+        ? `${quote(name)} is a ${isRequest ? "notification, not a request: remove" : "request, not a notification: add"} 'id'`
+        : `the method ${show(name)} is not known${suggest(name, [...(own.size ? own : others).keys()])}`;
+    fault(c, sentence, "/method", "method");
+  };
+  /** What judges what a message carries: `[checker, member, code, empty, isNullFine]`; nothing where its envelope leaves that open. */
+  const route = (v, c, { sender, method, pending }) => {
+    if (!isObject(v)) return fault(c, `a JSON-RPC message is an object, not ${tell(v)}`);
+    if (versioned && v.jsonrpc !== "2.0") {
+      const [more, pointer] = has(v, "jsonrpc") ? [`, not ${tell(v.jsonrpc)}`, "/jsonrpc"] : ["", ""];
+      fault(c, `the field 'jsonrpc' must be "2.0"${more}`, pointer);
+    }
+    const hasId = has(v, "id");
+    const hasResult = has(v, "result");
+    const isError = has(v, "error");
+    if (typeof v.method === "string") {
+      if (hasId) checkId(v.id, c);
+      if (isError || hasResult) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
+      const [side, params, , , empty = {}] = rows[+hasId].get(v.method) ?? [];
+      if (side ? side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
+      return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600];
+    }
+    if (has(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, "/method");
+    if (!isError && !hasResult) {
+      const others = Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one));
+      return fault(c, `the message has no 'method', and neither 'result' nor 'error'${hint("method", others)}`);
+    }
+    if (isError && hasResult) fault(c, "a response holds either 'result' or 'error', not both");
+    if (!hasId) fault(c, "a response must carry the request's 'id'");
+    else if (!isError || v.id !== null) checkId(v.id, c);
+    method ??= pending?.(v.id);
+    if (isError) return [error, "error", -32600];
+    const [side, , result = any, isNullFine] = rows[1].get(method) ?? [];
+    if (side && ![sender, "both", "protocol"].includes(side))
+      return fault(c, `${quote(method)} is answered by the ${side}, not by the ${sender}`);
+    if (!side && method !== undefined && !method.startsWith("_")) return stray(c, method, true, sender);
+    return [result, "result", -32602, false, isNullFine];
+  };
+  const check = (v, c, [f, name, , empty = false, isNullFine]) => {
+    const isLeftOut = !has(v, name) || (v[name] === null && name === "params");
+    const given = isLeftOut ? empty : v[name];
+    if ((isLeftOut && empty === false) || (given === null && isNullFine && !c.strict)) return;
+    const from = c.findings.length;
+    const found = run(f, given, c);
+    if (c.findings.length > from) prefix(c, from, `/${name}`);
+    if (c.keeps && !isLeftOut && found !== given) v[name] = found;
+  };
+  const input = (given) => (typeof given === "string" || given instanceof Uint8Array ? read(given) : [given, []]);
+  const isBatch = (value) => batch && Array.isArray(value);
+  const each = (value, f) => (isBatch(value) ? value.map((v, index) => f(v, `/${index}`)) : f(value, ""));
+  return {
+    decode(line, options) {
+      const [value, twice] = input(line);
+      const problems = twice.length || !isBatch(value) ? twice : batch(value, false);
+      if (problems.length) fail(-32600, problems, value, twice);
+      return each(value, (v, at) => {
+        const c = judge(false, options.lenient ?? true);
+        const carried = route(v, c, options);
+        const code = c.findings.length ? (c.findings[0].rule === "method" ? -32601 : -32600) : carried[2];
+        if (!c.findings.length) check(v, c, carried);
+        if (c.findings.length) {
+          prefix(c, 0, at);
+          settle(c, code, options.onDrop, v);
+        }
+        return v;
+      });
+    },
+    validate(given, options) {
+      let value;
+      let problems;
+      try {
+        [value, problems] = input(given);
+      } catch (error) {
+        return error.problems;
+      }
+      each(value, (v, at) => {
+        const c = judge(true);
+        const carried = route(v, c, options);
+        if (carried) check(v, c, carried);
+        prefix(c, 0, at);
+        problems = problems.concat(c.findings);
+      });
+      return finish(isBatch(value) ? problems.concat(batch(value, true)) : problems);
+    },
+  };
 };

@@ -84,7 +84,7 @@ def advertised_method_missing(event: Event, connection: Connection) -> Iterator[
         return
     words: tuple[str, ...] = ()
     if capability is None:
-        reason = "an authentication method was offered" if route.name in _LOGIN else "every peer has it"
+        reason = "an authentication method was offered" if route.name in _LOGIN else "every peer must have it"
     else:
         reason = f"`{capability.partition(':')[2]}` was advertised"
         if capability == "agent:capabilities.session" and route.name not in _CONDITIONAL:

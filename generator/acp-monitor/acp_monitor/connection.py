@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, MemoryBudget, brief, key, size_of
+from .capability_uses import gated_definitions
 from .paths import distinct
 from .records import Listed, Options, Pending, Question, Session, size_of_options
 from .versions import is_named, is_unknown, negotiates, spoken
@@ -189,9 +190,9 @@ class Connection:
 def known_capabilities(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:
     """The paths of all capabilities that anything depends on, by the side that advertises."""
     found: dict[str, set[str]] = {}
-    for contract in (strict.contract for strict in protocols):
-        names = [method.capability for method in contract.methods]
-        for gated in contract.gated.values():
+    for strict in protocols:
+        names = [method.capability for method in strict.contract.methods]
+        for gated in gated_definitions(strict).values():
             names.extend(gated.values.values())
             for member in (*gated.fields.values(), *gated.variants.values()):
                 names.extend((member.capability, member.required_with))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from .json_values import Path, Place, integer, text
 
 if TYPE_CHECKING:
-    from jsonrpc_bindings.contract import Method, Use
+    from jsonrpc_bindings.contract import Method
     from jsonrpc_bindings.strict import Strict, Violation
 
+    from .capability_uses import Use
     from .records import Pending
     from .undeclared import Undeclared
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .bounded import MAX_BREACHES, MAX_PARTS, MAX_POINTER, MAX_VALUES, brief, key
 from .breach import LEVELS, Breach
+from .capability_uses import gated_definitions, uses
 from .chunk_cache import ChunkCache
 from .connection import Connection
 from .content_objects import CONTENT_TYPES, content_of
@@ -240,8 +241,9 @@ class Monitor:
             if event.shape in types.plain:
                 event.is_plain = True
                 return
-        if definition in strict.contract.gated:
-            event.uses = tuple(strict.contract.uses(definition, event.body, event.below()))
+        gated = gated_definitions(strict)
+        if definition in gated:
+            event.uses = tuple(uses(gated, definition, event.body, event.below()))
         if is_acp:
             on_limit = partial(self._count, PARTLY, event.index, event.sender)
             found = self._undeclared(event, strict, definition, on_limit)

@@ -57,16 +57,16 @@ _MODULES: Final = {
     "transcript": ("Transcript",),
     "turn": ("CommandResult", "Diff", "ToolCall", "Turn"),
 }
-_HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
+_MODULE_OF: Final = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: an agent needs nothing of the client, nor the other way round."""
-    module = _HOMES.get(name)
+    module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{module}", __name__), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_MODULE_OF})

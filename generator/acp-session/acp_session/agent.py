@@ -1,12 +1,4 @@
-"""What the author of an agent writes: a class, the same for version 1 and version 2 of the protocol.
-
-class Notes(Agent):
-async def on_prompt(self, turn: Turn) -> str:
-await turn.send_message("I write a note.")
-return "end_turn"
-
-run_agent(Notes())
-"""
+"""What the author of an agent writes: a class, the same for version 1 and version 2 of the protocol."""
 
 from __future__ import annotations
 
@@ -32,10 +24,10 @@ AUTH_REQUIRED: Final = -32000
 """The user has to log in first."""
 
 RootPolicy: TypeAlias = "Callable[[str], str | None]"
-"""Told a directory, it returns why a session may not use it, or `None` if it may."""
+"""Takes a directory, and returns why a session may not use it, or `None` if it may."""
 
 
-PROMPT_CAPABILITIES: Final = {"image": "image", "audio": "audio", "resource": "embedded_context"}
+PROMPT_CAPABILITIES: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 """The capability for each type of content that not every agent takes."""
 
 
@@ -48,15 +40,13 @@ class AuthRequired(RequestError):
 
 class Agent:
     """An agent. Override `on_prompt`, and of the other methods those that are wanted. One object may serve any number of connections.
-
-    A method that raises `RequestError` answers the request with that error. Any other exception is logged, with the session's id, and
+    `RequestError` and `NotAdvertised` that a method raises answer the request; any other exception is logged, with the session's id, and
     answered as an internal error.
 
-    `info`: what clients are told about the agent. `auth_methods`: how users can log in; `on_authenticate` does it. `store` keeps the
-    sessions. `allowed_roots`: the directories that sessions may use, or a policy for them; all where it is not given.
-    `additional_directories`: whether a session may have more than one. `prompt_types`: the types of content that a prompt may have besides
-    text and links, such as `image`, `audio` and `resource`. `mcp_transports`: how the agent reaches the MCP servers in
-    `session.mcp_servers`, such as `stdio` and `http`; others are refused.
+    `info`: name and version for clients. `auth_methods`: how users can log in; `on_authenticate` does it. `store` keeps the sessions.
+    `allowed_roots`: the directories that sessions may use, or a policy for them; all where it is not given. `additional_directories`:
+    whether a session may have more than one. `prompt_types`: the content that a prompt may have besides text and links: `image`, `audio`,
+    `resource`. `mcp_transports`: how the agent reaches `session.mcp_servers`, `stdio` and `http`; others are refused.
     """
 
     def __init__(
@@ -82,7 +72,7 @@ class Agent:
         self.additional_directories = additional_directories
         self.prompt_types = frozenset(prompt_types)
         self.mcp_transports = frozenset(mcp_transports)
-        self.holders: dict[str, AgentCore] = {}
+        self.owners: dict[str, AgentCore] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         if any(isinstance(one, v2.AuthMethodAgent) for one in auth_methods) and not self.overrides("on_authenticate"):
             raise ValueError("an agent with methods of authentication needs 'on_authenticate'")
@@ -99,25 +89,12 @@ class Agent:
 
     def capabilities(self) -> v2.AgentCapabilities:
         """What is advertised, in the terms of version 2."""
-        prompt = {
-            "image": v2.PromptImageCapabilities(),
-            "audio": v2.PromptAudioCapabilities(),
-            "resource": v2.PromptEmbeddedContextCapabilities(),
-        }
-        taken: dict[str, Any] = {
-            PROMPT_CAPABILITIES[type_]: value for type_, value in prompt.items() if type_ in self.prompt_types
-        }
-        mcp = {"stdio": v2.McpStdioCapabilities(), "http": v2.McpHttpCapabilities()}
-        reached: dict[str, Any] = {type_: value for type_, value in mcp.items() if type_ in self.mcp_transports}
-        fields: dict[str, Any] = {"prompt": v2.PromptCapabilities(**taken), "mcp": v2.McpCapabilities(**reached)}
+        prompt: dict[str, Any] = {name: {} for type_, name in PROMPT_CAPABILITIES.items() if type_ in self.prompt_types}
+        mcp: dict[str, Any] = {name: {} for name in self.mcp_transports}
+        session: dict[str, Any] = {"prompt": prompt, "mcp": mcp, "delete": {}, "fork": {}}
         if self.additional_directories:
-            fields["additional_directories"] = v2.SessionAdditionalDirectoriesCapabilities()
-        session = v2.SessionCapabilities(
-            delete=v2.SessionDeleteCapabilities(), fork=v2.SessionForkCapabilities(), **fields
-        )
-        return v2.AgentCapabilities(session=session)
-
-    # --- the work
+            session["additionalDirectories"] = {}
+        return v2.decode_as(v2.AgentCapabilities, {"session": session})
 
     async def on_prompt(self, turn: Turn) -> str | None:
         """Do the work of a turn, and return why it ended: `end_turn` (or nothing), `max_tokens`, `max_turn_requests` or `refusal`. It is
@@ -133,8 +110,6 @@ class Agent:
         `status`.
         """
         raise _unserved("tool_call/cancel")
-
-    # --- the life of a session
 
     async def on_new_session(self, session: Session) -> None:
         """A session begins: offer modes, options and commands here. The client learns of it when this returns."""
@@ -154,8 +129,6 @@ class Agent:
     async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:
         """A session is about to be closed, if it is open, and deleted from the store. Raise `RequestError` to keep it."""
 
-    # --- settings and users
-
     async def on_set_mode(self, session: Session, mode_id: str) -> None:
         """The user chooses a mode, which `session.set_modes` offers. The session is in it once this returns."""
 
@@ -169,8 +142,6 @@ class Agent:
     async def on_logout(self, connection: ClientConnection) -> None:  # noqa: ARG002
         """The user logs out: once this returns, `connection.user` is `None`."""
         raise _unserved("auth/logout")
-
-    # --- beyond the protocol
 
     async def on_extension_request(self, connection: ClientConnection, method: str, params: Any) -> Any:  # noqa: ARG002
         """Answer a request that the protocol does not have; its name begins with `_`, and params and result are plain JSON."""

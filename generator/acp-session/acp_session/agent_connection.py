@@ -36,8 +36,6 @@ class AgentConnection:
     def __repr__(self) -> str:
         return f"<AgentConnection to {self.info.name!r}, version {self.version}>"
 
-    # --- what the agent is
-
     @property
     def info(self) -> v2.Implementation:
         """The name and version of the agent's program."""
@@ -50,7 +48,7 @@ class AgentConnection:
 
     @property
     def can_load_session(self) -> bool:
-        """Whether the agent can tell the conversation of a session again."""
+        """Whether the agent can replay the conversation of a session."""
         return self._core.can_load
 
     @property
@@ -63,8 +61,6 @@ class AgentConnection:
     def sessions(self) -> Mapping[str, ClientSession]:
         """The sessions that are open, by their ids."""
         return MappingProxyType(self._core.sessions)
-
-    # --- sessions
 
     async def new_session(
         self,
@@ -84,7 +80,7 @@ class AgentConnection:
         additional_directories: Sequence[Folder] = (),
         mcp_servers: Sequence[v2.McpServer] = (),
     ) -> ClientSession:
-        """Open a session that the agent has stored; it tells the whole conversation again. The directories given are all that the session
+        """Open a session that the agent has stored; its conversation is replayed. The directories given are all that the session
         has from now on. Where the agent refuses, a session that is open stays as it was.
         """
         return await self._core.resume_session(session_id, cwd, additional_directories, mcp_servers, is_load=True)
@@ -97,7 +93,7 @@ class AgentConnection:
         additional_directories: Sequence[Folder] = (),
         mcp_servers: Sequence[v2.McpServer] = (),
     ) -> ClientSession:
-        """As `load_session`, and nothing is told again; what is known of the session stays."""
+        """As `load_session`, without a replay; what is known of the session stays."""
         return await self._core.resume_session(session_id, cwd, additional_directories, mcp_servers, is_load=False)
 
     async def fork_session(
@@ -129,9 +125,7 @@ class AgentConnection:
         seen: set[str] = set()
         for _ in range(MAX_PAGES):
             request = v2.ListSessionsRequest(cursor=cursor, **fields)
-            page: v2.ListSessionsResponse = await self._core.request(
-                "session/list", self._core.remote.session_list(request)
-            )
+            page: v2.ListSessionsResponse = await self._core.request("session/list", request)
             found += page.sessions
             cursor = page.next_cursor
             if cursor is None:
@@ -145,32 +139,27 @@ class AgentConnection:
         """Have a stored session removed. An open one ends with it, even where the agent refuses."""
         await self._core.delete_session(session_id)
 
-    # --- the user
-
     async def authenticate(self, method_id: str) -> None:
         """Log the user in, by one of `auth_methods`. Raises `NotAdvertised` where there are none, `ValueError` for another."""
         known = [method.method_id for method in self.auth_methods]
         self._core.require("auth/login", bool(known), "authMethods")
         if method_id not in known:
             raise ValueError(f"the agent has no method of authentication {method_id!r}; it has {', '.join(known)}")
-        request = v2.LoginAuthRequest(method_id=method_id)
-        await self._core.request("auth/login", self._core.remote.auth_login(request))
+        await self._core.request("auth/login", v2.LoginAuthRequest(method_id=method_id))
 
     async def logout(self) -> None:
         """Log the user out. Raises `NotAdvertised` where the agent has no login, or one of v1 cannot forget it."""
         self._core.require("auth/logout", bool(self.auth_methods), "authMethods")
         self._core.require("logout", self._core.can_logout, "agentCapabilities.auth.logout")
-        await self._core.request("auth/logout", self._core.remote.auth_logout(v2.LogoutAuthRequest()))
-
-    # --- the rest
+        await self._core.request("auth/logout", v2.LogoutAuthRequest())
 
     async def extension_request(self, method: str, params: Any = None) -> Any:
         """Send a request that the schema does not have; its name begins with `_`."""
-        return await self._core.request(method, self._core.remote.extension_request(method, params))
+        return await self._core.request(method, params)
 
     async def extension_notification(self, method: str, params: Any = None) -> None:
         """Send a notification that the schema does not have; its name begins with `_`."""
-        await self._core.request(method, self._core.remote.extension_notification(method, params))
+        await self._core.calls.notify(method, params)
 
     async def wait_closed(self) -> None:
         """Wait until the agent has ended, or the connection was closed."""

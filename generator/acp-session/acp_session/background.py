@@ -1,9 +1,9 @@
-"""Tasks that run beside, and end with what started them."""
+"""Tasks that end with what started them, and work that ends early."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 @asynccontextmanager
-async def following(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
+async def run_beside(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
     """Do something beside until the end of the block."""
     task = asyncio.ensure_future(work)
     try:
@@ -43,38 +43,55 @@ class Background:
             await asyncio.wait(tasks)
 
 
-class Questions:
-    """What people are asked at this moment."""
+async def run_until(end: asyncio.Future[Any], work: Awaitable[T]) -> T | None:
+    """The result of some work; `None` where the end comes first: the work is cancelled, and nobody waits for it."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
+        return None if end.done() or task.cancelled() else task.result()
+    finally:
+        task.add_done_callback(retrieve_exception)
+        task.cancel()
+
+
+class CancelScope:
+    """Requests to the user that end with the work of a session. `cancellations` counts how often it was cancelled."""
 
     def __init__(self) -> None:
-        self._open: set[asyncio.Future[None]] = set()
+        self.is_cancelled = False
+        self.cancellations = 0
+        self._ends: set[asyncio.Future[None]] = set()
 
     @property
-    def are_open(self) -> bool:
-        """Whether anything is asked."""
-        return bool(self._open)
+    def is_waiting(self) -> bool:
+        """Whether the user is asked anything."""
+        return bool(self._ends)
 
-    async def ask(self, work: Awaitable[T]) -> T | None:
-        """The answer; `None` where the question is cancelled first, whatever is answered then."""
-        question = asyncio.ensure_future(work)
+    async def run(self, ask: Callable[[], Awaitable[T]]) -> T | None:
+        """What the user answers; `None` once the work is cancelled, whatever is answered then."""
+        if self.is_cancelled:
+            return None
         end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._open.add(end)
+        self._ends.add(end)
         try:
-            await asyncio.wait((question, end), return_when=asyncio.FIRST_COMPLETED)
-            return None if end.done() or question.cancelled() else question.result()
+            return await run_until(end, ask())
         finally:
-            self._open.discard(end)
-            question.add_done_callback(retrieve_exception)
-            question.cancel()
+            self._ends.discard(end)
 
     def cancel(self) -> None:
-        """Ask no more."""
-        for end in self._open:
+        """End all requests; until `reset` there are no others."""
+        self.is_cancelled = True
+        self.cancellations += 1
+        for end in self._ends:
             if not end.done():
                 end.set_result(None)
 
+    def reset(self) -> None:
+        """Other work begins."""
+        self.is_cancelled = False
 
-def retrieve_exception(task: asyncio.Task[Any]) -> None:
+
+def retrieve_exception(task: asyncio.Future[Any]) -> None:
     """Look at how a task has ended, so that nobody complains where nobody waits for it any more."""
     if not task.cancelled():
         task.exception()

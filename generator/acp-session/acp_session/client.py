@@ -1,15 +1,4 @@
-"""The client that an author writes: what the user sees, and what the user lets an agent do.
-
-    class MyClient(Client):
-        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
-            return await choose_in_a_dialog(request.title, request.options)
-
-    async with spawn_agent(["my-agent"], MyClient(allowed_roots=["/srv/app"])) as agent:
-        session = await agent.new_session("/srv/app")
-        result = await session.prompt("Fix the test")
-
-Override what you need. A method that is overridden is advertised to the agent, and its answer is sent.
-"""
+"""The client that an author writes: what the user sees, and what the user lets an agent do."""
 
 from __future__ import annotations
 
@@ -39,7 +28,8 @@ FORM: Final[frozenset[ElicitationMode]] = frozenset({"form"})
 
 
 class Client:
-    """A client of agents that speak v1 or v2. One object may serve many connections.
+    """A client of agents that speak v1 or v2. Override what you need: it is advertised, and wins over what is built in. One object may
+    serve many connections.
 
     `allowed_roots`: the directories that the user lets agents use, each with all that lies in it. `info`: what the agent is told about
     the client. `files` and `terminals`: the policies for an agent of v1 that asks its client for them; `None` offers none. `backend` keeps
@@ -78,8 +68,6 @@ class Client:
         """Whether a subclass has a method of its own by this name."""
         return getattr(cls, name) is not getattr(Client, name)
 
-    # --- what the user sees
-
     async def on_update(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         """Show an update of a session; its transcript has taken it in already. One of an unknown kind is an `Unknown`."""
 
@@ -111,8 +99,6 @@ class Client:
 
     async def on_terminal_event(self, event: TerminalEvent) -> None:
         """Take note of a step of a request for a terminal of an agent of v1, refusals included."""
-
-    # --- files and terminals for an agent of v1
 
     async def unsaved_text(self, path: str) -> str | None:  # noqa: ARG002
         """The unsaved text of a file that is open in the editor, for an agent of v1 that reads it; `None` where it has none."""
@@ -158,8 +144,6 @@ class Client:
     ) -> v1.ReleaseTerminalResponse:
         """End a command, and let its terminal go."""
         return await session.terminals.release(request)
-
-    # --- what the schema does not have
 
     async def on_extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002
         """Answer a request that the schema does not have; its name begins with `_`, and params and result are plain JSON."""

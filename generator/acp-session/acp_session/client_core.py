@@ -12,33 +12,35 @@ import asyncio
 import dataclasses
 import logging
 from collections import deque
-from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from acp_bindings import UNSET, DecodeError, to_builtins, v2
+from acp_bindings import UNSET, DecodeError, to_builtins, v1, v2
 from acp_bindings.v2 import peers as peers2
 
-from acp_workspace.errors import INTERNAL_ERROR, RequestError, invalid_params
+from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, RequestError, invalid_params
+from acp_workspace.filesystem import FileEvent
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
 from .arguments import refuse_text, require_instance
-from .background import Background, retrieve_exception
+from .background import Background, retrieve_exception, run_until
 from .client import Client
-from .client_services import CoreServices
 from .client_session import ClientSession
 from .diffs import as_object
 from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
-from .local_services import until_known
 from .permission import cancel, choose, read, tool_call_update
+from .services import SERVICE_METHODS, Establish, Local, LocalServices, SessionRoots
 from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
+    from acp_workspace.terminals import TerminalEvent
+    from jsonrpc_bindings.connection import Connection
 
-    from .codec.interfaces import AgentInterface
+    from .codec.agent_as_v2 import AgentAsV2
 
 T = TypeVar("T")
 
@@ -51,18 +53,17 @@ _MAX_EARLY: Final = 10_000
 """Updates that are kept for sessions whose ids are not known yet."""
 _MAX_UNKNOWN: Final = 100
 """Sessions that are not open of whose updates the log tells."""
-_NOT_FOUND: Final = -32002
 
 
 class ClientCore(peers2.Client):
     """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `machine` for
     files and terminals.
 
-    `remote` are the calls to the agent, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
+    `calls` takes requests and notifications to the agent, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
     root that is no directory.
     """
 
-    remote: AgentInterface
+    calls: Connection | AgentAsV2
 
     def __init__(self, client: Client) -> None:
         require_instance(Client, client=client)
@@ -70,20 +71,17 @@ class ClientCore(peers2.Client):
         try:
             self.workspace = ClientWorkspace(client.allowed_roots)
         except RequestError as error:
-            raise _mistake(error) from error
+            raise _as_value_error(error) from error
+        self.roots = SessionRoots(self.workspace)
         self.sessions: dict[str, ClientSession] = {}
-        self._loading: dict[str, RootSet] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._background = Background()
-        self._creating: set[asyncio.Future[None]] = set()
         self._early: dict[str, list[v2.SessionUpdate]] = {}
         self._early_size = 0
         self._unknown: set[str] = set()
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self.can_logout = self._can_resume = True
-        self.machine = CoreServices(client, self)
-
-    # --- what both sides can do
+        self.services = OverridableServices(client, self)
 
     def capabilities(self) -> v2.ClientCapabilities:
         """What to advertise: what is configured or overridden, and no more."""
@@ -125,10 +123,10 @@ class ClientCore(peers2.Client):
         if is_offered is None or is_offered is False:
             raise NotAdvertised(method, f"agent:{path}")
 
-    async def request(self, method: str, work: Awaitable[T]) -> T:
-        """What the agent answers. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`."""
+    async def request(self, method: str, params: object, *, timeout: float | None = None) -> Any:
+        """What the agent answers. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`, `TimeoutError`."""
         try:
-            return await work
+            return await self.calls.request(method, params, timeout=timeout)
         except RequestError as error:  # of the codec, which stands for the agent
             if self.connection.is_ended:
                 raise self.connection.closed_error() from error
@@ -152,13 +150,6 @@ class ClientCore(peers2.Client):
         except (Error, TimeoutError) as error:
             LOG.info("%s", error)
 
-    # --- the life of a session
-
-    def roots(self, session_id: str) -> RootSet:
-        """The roots that are in force. While `session/load` or `resume` is under way they are those that it asks for."""
-        found = self._loading.get(session_id)
-        return self.workspace.roots(session_id) if found is None else found
-
     def _prepare(
         self, method: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers
     ) -> tuple[RootSet, dict[str, Any]]:
@@ -173,7 +164,7 @@ class ClientCore(peers2.Client):
         try:
             roots = self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
         except RequestError as error:
-            raise _mistake(error) from error
+            raise _as_value_error(error) from error
         return roots, {
             "cwd": roots.scope.cwd,
             "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
@@ -203,26 +194,19 @@ class ClientCore(peers2.Client):
         roots, fields = self._prepare(method, cwd, additional, mcp_servers)
         source = None if source_id is None else self.sessions.get(source_id)
         known = None if source is None else source.transcript
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._creating.add(future)
+        params: Any = v2.NewSessionRequest(**fields)
+        if source_id is not None:
+            params = v2.ForkSessionRequest(session_id=source_id, **fields)
         try:
-            result: Any = await self.request(
-                method,
-                self.remote.session_new(v2.NewSessionRequest(**fields))
-                if source_id is None
-                else self.remote.session_fork(v2.ForkSessionRequest(session_id=source_id, **fields)),
-            )
-            transcript = Transcript()
-            if known is not None and not _replays(self._early.get(result.session_id, ())):
-                transcript = known.fork()
-            session = self._begin(result.session_id, roots, result, transcript)
-        except BaseException:
-            roots.close()
-            raise
+            async with self.roots.open_session(roots) as establish:
+                result = await self.request(method, params)
+                transcript = Transcript()
+                early, said = self._early.get(result.session_id, ()), v2.UserMessage | v2.UserMessageChunk
+                if known is not None and not any(isinstance(update, said) for update in early):  # it replays nothing
+                    transcript = known.fork()
+                session = self._begin(result.session_id, establish, result, transcript)
         finally:
-            self._creating.discard(future)
-            future.set_result(None)
-            if not self._creating:
+            if not self.roots.is_opening:
                 self._drop_early()
         try:
             await self._show_early(session)
@@ -234,7 +218,7 @@ class ClientCore(peers2.Client):
     async def resume_session(
         self, session_id: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, is_load: bool
     ) -> ClientSession:
-        """Take up a session, and on load have the conversation told again. Its roots change if the agent agrees; one change at a time."""
+        """Open a stored session, and on load have it replayed. Its roots change if the agent agrees; one change at a time."""
         if not (self.can_load if is_load else self._can_resume):
             method, path = ("load", "loadSession") if is_load else ("resume", "sessionCapabilities.resume")
             raise NotAdvertised(f"session/{method}", f"agent:agentCapabilities.{path}")
@@ -248,79 +232,73 @@ class ClientCore(peers2.Client):
             session = before or ClientSession(self, session_id, transcript)
             session.transcript = transcript
             self.sessions[session_id] = session
-            self._loading[session_id] = roots
+            is_agreed = False
             try:
-                request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
-                result = await self.request("session/resume", self.remote.session_resume(request))
-                self._begin(session_id, roots, result, transcript)
+                async with self.roots.open_session(roots, session_id) as establish:
+                    request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
+                    result = await self.request("session/resume", request)
+                    self._begin(session_id, establish, result, transcript)
+                    is_agreed = True
                 await self._show_early(session)
                 for follower in session.followers:
                     await follower.follow(roots)
                 return session
             except BaseException as error:
-                is_refused = self._loading.pop(session_id, None) is roots
-                if is_refused:
-                    roots.close()
-                if isinstance(error, PeerError) and kept is None:
+                if kept is not None:
+                    session.transcript = transcript if is_agreed else kept
+                elif isinstance(error, PeerError):
                     await self._end(session_id, error)
-                elif kept is None:
+                else:
                     await self._abandon(session_id)
-                elif is_refused:
-                    session.transcript = kept
                 raise
-            finally:
-                self._loading.pop(session_id, None)
 
     async def close_session(self, session_id: str) -> None:
         """Close a session; it ends whatever the agent answers."""
-        request = v2.CloseSessionRequest(session_id=session_id)
         try:
-            await self._end_with(session_id, "session/close", self.remote.session_close(request), "closed")
+            await self._end_by("session/close", v2.CloseSessionRequest(session_id=session_id), "closed")
         except PeerError as error:
-            if error.code != _NOT_FOUND:  # a session that the agent does not have counts as closed
+            if error.code != NOT_FOUND:  # a session that the agent does not have counts as closed
                 raise
 
     async def delete_session(self, session_id: str) -> None:
         """Delete a session; it ends whatever the agent answers."""
         self.require("session/delete", self.session_capabilities.delete, "capabilities.session.delete")
-        request = v2.DeleteSessionRequest(session_id=session_id)
-        await self._end_with(session_id, "session/delete", self.remote.session_delete(request), "deleted")
+        await self._end_by("session/delete", v2.DeleteSessionRequest(session_id=session_id), "deleted")
 
-    async def _end_with(self, session_id: str, method: str, work: Awaitable[object], how: str) -> None:
+    async def _end_by(self, method: str, params: v2.CloseSessionRequest | v2.DeleteSessionRequest, how: str) -> None:
         """End a session by a request. A hook that asks for it is cancelled with the work of the session, and the request goes on."""
 
         async def end() -> None:
             try:
-                await self.request(method, work)
+                await self.request(method, params)
             finally:
-                await self._end(session_id, ConnectionClosed(f"the session is {how}"))
+                await self._end(params.session_id, ConnectionClosed(f"the session is {how}"))
 
         ending = self._background.start(end())
         ending.add_done_callback(retrieve_exception)
         await asyncio.shield(ending)
 
-    def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
+    def _begin(self, session_id: str, establish: Establish, result: object, transcript: Transcript) -> ClientSession:
         """The agent has the session: it is open here, with all that was reported before."""
         session = self.sessions.setdefault(session_id, ClientSession(self, session_id, transcript))
         session.transcript = transcript
         transcript.set_initial_state(result)
-        self.workspace.establish(session_id, roots)
-        self._loading.pop(session_id, None)
-        session.unshown = deque(self._early.pop(session_id, ()))
-        for update in session.unshown:
+        establish(session_id)
+        session.pending_updates = deque(self._early.pop(session_id, ()))
+        for update in session.pending_updates:
             session.record(update)
         return session
 
     async def _show_early(self, session: ClientSession) -> None:
         """Show what was reported before the session was open, and what comes meanwhile, in order."""
-        while session.unshown:
-            await self._show(session, session.unshown[0])
-            session.unshown.popleft()
+        while session.pending_updates:
+            await self._show(session, session.pending_updates[0])
+            session.pending_updates.popleft()
 
     async def _abandon(self, session_id: str) -> None:
         """End a session that nobody waits for any more, here and at the agent."""
-        request = v2.CloseSessionRequest(session_id=session_id)
-        self._background.start(self.attempt(self.request("session/close", self.remote.session_close(request))))
+        closing = self.request("session/close", v2.CloseSessionRequest(session_id=session_id))
+        self._background.start(self.attempt(closing))
         await self._end(session_id, ConnectionClosed("nobody waits for the session any more"))
 
     async def _end(self, session_id: str, error: Exception) -> None:
@@ -329,7 +307,7 @@ class ClientCore(peers2.Client):
         self.workspace.forget(session_id)
         if session is not None:
             session.end(error)
-        await self.machine.end(session_id)
+        await self.services.end(session_id)
         for follower in () if session is None else session.followers:
             await follower.follow(None)
 
@@ -342,17 +320,15 @@ class ClientCore(peers2.Client):
         """End everything: the connection has ended."""
         await self.fail(ConnectionClosed("the connection is closed"))
         await self._background.close()
-        await self.machine.close()
+        await self.services.close()
         self.workspace.close()
-
-    # --- what the agent reports
 
     async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
         """Take an update in; it is kept where a session begins at this moment whose id is not known yet."""
         session = self.sessions.get(params.session_id)
         if session is not None:
             await self._record(session, params.update)
-        elif self._creating and self._has_room_for(params.update):
+        elif self.roots.is_opening and self._has_room_for(params.update):
             self._early.setdefault(params.session_id, []).append(params.update)
         elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
             self._unknown.add(params.session_id)
@@ -364,8 +340,8 @@ class ClientCore(peers2.Client):
 
     async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         session.record(update)
-        if session.unshown and len(session.unshown) < _MAX_EARLY:
-            session.unshown.append(update)
+        if session.pending_updates and len(session.pending_updates) < _MAX_EARLY:
+            session.pending_updates.append(update)
         else:
             await self._show(session, update)
 
@@ -381,8 +357,6 @@ class ClientCore(peers2.Client):
         self._early.clear()
         self._early_size = 0
 
-    # --- what the agent asks
-
     def _session(self, session_id: str) -> ClientSession:
         found = self.sessions.get(session_id)
         if found is None:
@@ -391,7 +365,7 @@ class ClientCore(peers2.Client):
 
     async def known_session(self, session_id: str) -> ClientSession:
         """The session of this id. Waits for one that begins at this moment. Raises `RequestError` -32602."""
-        await until_known(session_id, self.sessions, self._creating)
+        await self.roots.wait_known(session_id)
         return self._session(session_id)
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
@@ -402,14 +376,14 @@ class ClientCore(peers2.Client):
             session.transcript.update_tool_call(call)
         unknown = "decline" if self.client.unknown_subjects == "decline" else "prompt"
         request = read(params, unknown_subject=cast("Any", unknown))
-        chosen: str | None = None
+        option_id: str | None = None
         if request is None:
             LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)
         else:
             asked = dataclasses.replace(request, tool_call=session.current_request(request))
-            chosen = await session.until_cancelled(lambda: self.client.on_permission(session, asked))
+            option_id = await session.ask(lambda: self.client.on_permission(session, asked))
         try:
-            answer = cancel(params) if chosen is None else choose(params, chosen)
+            answer = cancel(params) if option_id is None else choose(params, option_id)
         except ValueError:
             LOG.exception("session %s: 'on_permission' has failed", session.id)
             answer = cancel(params)
@@ -427,12 +401,12 @@ class ClientCore(peers2.Client):
         request_id = getattr(params, "request_id", UNSET)
         if request_id is UNSET:
             session = await self.known_session(str(getattr(params, "session_id", None)))
-            found = await session.until_cancelled(lambda: self.client.on_elicitation(session, params))
+            found = await session.ask(lambda: self.client.on_elicitation(session, params))
         else:
             sent = self.connection.sent(request_id)
             if sent is None:
                 raise invalid_params("no request with this id is pending", pointer="/requestId")
-            found = await _until(sent.answer, self.client.on_elicitation(None, params))
+            found = await run_until(sent.answer, self.client.on_elicitation(None, params))
         return v2.ElicitationCancelAction() if found is None else found
 
     async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
@@ -447,25 +421,58 @@ class ClientCore(peers2.Client):
     async def approve(self, request: ApprovalRequest) -> bool:
         """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
         session = self._session(request.session_id)
-        return await session.until_cancelled(lambda: self.client.approve(request)) is True
+        return await session.ask(lambda: self.client.approve(request)) is True
 
 
-def _mistake(error: RequestError) -> ValueError:
+def _as_value_error(error: RequestError) -> ValueError:
     """What a caller did wrong, where the workspace refuses a directory."""
     path = as_object(error.data).get("path")
     return ValueError(error.message if path is None else f"{error.message}: {path}")
 
 
-def _replays(updates: Sequence[v2.SessionUpdate]) -> bool:
-    """Whether the agent tells the conversation again."""
-    return any(isinstance(update, v2.UserMessage | v2.UserMessageChunk) for update in updates)
+class OverridableServices(LocalServices):
+    """Files and terminals for an agent of v1: each request goes to the method of `Client`, whose overrides win."""
 
+    def __init__(self, client: Client, core: ClientCore) -> None:
+        self._client = client
+        self._core = core
+        local = Local(
+            files=client.files,
+            terminals=client.terminals,
+            backend=client.backend,
+            approve=core.approve if client.overrides("approve") else None,
+            buffer=client.unsaved_text if client.overrides("unsaved_text") else None,
+            on_change=client.on_file_change if client.overrides("on_file_change") else None,
+            audit=self._report,
+        )
+        super().__init__(local, self._send_update, core.roots)
 
-async def _until(end: asyncio.Future[Any], work: Awaitable[T]) -> T | None:
-    """The result of something, or `None` where the end comes first."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() and not end.done() else None
-    finally:
-        task.cancel()
+    async def _report(self, event: FileEvent | TerminalEvent) -> None:
+        if isinstance(event, FileEvent):
+            await self._client.on_file_event(event)
+        else:
+            await self._client.on_terminal_event(event)
+
+    async def _send_update(self, session_id: str, update: dict[str, Any]) -> None:
+        body = {"sessionId": session_id, "update": update}
+        await self._core.session_update(v2.decode_as(v2.UpdateSessionNotification, body))
+
+    def capabilities(self) -> v1.ClientCapabilities:
+        """What is configured and can be kept here, and what is overridden."""
+        own, terminals = super().capabilities(), [name for name in SERVICE_METHODS.values() if "terminal" in name]
+        fs = v1.FileSystemCapabilities(
+            read_text_file=own.fs.read_text_file or self._client.overrides("read_text_file"),
+            write_text_file=own.fs.write_text_file or self._client.overrides("write_text_file"),
+        )
+        return v1.ClientCapabilities(fs=fs, terminal=own.terminal or all(map(self._client.overrides, terminals)))
+
+    def terminals(self, session_id: str) -> None:  # noqa: ARG002
+        """See `Services`: all of them may stand in tool calls."""
+        return
+
+    async def answer(self, method: str, params: Any) -> Any:
+        """See `Services`."""
+        session = await self._core.known_session(params.session_id)
+        answer = await getattr(self._client, SERVICE_METHODS[method])(session, params)
+        await self.show(method, params, answer)
+        return answer

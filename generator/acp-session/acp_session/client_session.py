@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
@@ -13,13 +14,15 @@ from acp_bindings import v2
 
 from acp_workspace.filesystem import FileSystem
 from acp_workspace.terminals import Terminals
+from jsonrpc_bindings.errors import INTERNAL_ERROR, REQUEST_CANCELLED
 from jsonrpc_bindings.peers import unserved
 
 from .arguments import content_block
+from .background import CancelScope
 from .errors import PeerError, RequestError
 from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
-from .prompt_completion import OpenPrompts, send_prompt
+from .prompts import OpenPrompts
 from .transcript import Transcript
 
 if TYPE_CHECKING:
@@ -34,11 +37,9 @@ LOG: Final = logging.getLogger("acp_session")
 PromptContent: TypeAlias = "str | v2.ContentBlock | Sequence[str | v2.ContentBlock]"
 """What a user says: a text or a content block, or several."""
 
-_CANCELLED = -32800
-
 
 class FollowsRoots(Protocol):
-    """What is told of the roots of a session whenever they change, such as `RootsProvider` for MCP servers; `None` at its end."""
+    """What follows the roots of a session whenever they change, such as `RootsProvider` for MCP servers; `None` at its end."""
 
     async def follow(self, roots: RootSet | None) -> object:
         """Take the roots as they are now; `None`: the session has ended."""
@@ -60,16 +61,13 @@ class ClientSession:
         self.id = session_id
         self.transcript = transcript
         self.followers: list[FollowsRoots] = []
-        self.unshown: deque[v2.SessionUpdate] = deque()
+        self.pending_updates: deque[v2.SessionUpdate] = deque()
         self.prompts: OpenPrompts[PromptResult] = OpenPrompts()
-        self._cancelled = asyncio.Event()
-        self._cancellations = 0
+        self.scope = CancelScope()
         self._is_open = True
 
     def __repr__(self) -> str:
         return f"<ClientSession {self.id!r}>"
-
-    # --- what is known of it
 
     @property
     def is_open(self) -> bool:
@@ -79,7 +77,7 @@ class ClientSession:
     @property
     def root_set(self) -> RootSet:
         """The directories that the session may use, bound. Raises `RequestError` -32602 once it is closed."""
-        return self._core.roots(self.id)
+        return self._core.roots.roots(self.id)
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -109,42 +107,43 @@ class ClientSession:
     @property
     def files(self) -> FileSystem:
         """The files of this machine in the roots of the session. Raises `RequestError` -32601 where none are offered."""
-        if self._core.machine.files is None:
+        if self._core.services.files is None:
             raise unserved("fs")
-        return self._core.machine.files
+        return self._core.services.files
 
     @property
     def terminals(self) -> Terminals:
         """The commands that run here for the session. Raises `RequestError` -32601 where none are offered."""
-        if self._core.machine.commands is None:
+        if self._core.services.commands is None:
             raise unserved("terminal")
-        return self._core.machine.commands
+        return self._core.services.commands
 
-    # --- what the user does
-
-    async def prompt(self, prompt: PromptContent) -> PromptResult:
+    def prompt(self, prompt: PromptContent) -> Coroutine[Any, Any, PromptResult]:
         """Send a prompt, and return when the work on it has ended. Cancelled itself, or out of time, it cancels the work. After work that
-        was cancelled it waits for the end of that.
+        was cancelled it waits for the end of that. `cancel` ends every prompt that was called before it, sent or not.
 
         Raises `PeerError` where the agent refuses the prompt or the work fails, `NotAdvertised` for content of a type that it does not
         take, `ConnectionClosed`, `ValueError` for a closed session.
         """
+        return self._prompt(prompt, self.scope.cancellations)
+
+    async def _prompt(self, prompt: PromptContent, cancellations: int) -> PromptResult:
         self._require_open()
         parts: Any = prompt if isinstance(prompt, Sequence) and not isinstance(prompt, str) else [prompt]
         blocks: list[v2.ContentBlock] = [content_block(one) for one in parts]
         self._core.require_prompt(blocks)
-        cancellations = self._cancellations
-        while self._cancelled.is_set() and self.prompts.open:
+        while self.scope.is_cancelled and self.prompts.open:
             await self.prompts.wait_until_ended()
             await asyncio.sleep(0)
             self._require_open()
-        if self._cancellations != cancellations:
+        if self.scope.cancellations != cancellations:
             return PromptResult("cancelled")
-        self._cancelled.clear()
+        self.scope.reset()
         request = v2.PromptRequest(session_id=self.id, prompt=blocks)
 
         async def send() -> str:
-            return (await self._core.request("session/prompt", send_prompt(self._core.remote, request))).message_id
+            # it may wait for the work before it
+            return str((await self._core.request("session/prompt", request, timeout=math.inf)).message_id)
 
         try:
             return await self.prompts.wait_for_end(send())
@@ -153,7 +152,7 @@ class ClientSession:
                 await self._core.attempt(self.cancel())
             raise
         except PeerError as error:
-            if error.code == _CANCELLED:
+            if error.code == REQUEST_CANCELLED:
                 return PromptResult("cancelled")
             raise
         finally:
@@ -164,11 +163,10 @@ class ClientSession:
         tool calls are marked. `prompt` returns when the agent has stopped.
         """
         self._require_open()
-        self._cancellations += 1
+        self.scope.cancel()
         try:
-            await self._core.remote.session_cancel(v2.CancelSessionNotification(session_id=self.id))
+            await self._core.calls.notify("session/cancel", v2.CancelSessionNotification(session_id=self.id))
         finally:
-            self._cancelled.set()
             self.transcript.mark_cancelled()
             self._note_end()
 
@@ -188,15 +186,11 @@ class ClientSession:
         found = [one for one in self.config_options if one.config_id == config_id]
         if not any(isinstance(one, v2.UnknownSessionConfigOption) for one in found):
             with_value(found, config_id, value)
-        request: v2.SetSessionConfigOptionRequest
-        if isinstance(value, bool):
-            request = v2.BooleanSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
-        else:
-            request = v2.IdSetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value)
-        answer = await self._core.request(
-            "session/set_config_option", self._core.remote.session_set_config_option(request)
-        )
-        self.transcript.set_initial_state(answer)
+        fields: Any = {"session_id": self.id, "config_id": config_id, "value": value}
+        is_switch = isinstance(value, bool)
+        type_ = v2.BooleanSetSessionConfigOptionRequest if is_switch else v2.IdSetSessionConfigOptionRequest
+        request = type_(**fields)
+        self.transcript.set_initial_state(await self._core.request("session/set_config_option", request))
 
     async def cancel_tool_call(self, tool_call_id: str) -> None:
         """Stop one tool call. Raises `ValueError` for one that does not offer it."""
@@ -204,7 +198,7 @@ class ClientSession:
         if call is None or not call.can_cancel:
             raise ValueError(f"the tool call {tool_call_id!r} cannot be cancelled on its own")
         request = v2.CancelToolCallRequest(session_id=self.id, tool_call_id=tool_call_id)
-        await self._core.request("tool_call/cancel", self._core.remote.tool_call_cancel(request))
+        await self._core.request("tool_call/cancel", request)
 
     async def cancel_terminal(self, terminal_id: str) -> None:
         """Stop the command of one terminal. Raises `ValueError` for one that does not offer it."""
@@ -212,7 +206,7 @@ class ClientSession:
         if terminal is None or not terminal.can_cancel:
             raise ValueError(f"the terminal {terminal_id!r} cannot be stopped")
         request = v2.CancelTerminalRequest(session_id=self.id, terminal_id=terminal_id)
-        await self._core.request("terminal/cancel", self._core.remote.terminal_cancel(request))
+        await self._core.request("terminal/cancel", request)
 
     async def close(self) -> None:
         """End the session; it stays in the list and can be opened again. Whatever the agent answers, nothing is served for it any more."""
@@ -224,32 +218,21 @@ class ClientSession:
         await self._core.delete_session(self.id)
 
     async def follow_roots(self, follower: FollowsRoots) -> None:
-        """Tell something of the roots of the session, now and whenever they change; `None` at its end."""
+        """Call `follower` with the roots of the session, now and whenever they change; with `None` at its end."""
         self.followers.append(follower)
         await follower.follow(self.root_set)
 
-    # --- what the core does with it
-
-    async def until_cancelled(self, ask: Callable[[], Awaitable[T]]) -> T | None:
+    async def ask(self, question: Callable[[], Awaitable[T]]) -> T | None:
         """What a person decides, or `None` where the work or the session ends first; where it has been cancelled, nobody is asked. What
         asking raises beside `RequestError` is logged, and decides nothing.
         """
-        if self._cancelled.is_set():
-            return None
-        cancellations = self._cancellations
-        task = asyncio.ensure_future(ask())
-        ending = asyncio.ensure_future(self._cancelled.wait())
         try:
-            await asyncio.wait((task, ending), return_when=asyncio.FIRST_COMPLETED)
-            return task.result() if task.done() and self._cancellations == cancellations else None
+            return await self.scope.run(question)
         except RequestError:
             raise
         except Exception:
             LOG.exception("session %s: asking the user failed", self.id)
             return None
-        finally:
-            ending.cancel()
-            task.cancel()
 
     def record(self, update: v2.SessionUpdate) -> None:
         """Take an update in."""
@@ -271,21 +254,18 @@ class ClientSession:
         """Nothing is cancelled any more once no work goes on."""
         is_working = self.transcript.state not in (None, "idle")
         if self._is_open and not is_working and all(prompt.completion.done() for prompt in self.prompts.open):
-            self._cancelled.clear()
+            self.scope.reset()
 
     def _fail(self, error: v2.Error | None) -> None:
         if self._core.connection.is_ended:  # whoever waits gets `ConnectionClosed`
             return
-        code, message, data = (
-            (-32603, "the work has failed", None) if error is None else (error.code, error.message, error.data)
-        )
-        self.prompts.record_idle(self._core.error("session/prompt", code, message, data, error))
+        found = error or v2.Error(code=INTERNAL_ERROR, message="the work has failed")
+        self.prompts.record_idle(self._core.error("session/prompt", found.code, found.message, found.data, error))
 
     def end(self, error: Exception) -> None:
         """Note that the session has ended: whoever waits for its work gets this error."""
         self._is_open = False
-        self._cancellations += 1
-        self._cancelled.set()
+        self.scope.cancel()
         self.transcript.end()
         self.prompts.fail(error)
 

@@ -1,9 +1,6 @@
 """A client and the agent that it starts, or that it meets in this process or at a transport; `initialize` chooses the version.
 
-    async with spawn_agent(["my-agent"], MyClient(allowed_roots=["/srv/app"])) as agent:
-        session = await agent.new_session("/srv/app")
-
-The client asks for the newest version of those it is told, in the fields of both, so that an agent of v1 finds what it looks for. Where the
+The client asks for the newest of its versions, in the fields of both, so that an agent of v1 finds what it looks for. Where the
 agent answers with an error, the client asks again for v1.
 
 Sources: the pages of v1 and v2 on initialization; the schema of v2 (`InitializeResponse`).
@@ -14,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 
 from acp_bindings import v2
 from acp_bindings.v1 import peers as peers1
@@ -23,17 +20,17 @@ from acp_bindings.v2 import peers as peers2
 
 from jsonrpc_bindings.child import Child
 from jsonrpc_bindings.framing import LIMIT, Kind, framing
-from jsonrpc_bindings.peers import Folder, Options, Stream, Transport
+from jsonrpc_bindings.peers import Folder, Options, Remote, Stream, Transport
 from jsonrpc_bindings.transport import pair
 
 from .agent_connection import AgentConnection
 from .arguments import refuse_text, require_instance
-from .background import following
+from .background import run_beside
 from .client_core import ClientCore
-from .codec import AgentAsV2, Losses
+from .codec.agent_as_v2 import AgentAsV2
 from .codec.handshakes import request_to_v1
-from .codec.losses import log_loss
-from .handshake import VERSIONS, Begun, handshake, known_versions
+from .codec.losses import Losses, log_loss
+from .handshake import VERSIONS, InitializedTransport, validate_versions
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -62,7 +59,7 @@ async def spawn_agent(
     `cwd` and `env` are its own. `stderr` is as in `subprocess`: nothing passes it on to ours; its last lines are in `ConnectionClosed`.
     `limit` is the longest message in bytes. Raises `OSError` where the command cannot be started, and what `connect_agent` raises.
     """
-    known = known_versions(versions)
+    known = validate_versions(versions)
     refuse_text(command=command)
     if not command:
         raise ValueError("'command' must name a program")
@@ -83,7 +80,7 @@ async def connect_agent(
     Raises `UnsupportedVersion` where the agent speaks none of the versions, `PeerError` where it refuses all of them, `ConnectionClosed`,
     `TimeoutError`.
     """
-    async with _connected(transport, client, known_versions(versions), options) as agent:
+    async with _connected(transport, client, validate_versions(versions), options) as agent:
         yield agent
 
 
@@ -95,7 +92,7 @@ async def connect_in_memory(
     from .agent import Agent
     from .serving import serve_agent
 
-    known = known_versions(versions)
+    known = validate_versions(versions)
     require_instance(Agent, agent=agent)
     near, far = pair()
     serving = asyncio.ensure_future(serve_agent(agent, far, versions=tuple(sorted(known))))
@@ -112,43 +109,42 @@ async def _connected(
     transport: Transport, client: Client, known: frozenset[int], options: Options
 ) -> AsyncGenerator[AgentConnection]:
     core: ClientCore | None = None
+    initialized = InitializedTransport(transport)
     try:
         core = ClientCore(client)
         request = v2.InitializeRequest(protocol_version=2, info=client.info, capabilities=core.capabilities())
-        attempts = _attempts(request, core, known)
-        version, answer, early = await handshake(transport, attempts, known, options.get("timeout", INITIALIZE_TIMEOUT))
+        timeout = options.get("timeout", INITIALIZE_TIMEOUT)
+        await initialized.initialize(_attempts(request, core, known), known, timeout)
     except BaseException:
         if core is not None:
             await core.disconnected()
         await transport.close()
         raise
-    begun = Begun(transport, answer, early)
-    if version == 2:
-        async with peers2.connect_agent(core, begun, **options) as agent:
-            core.remote = agent
-            async with following(core.follow_agent()):
-                core.answer = await core.request("initialize", agent.initialize(request))
-                yield AgentConnection(core, version)
-        return
-    codec = AgentAsV2(core, core.machine, on_loss=log_loss)
+    codec: AgentAsV2 | None = None
+    connecting: AbstractAsyncContextManager[Remote] = peers2.connect_agent(core, initialized, **options)
+    if initialized.version == 1:
+        codec = AgentAsV2(core, core.services, on_loss=log_loss)
+        core.note_v1_capabilities(initialized.answer)
+        connecting = peers1.connect_agent(codec.v1_client, initialized, **options)
     try:
-        async with peers1.connect_agent(codec.v1_client, begun, **options) as older:
-            codec.agent = older
-            core.attach(older.connection)
-            core.remote = codec
-            core.note_v1_capabilities(answer)
-            async with following(core.follow_agent()):
-                core.answer = await core.request("initialize", codec.initialize(request))
-                yield AgentConnection(core, version)
+        async with connecting as agent:
+            core.calls = agent.connection
+            if codec is not None:
+                core.attach(agent.connection)
+                core.calls, codec.agent = codec, cast("peers1.RemoteAgent", agent)
+            async with run_beside(core.follow_agent()):
+                core.answer = await core.request("initialize", request)
+                yield AgentConnection(core, initialized.version)
     finally:
-        await core.disconnected()
-        await codec.close()
+        if codec is not None:
+            await core.disconnected()
+            await codec.close()
 
 
 def _attempts(request: v2.InitializeRequest, core: ClientCore, known: frozenset[int]) -> list[dict[str, Any]]:
     """The params of `initialize` to try, in order."""
     newer: dict[str, Any] = json.loads(v2.encode(request))
-    older = request_to_v1(newer, Losses().place("initialize"), core.machine.capabilities())
+    older = request_to_v1(newer, Losses().place("initialize"), core.services.capabilities())
     if 2 not in known:
         return [older]
     if 1 not in known:

@@ -25,7 +25,7 @@ def diff_to_v1(diff: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     if change["operation"] not in ("add", "modify") or (change["fileType"], patch["format"]) != ("text", "git_patch"):
         return None
-    path, (old, new) = str(change["path"]), _texts(str(patch["text"]))
+    path, (old, new) = str(change["path"]), _parse_texts(str(patch["text"]))
     before = None if change["operation"] == "add" else old
     if _patch(path, before, new) != patch["text"]:
         return None
@@ -44,21 +44,15 @@ def _patch(path: str, old: str | None, new: str) -> str:
     Its paths are those of `changes`, without the prefixes `a/` and `b/` (schema of v2, `DiffPatchFormat`).
     """
     before, after = _split(old or ""), _split(new)
-    same = next(
-        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
-    )
-    rest = min(len(before), len(after)) - same
-    tail = next(
-        (i for i, (a, b) in enumerate(zip(reversed(before), reversed(after), strict=False)) if a != b or i == rest),
-        rest,
-    )
+    same = _common(before, after)
+    end = _common(before[same:][::-1], after[same:][::-1])
     lines = [
         *(f" {line}" for line in before[:same]),
-        *(f"-{line}" for line in before[same : len(before) - tail]),
-        *(f"+{line}" for line in after[same : len(after) - tail]),
-        *(f" {line}" for line in before[len(before) - tail :]),
+        *(f"-{line}" for line in before[same : len(before) - end]),
+        *(f"+{line}" for line in after[same : len(after) - end]),
+        *(f" {line}" for line in before[len(before) - end :]),
     ]
-    name = _quoted(path)
+    name = _quote(path)
     head = [
         f"diff --git {name} {name}\n",
         *(["new file mode 100644\n"] if old is None else []),
@@ -69,10 +63,16 @@ def _patch(path: str, old: str | None, new: str) -> str:
     return "".join([*head, *(line if line.endswith("\n") else f"{line}\n{_NO_END}\n" for line in lines)])
 
 
-def _quoted(name: str) -> str:
+def _common(before: Sequence[str], after: Sequence[str]) -> int:
+    """How many of the first lines are the same."""
+    pairs = zip(before, after, strict=False)
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)))
+
+
+def _quote(name: str) -> str:
     r"""A name as git writes it into a patch: on one line, whatever it holds.
 
-    >>> _quoted("/w/tide data"), _quoted('/w/x\nnew file mode 120000"')
+    >>> _quote("/w/tide data"), _quote('/w/x\nnew file mode 120000"')
     ('/w/tide data', '"/w/x\\nnew file mode 120000\\""')
     """
     escapes = {"\n": r"\n", "\t": r"\t", "\r": r"\r", '"': r"\"", "\\": r"\\"}
@@ -90,7 +90,7 @@ def _range(lines: Sequence[str]) -> str:
     return f"1,{len(lines)}" if lines else "0,0"
 
 
-def _texts(patch: str) -> tuple[str, str]:
+def _parse_texts(patch: str) -> tuple[str, str]:
     """The texts that a patch in our form was made of; of any other patch, something that gives another patch."""
     old: list[str] = []
     new: list[str] = []

@@ -27,10 +27,10 @@ def mode_option(options: Sequence[v2.SessionConfigOption]) -> v2.SessionConfigSe
     return next((one for one in selects if one.category == MODE), None)
 
 
-def modes_of(option: v2.SessionConfigSelect) -> tuple[Mode, ...]:
+def modes_of(option: v2.SessionConfigSelect | None) -> tuple[Mode, ...]:
     """The values of an option as modes, without their groups."""
     found: list[v2.SessionConfigSelectOption] = []
-    listed: Sequence[Any] = option.options
+    listed: Sequence[Any] = () if option is None else option.options
     for one in listed:
         found += one.options if isinstance(one, v2.SessionConfigSelectGroup) else [one]
     return tuple(Mode(one.value, one.name, one.description) for one in found)

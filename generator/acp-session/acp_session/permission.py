@@ -17,36 +17,21 @@ from typing import Any, Final, Literal, TypeAlias
 
 from acp_bindings import v1, v2
 
-__all__ = [
-    "GENERIC_TITLE",
-    "PLAIN_TITLE",
-    "AnyRequest",
-    "AnyResponse",
-    "Decision",
-    "PermissionRequest",
-    "Verdict",
-    "about_tool_call",
-    "ask",
-    "cancel",
-    "choose",
-    "decide",
-    "read",
-    "title_of",
-    "tool_call_update",
-]
-
 AnyRequest: TypeAlias = "v1.RequestPermissionRequest | v2.RequestPermissionRequest"
 """A request for permission, of v1 or v2."""
 AnyResponse: TypeAlias = "v1.RequestPermissionResponse | v2.RequestPermissionResponse"
 """The answer to it, of v1 or v2."""
+Verdict: TypeAlias = Literal["allow", "reject", "cancelled", "unknown"]
+"""What the user decided: `cancelled` nothing, since nobody chose; `unknown` what is not understood, and never consent."""
 
 GENERIC_TITLE: Final = "Allow this tool call?"
 """The title of a prompt about a tool call that has none."""
 PLAIN_TITLE: Final = "Allow this?"
 """The title that is shown for a v2 request whose own is blank."""
-
-
-# --- the agent asks (v2) ---------------------------------------------------------------------------------------------
+_VERDICTS: Final[dict[str, Verdict]] = {
+    **dict.fromkeys(("allow_once", "allow_always"), "allow"),
+    **dict.fromkeys(("reject_once", "reject_always"), "reject"),
+}
 
 
 def ask(
@@ -57,9 +42,8 @@ def ask(
     description: str | None = None,
     subject: v2.RequestPermissionSubject | None = None,
 ) -> v2.RequestPermissionRequest:
-    """A v2 permission request. Prompt words go into `title` and `description`, never into the tool call of the subject.
-
-    Raises `ValueError` for an empty title, no options, or two options with one id (RFD, "What we propose to do about it").
+    """A v2 permission request. Prompt words go into `title` and `description`, never into the tool call of the subject. Raises `ValueError`
+    for an empty title, no options, or two options with one id (RFD, "What we propose to do about it").
 
     >>> yes = v2.PermissionOption(option_id="yes", name="Send", kind="allow_once")
     >>> v2.encode(ask("s1", "Send the log?", [yes]))
@@ -73,12 +57,9 @@ def ask(
     repeated = [found for index, found in enumerate(ids) if found in ids[:index]]
     if repeated:
         raise ValueError(f"two options have the id {repeated[0]!r}")
-    fields: dict[str, Any] = {"session_id": session_id, "title": title}
-    if description is not None:
-        fields["description"] = description
-    if subject is not None:
-        fields["subject"] = subject
-    return v2.RequestPermissionRequest(**fields, options=list(options))
+    fields: dict[str, Any] = {"description": description, "subject": subject}
+    given = {name: value for name, value in fields.items() if value is not None}
+    return v2.RequestPermissionRequest(session_id=session_id, title=title, options=list(options), **given)
 
 
 def title_of(title: object) -> str:
@@ -86,13 +67,9 @@ def title_of(title: object) -> str:
     return title if isinstance(title, str) and title.strip() else GENERIC_TITLE
 
 
-def about_tool_call(tool_call: v2.ToolCallUpdate) -> v2.RequestPermissionSubject:
+def tool_call_subject(tool_call: v2.ToolCallUpdate) -> v2.RequestPermissionSubject:
     """The subject for a tool call: the update that the client applies to the tool call that it displays."""
     return v2.ToolCallPermissionSubject(tool_call=tool_call)
-
-
-Verdict: TypeAlias = Literal["allow", "reject", "cancelled", "unknown"]
-"""What the user decided: `cancelled` nothing, since nobody chose; `unknown` what is not understood, and never consent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +86,7 @@ class Decision:
 
 
 def decide(request: AnyRequest, response: AnyResponse) -> Decision:
-    """Whether the user has consented. Anything but a chosen, offered option of a kind that allows is a refusal.
+    """Whether the user has consented. Anything but one offered option of a kind that allows is a refusal.
 
     >>> yes = v2.PermissionOption(option_id="yes", name="Send", kind="allow_once")
     >>> request = ask("s1", "Send the log?", [yes])
@@ -125,27 +102,18 @@ def decide(request: AnyRequest, response: AnyResponse) -> Decision:
     if not isinstance(outcome, v1.SelectedPermissionOutcome | v2.SelectedPermissionOutcome):
         tag = getattr(outcome, "tag", type(outcome).__name__)
         return Decision(allowed=False, why=f"The outcome {tag!r} is not known.")
-    chosen = [option for option in request.options if option.option_id == outcome.option_id]
-    if len(chosen) != 1:
-        reason = "was offered more than once" if chosen else "was not offered"
-        return Decision(allowed=False, option_id=outcome.option_id, why=f"The option {outcome.option_id!r} {reason}.")
-    kind = str(chosen[0].kind)
+    id_ = outcome.option_id
+    found = [option for option in request.options if option.option_id == id_]
+    if len(found) != 1:
+        how = "offered more than once" if found else "not offered"
+        return Decision(allowed=False, option_id=id_, why=f"The option {id_!r} was {how}.")
+    kind = str(found[0].kind)
     verdict = _VERDICTS.get(kind, "unknown")
     if verdict == "unknown":
-        return Decision(allowed=False, option_id=outcome.option_id, why=f"The kind of option {kind!r} is not known.")
-    why = (
-        f"The user chose {chosen[0].name!r}, which is to {verdict} {'always' if kind.endswith('_always') else 'once'}."
-    )
-    return Decision(verdict == "allow", kind.endswith("_always"), outcome.option_id, verdict, why)
-
-
-_VERDICTS: Final[dict[str, Verdict]] = {
-    **dict.fromkeys(("allow_once", "allow_always"), "allow"),
-    **dict.fromkeys(("reject_once", "reject_always"), "reject"),
-}
-
-
-# --- the client shows and answers ------------------------------------------------------------------------------------
+        return Decision(allowed=False, option_id=id_, why=f"The kind of option {kind!r} is not known.")
+    is_lasting = kind.endswith("_always")
+    why = f"The user chose {found[0].name!r}, which is to {verdict} {'always' if is_lasting else 'once'}."
+    return Decision(verdict == "allow", is_lasting, id_, verdict, why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +122,7 @@ class PermissionRequest:
     plain text.
 
     `tool_call` and `command` tell what it is about, for clients that can show it; both are `None` where the request has no subject or
-    one that this version does not know (`is_understood` is false then: show the plain prompt). They are read from the request, which
-    keeps its subject as it came.
+    one that this version does not know (`is_understood` is false then: show the plain prompt).
     """
 
     session_id: str
@@ -166,11 +133,11 @@ class PermissionRequest:
     command: v2.CommandPermissionSubject | None = None
     is_understood: bool = True
 
-    def numbered(self, typed: str) -> str | None:
+    def option_by_number(self, typed: str) -> str | None:
         """The id of the option with this number, counted from 1, as a person types it; `None` for anything else.
 
         >>> options = (v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once"),)
-        >>> PermissionRequest("s1", "Send the log?", None, options).numbered(" 1 ")
+        >>> PermissionRequest("s1", "Send the log?", None, options).option_by_number(" 1 ")
         'yes'
         """
         numbers = {str(number): option.option_id for number, option in enumerate(self.options, 1)}
@@ -189,45 +156,32 @@ def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] =
     >>> read(request, unknown_subject="decline") is None
     True
     """
+    call = tool_call_update(request)
+    options: tuple[v1.PermissionOption | v2.PermissionOption, ...] = (*request.options,)
     if isinstance(request, v1.RequestPermissionRequest):
-        title = title_of(request.tool_call.title)
-        return PermissionRequest(request.session_id, title, None, tuple(request.options), tool_call=request.tool_call)
-    tool_call: v2.ToolCallUpdate | None = None
-    command: v2.CommandPermissionSubject | None = None
-    understood = True
-    match request.subject:
-        case v2.ToolCallPermissionSubject() as subject:
-            tool_call = subject.tool_call
-        case v2.CommandPermissionSubject() as subject:
-            command = subject
-        case None:
-            pass
-        case _:
-            understood = False
-            if unknown_subject == "decline":
-                return None
+        return PermissionRequest(request.session_id, title_of(request.tool_call.title), None, options, call)
+    subject = request.subject
+    command = subject if isinstance(subject, v2.CommandPermissionSubject) else None
+    is_understood = subject is None or command is not None or call is not None
+    if not is_understood and unknown_subject == "decline":
+        return None
     description = request.description if isinstance(request.description, str) and request.description else None
-    options = tuple(request.options)
     title = request.title if request.title.strip() else PLAIN_TITLE
-    return PermissionRequest(request.session_id, title, description, options, tool_call, command, understood)
+    return PermissionRequest(request.session_id, title, description, options, call, command, is_understood)
 
 
 def tool_call_update(request: AnyRequest) -> v1.ToolCallUpdate | v2.ToolCallUpdate | None:
-    """What a request changes in the tool call that is displayed: the update it carries, exactly, or `None`.
-
-    The prompt's title and description are never part of it (RFD, "Why not use ToolCallUpdate.title"). In v1 the two cannot be told
-    apart, and the update is what the agent sent.
+    """What a request changes in the tool call that is displayed: the update it carries, exactly, or `None`. The title and description of
+    a prompt of v2 are never part of it (RFD, "Why not use ToolCallUpdate.title"); in v1 the two cannot be told apart.
     """
     if isinstance(request, v1.RequestPermissionRequest):
         return request.tool_call
-    subject = request.subject
-    return subject.tool_call if isinstance(subject, v2.ToolCallPermissionSubject) else None
+    return request.subject.tool_call if isinstance(request.subject, v2.ToolCallPermissionSubject) else None
 
 
 def choose(request: AnyRequest, option_id: str) -> AnyResponse:
     """The answer that the user chose an option. Raises `ValueError` for one that was not offered, or offered twice."""
-    offered = [option.option_id for option in request.options]
-    if offered.count(option_id) != 1:
+    if [option.option_id for option in request.options].count(option_id) != 1:
         raise ValueError(f"the option {option_id!r} was not offered, or more than once")
     if isinstance(request, v1.RequestPermissionRequest):
         return v1.RequestPermissionResponse(outcome=v1.SelectedPermissionOutcome(option_id=option_id))

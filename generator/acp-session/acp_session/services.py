@@ -1,23 +1,37 @@
-"""The files and terminals of a client, as an agent asks for them: params and results are those of v1, which alone has requests for them.
+"""Files and terminals as an agent asks for them: params and results are those of v1, which alone has requests for them.
 
 An agent of v1 asks its client; an agent of v2 uses the machine that it runs on. `LocalServices` serves both; `ClientServices` asks a
 client of v1.
+
+Sources: the pages of v1 on the file system and on terminals; the RFD on `additionalDirectories`; the migration page of v2.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Collection
-from contextlib import asynccontextmanager
-from typing import Any, Final, cast
+import asyncio
+import shlex
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 from acp_bindings import v1
 from acp_bindings.v1 import peers as peers1
 
-from acp_workspace.errors import invalid_params
-from acp_workspace.scope import LifecycleRequest
+from acp_workspace.approval import Approve
+from acp_workspace.backend import FileBackend
+from acp_workspace.errors import METHOD_NOT_FOUND, RequestError, invalid_params
+from acp_workspace.filesystem import Buffer, FileEvent, FilePolicy, FileSystem, OnChange
+from acp_workspace.scope import LifecycleRequest, Scope, request_scope
+from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
+from acp_workspace.workspace import ClientWorkspace, RootPolicy, RootSet, RootsSource
+from jsonrpc_bindings import UnsetType
 from jsonrpc_bindings.peers import unserved
 
-SERVICES: Final = {
+from .background import Background
+from .terminal_display import Display, Send
+
+SERVICE_METHODS: Final = {
     "fs/read_text_file": "read_text_file",
     "fs/write_text_file": "write_text_file",
     "terminal/create": "create_terminal",
@@ -26,7 +40,16 @@ SERVICES: Final = {
     "terminal/kill": "kill_terminal",
     "terminal/release": "release_terminal",
 }
-"""Methods of v1 for files and terminals, and what they are called here."""
+"""Methods of v1 for files and terminals, and what `Client` calls them."""
+MAX_RELEASED: Final = 1000
+"""Terminals of a session that were released, and may still stand in tool calls."""
+OPENING_TIMEOUT: Final = 1.0
+"""Seconds that a request of the agent waits for the id of its session to become known here."""
+
+Audit: TypeAlias = "Callable[[FileEvent | TerminalEvent], Awaitable[object] | object]"
+"""Is called with every step of every request for files and terminals, refusals included."""
+Establish: TypeAlias = "Callable[[str], None]"
+"""Puts the roots of a request in force, for the session of this id."""
 
 
 class Services:
@@ -39,36 +62,11 @@ class Services:
         return v1.ClientCapabilities()
 
     async def answer(self, method: str, _params: Any) -> Any:
-        """Answer a request of `SERVICES`."""
+        """Answer a request of `SERVICE_METHODS`."""
         raise unserved(method)
 
-    async def read_text_file(self, params: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
-        """Read a text file, or some of its lines."""
-        return cast("v1.ReadTextFileResponse", await self.answer("fs/read_text_file", params))
-
-    async def write_text_file(self, params: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
-        """Write a text file, whole."""
-        return cast("v1.WriteTextFileResponse", await self.answer("fs/write_text_file", params))
-
-    async def create_terminal(self, params: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
-        """Start a command in a terminal."""
-        return cast("v1.CreateTerminalResponse", await self.answer("terminal/create", params))
-
-    async def terminal_output(self, params: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
-        """The output of a command so far."""
-        return cast("v1.TerminalOutputResponse", await self.answer("terminal/output", params))
-
-    async def wait_for_terminal_exit(self, params: v1.WaitForTerminalExitRequest, /) -> v1.WaitForTerminalExitResponse:
-        """Wait for the end of a command."""
-        return cast("v1.WaitForTerminalExitResponse", await self.answer("terminal/wait_for_exit", params))
-
-    async def kill_terminal(self, params: v1.KillTerminalRequest, /) -> v1.KillTerminalResponse:
-        """End a command."""
-        return cast("v1.KillTerminalResponse", await self.answer("terminal/kill", params))
-
-    async def release_terminal(self, params: v1.ReleaseTerminalRequest, /) -> v1.ReleaseTerminalResponse:
-        """Release a terminal; a command that still runs ends."""
-        return cast("v1.ReleaseTerminalResponse", await self.answer("terminal/release", params))
+    def withdraw(self, params: Any) -> None:
+        """Ask to cancel a request with these params. Its answer is awaited all the same: it may have created something."""
 
     def terminals(self, _session_id: str) -> Collection[str] | None:
         """The terminals of a session that may stand in tool calls; `None`: all of them."""
@@ -78,14 +76,12 @@ class Services:
         """End a command because the user asks for it. Raises `RequestError` -32602 where none runs."""
         raise invalid_params("there is no such terminal, or it has ended", pointer="/terminalId")
 
-    # --- the life of a session
-
     @asynccontextmanager
-    async def opening(
+    async def open_session(
         self, _params: LifecycleRequest, _session_id: str | None = None
-    ) -> AsyncGenerator[Callable[[str], None]]:
-        """A session is opened with these roots; without an id it is a new one. What this yields is called with the session's id when the
-        agent has agreed; otherwise the roots before stay in force. Until then the requests of a session with an id have the new roots.
+    ) -> AsyncGenerator[Establish]:
+        """Open a session with these roots; without an id it is a new one. What this yields is called once the agent has agreed; otherwise
+        the roots before stay in force. Until then the requests of a session with an id have the new roots.
         """
         yield lambda session_id: None
 
@@ -107,18 +103,24 @@ class ClientServices(Services):
     ) -> None:
         self._client = client
         self._capabilities = capabilities
-        self._terminals: dict[str, set[str]] = {}
+        self._terminals: dict[str, dict[str, None]] = {}
 
     def capabilities(self) -> v1.ClientCapabilities:
         """See `Services`: what the client has advertised."""
         return self._capabilities()
 
     async def answer(self, method: str, params: Any) -> Any:
-        """See `Services`. A terminal that is created may stand in tool calls from then on."""
+        """See `Services`. A terminal that is created may stand in tool calls from then on; of many, the latest may."""
         answer = await getattr(self._client(), peers1.Client.requests[method])(params)
         if method == "terminal/create":
-            self._terminals.setdefault(params.session_id, set()).add(answer.terminal_id)
+            known = self._terminals.setdefault(params.session_id, {})
+            known[answer.terminal_id] = None
+            if len(known) > MAX_RELEASED:
+                del known[next(iter(known))]
         return answer
+
+    def withdraw(self, params: Any) -> None:
+        self._client().connection.withdraw(params)
 
     def terminals(self, session_id: str) -> Collection[str]:
         """See `Services`: those that were created here."""
@@ -126,3 +128,192 @@ class ClientServices(Services):
 
     async def end(self, session_id: str) -> None:
         self._terminals.pop(session_id, None)
+
+
+class SessionRoots:
+    """The roots of the sessions of a client: those in force, and those of the requests that open sessions at this moment."""
+
+    def __init__(self, workspace: ClientWorkspace) -> None:
+        self.workspace = workspace
+        self._requested: dict[str, RootSet] = {}
+        self._openings: set[asyncio.Future[None]] = set()
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a session is being opened whose id is not known yet."""
+        return bool(self._openings)
+
+    def roots(self, session_id: str) -> RootSet:
+        """The roots of a session; while it is opened again, those that the request asks for. Raises `RequestError` -32602."""
+        return self._requested.get(session_id) or self.workspace.roots(session_id)
+
+    @asynccontextmanager
+    async def open_session(self, roots: RootSet, session_id: str | None = None) -> AsyncGenerator[Establish]:
+        """See `Services.open_session`. Roots that do not come into force are closed."""
+        is_established = False
+
+        def establish(found_id: str) -> None:
+            nonlocal is_established
+            is_established = True
+            self.workspace.establish(found_id, roots)
+            self._requested.pop(found_id, None)
+
+        opening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if session_id is None:
+            self._openings.add(opening)
+        else:
+            self._requested[session_id] = roots
+        try:
+            yield establish
+        finally:
+            if session_id is not None and self._requested.get(session_id) is roots:
+                del self._requested[session_id]
+            if not is_established:
+                roots.close()
+            self._openings.discard(opening)
+            opening.set_result(None)
+
+    async def wait_known(self, session_id: str) -> None:
+        """Wait until a session has roots, no session is being opened any more, or a second has passed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OPENING_TIMEOUT):
+                while self._openings:
+                    with suppress(RequestError):
+                        self.roots(session_id)
+                        return
+                    await asyncio.wait(tuple(self._openings), return_when=asyncio.FIRST_COMPLETED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Local:
+    """What an agent may use of this machine. `root_policy` says which directories that the client names may be roots; the other fields
+    are those of `FileSystem` and `Terminals`. `None` for `files` or `terminals` offers none of them.
+    """
+
+    root_policy: RootPolicy = lambda path: None
+    files: FilePolicy | None = FilePolicy()  # noqa: RUF009 - frozen
+    terminals: TerminalPolicy | None = TerminalPolicy()  # noqa: RUF009 - frozen
+    backend: FileBackend | None = None
+    approve: Approve | None = None
+    buffer: Buffer | None = None
+    on_change: OnChange | None = None
+    audit: Audit = lambda event: None
+
+
+class LocalServices(Services):
+    """`Services` on this machine. Each session has the roots that `roots` knows, or else those of the requests that open it. A terminal is
+    shown to the client by updates of v2, which `send` sends: its output as it comes. The client may stop it.
+    """
+
+    def __init__(self, local: Local, send: Send, roots: RootsSource | None = None) -> None:
+        self._send = send
+        self._root_policy = local.root_policy
+        self._own_roots = SessionRoots(ClientWorkspace()) if roots is None else None
+        self._roots: RootsSource = roots or self._own_roots  # type: ignore[assignment]
+        self.files: FileSystem | None = None
+        self.commands: Terminals | None = None
+        hooks: dict[str, Any] = {"approve": local.approve, "on_event": local.audit}
+        if local.files is not None:
+            hooks_of_files: dict[str, Any] = {"buffer": local.buffer, "on_change": local.on_change}
+            self.files = FileSystem(self._roots, local.files, backend=local.backend, **hooks, **hooks_of_files)
+        if local.terminals is not None:
+            self.commands = Terminals(self._roots, local.terminals, **hooks, on_output=self._show_output)
+        self._displays: dict[str, dict[str, Display]] = {}
+        self._background = Background()
+
+    def capabilities(self) -> v1.ClientCapabilities:
+        """What is configured and can be kept on this machine, and no more."""
+        fs = v1.FileSystemCapabilities() if self.files is None else self.files.capabilities()
+        return v1.ClientCapabilities(fs=fs, terminal=self.commands is not None and self.commands.is_offered)
+
+    async def answer(self, method: str, params: Any) -> Any:
+        """See `Services`. A request of a session that is being opened waits for that."""
+        if self._own_roots is not None:
+            await self._own_roots.wait_known(params.session_id)
+        kind, _, name = method.partition("/")
+        part = self.files if kind == "fs" else self.commands
+        if part is None:
+            raise RequestError(METHOD_NOT_FOUND, "files or terminals are not served here")
+        answer = await getattr(part, name)(params)
+        await self.show(method, params, answer)
+        return answer
+
+    @asynccontextmanager
+    async def open_session(self, params: LifecycleRequest, session_id: str | None = None) -> AsyncGenerator[Establish]:
+        """See `Services`. Raises `RequestError` for roots that cannot be bound or that the policy refuses."""
+        if self._own_roots is None or (self.files is None and self.commands is None):
+            yield lambda found_id: None
+            return
+        roots = RootSet.bind(request_scope(params), self._root_policy)
+        async with self._own_roots.open_session(roots, session_id) as establish:
+            yield establish
+
+    async def stop(self, session_id: str) -> None:
+        if self.commands is not None:
+            await self.commands.stop(session_id)
+
+    async def end(self, session_id: str) -> None:
+        """See `Services`. The roots are closed first."""
+        if self._own_roots is not None:
+            self._own_roots.workspace.forget(session_id)
+        if self.commands is not None:
+            await self.commands.end(session_id)
+        for display in self._displays.pop(session_id, {}).values():
+            await display.release()
+
+    async def close(self) -> None:
+        if self.commands is not None:
+            await self.commands.aclose()
+        if self.files is not None:
+            self.files.close()
+        await self._background.close()
+        if self._own_roots is not None:
+            self._own_roots.workspace.close()
+
+    def terminals(self, session_id: str) -> Collection[str] | None:
+        """See `Services`: those that are shown. What one has shown stays when it is released."""
+        return self._displays.get(session_id, ())
+
+    async def cancel_terminal(self, session_id: str, terminal_id: str) -> None:
+        """See `Services`. The end may take a moment."""
+        display = self._displays.get(session_id, {}).get(terminal_id)
+        if display is None or not display.is_running:
+            await super().cancel_terminal(session_id, terminal_id)
+        self._background.start(self._kill(v1.KillTerminalRequest(session_id=session_id, terminal_id=terminal_id)))
+
+    async def _kill(self, params: v1.KillTerminalRequest) -> None:
+        assert self.commands is not None
+        with suppress(RequestError):  # the agent has released it meanwhile
+            await self.commands.kill(params)
+
+    async def show(self, method: str, params: Any, answer: Any) -> None:
+        """Show a terminal that was created, if its command runs here, and the end of one that was released."""
+        if self.commands is None:
+            return
+        if method == "terminal/release":
+            display = self._displays.get(params.session_id, {}).get(params.terminal_id)
+            if display is not None:
+                await display.release()
+        elif method == "terminal/create":
+            terminal = self.commands.find(params.session_id, answer.terminal_id)
+            if terminal is not None:
+                roots = self._roots.roots(params.session_id)
+                scope = roots if isinstance(roots, Scope) else roots.scope
+                arguments: list[str] | UnsetType = params.args
+                words = shlex.join([params.command, *(arguments if isinstance(arguments, list) else ())])
+                display = self._display(params.session_id, answer.terminal_id)
+                display.start(self._background, terminal, words, scope.cwd if params.cwd is None else params.cwd)
+
+    def _show_output(self, session_id: str, terminal_id: str, text: str) -> None:
+        self._display(session_id, terminal_id).add(text)
+
+    def _display(self, session_id: str, terminal_id: str) -> Display:
+        async def send(update: dict[str, Any]) -> None:
+            await self._send(session_id, update)
+
+        found = self._displays.setdefault(session_id, {})
+        if terminal_id not in found:
+            left = [name for name, display in found.items() if display.is_finished]
+            if len(left) >= MAX_RELEASED:
+                del found[left[0]]
+        return found.setdefault(terminal_id, Display(terminal_id, send))

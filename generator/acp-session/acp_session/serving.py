@@ -10,24 +10,23 @@ from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 from typing import Unpack
 
-from jsonrpc_bindings.connection import Connection
 from jsonrpc_bindings.framing import LIMIT, framing
-from jsonrpc_bindings.peers import Options, Side, Transport
+from jsonrpc_bindings.peers import Options, Side, Transport, attached
 from jsonrpc_bindings.stdio import Own
 
 from .agent import Agent
 from .agent_core import AgentCore
 from .arguments import require_instance
-from .codec import AgentAsV1
+from .codec.agent_as_v1 import AgentAsV1
 from .codec.losses import log_loss
-from .handshake import VERSIONS, Opening, Stage, known_versions
+from .handshake import VERSIONS, Negotiation, VersionTransport, validate_versions
 
 
 def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]) -> None:
     """Be the agent on standard input and output until the input ends: the whole `main` of a program. What the program prints goes to
     standard error. Raises `RuntimeError` inside an event loop, where `serve_agent` belongs.
     """
-    known = known_versions(versions)
+    known = validate_versions(versions)
     require_instance(Agent, agent=agent)
     try:
         asyncio.get_running_loop()
@@ -63,17 +62,15 @@ async def serve_agent(
     anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
     """
     require_instance(Agent, agent=agent)
-    opening = Opening(transport, known_versions(versions), options.get("monitor"), options.get("told"))
+    negotiation = Negotiation(transport, validate_versions(versions), options.get("monitor"), options.get("on_event"))
     try:
-        found = await opening.next()
+        found = await negotiation.next()
         while found is not None:
-            stage = Stage(opening, *found)
+            below = VersionTransport(negotiation, *found)
             core = AgentCore(agent, user=user, grace=options.get("grace", 2.0))
             async with _side(core, found[0]) as side:
-                connection = Connection(side.wire, side.side, side.other, side, stage, **options)
-                side.attach(connection)
-                await connection.run()
-            found = stage.following
+                await attached(side, below, options).run()
+            found = below.next_version
     finally:
         await transport.close()
 

@@ -1,33 +1,60 @@
-"""A session, as the author of an agent sees it."""
+"""A session of an agent: what its author sees of it, its history, and its turns."""
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import logging
 import os
 import secrets
-from collections.abc import Collection, Coroutine, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping, MutableMapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from acp_bindings import UNSET, ConnectionClosed, to_builtins, v2
+from acp_bindings import UNSET, ConnectionClosed, NotAdvertised, RequestError, to_builtins, v2
 
+from acp_workspace.errors import INTERNAL_ERROR
 from acp_workspace.scope import parse_scope
+from acp_workspace.workspace import RootSet
+from jsonrpc_bindings import UnsetType
 
-from .background import Background
+from .background import Background, retrieve_exception
 from .codec.interfaces import ClientInterface
 from .modes import MODE, Mode, mode_option, modes_of, with_value
+from .prompts import TurnQueue
 from .services import Services
 from .store import Store, StoredSession
+from .transcript import TerminalState
 
 LOG: Final = logging.getLogger("acp_session")
 
-MOST_HISTORY: Final = 100_000
+MAX_HISTORY: Final = 100_000
 """Updates of a session that are kept; the oldest go first."""
-WITHIN_MESSAGE: Final = ("agent_message_chunk", "agent_thought_chunk", "state_update")
+MESSAGE_KINDS: Final = ("agent_message_chunk", "agent_thought_chunk", "state_update")
 """The kinds of updates after which a message goes on."""
-ENDED: Final = ("completed", "failed", "cancelled")
+FINAL_STATUSES: Final = ("completed", "failed", "cancelled")
 """The statuses of a tool call that has ended."""
+STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+"""Why a turn may end."""
+CANCELLED: Final[dict[str, Any]] = {"stopReason": "cancelled"}
+INTERNAL: Final = RequestError(INTERNAL_ERROR, "internal error")
+
+OnPrompt: TypeAlias = "Callable[[str], Coroutine[Any, Any, object]]"
+"""The work on a prompt, whose message has this id; it returns why the turn ended."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """The work of a turn. `is_abandoned`: it goes on although it was cancelled."""
+
+    is_abandoned: bool = False
+
+
+_ABANDONED: Final[set[asyncio.Task[Any]]] = set()
+_WORK: Final[ContextVar[_Work | None]] = ContextVar("acp_session_work", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +87,30 @@ class ClientConnection:
 class Session:
     """A session of an agent. `data` is the author's own: the store keeps it, and a fork gets a copy. `mcp_servers` are those that the
     client named when it opened the session. `log` writes to the logger `acp_session`, with the session's id.
+
+    Work that goes on after its cancellation, with all that it has started, can use neither the session nor the client any more: it gets
+    `ConnectionClosed`.
     """
 
     def __init__(self, stored: StoredSession, connection: ClientConnection, store: Store) -> None:
         self.log = SessionLog(stored.id)
         self.mcp_servers: tuple[v2.McpServer, ...] = ()
-        self._stored = stored
         self.connection = connection
+        self.stored = stored
+        self.root_set: RootSet | None = None
+        self.closing: asyncio.Task[None] | None = None
+        self.work: asyncio.Task[None] | None = None
+        self.queue = TurnQueue()
+        self._stop_event = asyncio.Event()
         self._store = store
+        self._state = "idle"
+        self._turn: str | None = None
         self._background: list[v2.BackgroundWork] | None = None
         self._is_opening, self._is_closed = True, False
-        self._early: list[v2.SessionUpdate] | None = None
+        self._pending: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
+        self._terminals: dict[str, TerminalState] = {}
         self._late = Background()
 
     def __repr__(self) -> str:
@@ -81,22 +119,22 @@ class Session:
     @property
     def id(self) -> str:
         """The id of the session."""
-        return self._stored.id
+        return self.stored.id
 
     @property
     def cwd(self) -> str:
         """The working directory, an absolute path. Relative paths count from it."""
-        return self._stored.cwd
+        return self.stored.cwd
 
     @property
     def roots(self) -> tuple[str, ...]:
         """The directories of the session, `cwd` first."""
-        return (self._stored.cwd, *self._stored.additional_directories)
+        return (self.stored.cwd, *self.stored.additional_directories)
 
     @property
     def data(self) -> dict[str, Any]:
         """What the author keeps of the session."""
-        return self._stored.data
+        return self.stored.data
 
     @property
     def client_info(self) -> v2.Implementation | None:
@@ -111,16 +149,18 @@ class Session:
     @property
     def history(self) -> Sequence[v2.SessionUpdate]:
         """What the user said and the agent sent, in order."""
-        return tuple(self._stored.history)
+        return tuple(self.stored.history)
 
     @property
     def client(self) -> ClientInterface:
         """The calls to the client, such as `extension_request`."""
+        self._require_work()
         return self.connection.client
 
     @property
     def services(self) -> Services:
         """Who serves files and commands."""
+        self._require_work()
         return self.connection.services
 
     def absolute(self, path: str | os.PathLike[str]) -> str:
@@ -128,12 +168,10 @@ class Session:
         text = os.fspath(path)
         return self.cwd if text == "." else parse_scope(self.cwd, flavour=None).absolute(text)
 
-    # --- title, modes, options, commands
-
     @property
     def title(self) -> str | None:
         """The title that clients show."""
-        return self._stored.title
+        return self.stored.title
 
     async def set_title(self, title: str | None) -> None:
         """Give the session a title."""
@@ -143,14 +181,12 @@ class Session:
     @property
     def modes(self) -> tuple[Mode, ...]:
         """The modes that the user may choose."""
-        option = self._mode_option()
-        return () if option is None else modes_of(option)
+        return modes_of(self._mode_option)
 
     @property
     def mode(self) -> str | None:
         """The id of the mode that the session is in; `None` where it has no modes."""
-        option = self._mode_option()
-        return None if option is None else option.current_value
+        return None if self._mode_option is None else self._mode_option.current_value
 
     async def set_modes(self, modes: Sequence[Mode], current: str) -> None:
         """Offer modes; none take the offer back. Raises `ValueError` for a current one that is not among them."""
@@ -164,28 +200,25 @@ class Session:
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode, as where the agent decides so. Raises `ValueError` for one that is not offered."""
-        option = self._mode_option()
-        await self.set_config_option(MODE if option is None else option.config_id, mode_id)
+        await self.set_config_option(MODE if self._mode_option is None else self._mode_option.config_id, mode_id)
 
     @property
     def config_options(self) -> tuple[v2.SessionConfigOption, ...]:
         """The options that the user may set, without the modes."""
-        mode = self._mode_option()
-        return tuple(one for one in self._stored.config_options if one is not mode)
+        return tuple(one for one in self.stored.config_options if one is not self._mode_option)
 
     @property
     def config(self) -> Mapping[str, str | bool]:
         """The current values of all options by their ids; the mode that `set_modes` offers is under `mode`."""
-        options = self._stored.config_options
         return {
             one.config_id: one.current_value
-            for one in options
+            for one in self.stored.config_options
             if isinstance(one, v2.SessionConfigSelect | v2.SessionConfigBoolean)
         }
 
     async def set_config_options(self, options: Sequence[v2.SessionConfigOption]) -> None:
         """Offer options in place of those before. Modes stay: `set_modes` has them, as the option of category `mode`."""
-        ids, mode = [one.config_id for one in options], self._mode_option()
+        ids, mode = [one.config_id for one in options], self._mode_option
         if MODE in ids or len(set(ids)) != len(ids):
             raise ValueError(f"options need ids of their own, and {MODE!r} is that of the modes: {ids}")
         if mode_option(options) is not None:
@@ -194,22 +227,41 @@ class Session:
 
     async def set_config_option(self, config_id: str, value: str | bool) -> None:
         """Change the value of an option. Raises `ValueError` for one that is not offered, or a value that it does not have."""
-        await self._set_options(with_value(self._stored.config_options, config_id, value))
+        await self._set_options(with_value(self.stored.config_options, config_id, value))
 
     async def set_commands(self, commands: Sequence[v2.AvailableCommand]) -> None:
         """Offer commands in place of those before."""
-        self._stored.commands = list(commands)
-        await self._set(v2.AvailableCommandsUpdate(available_commands=list(commands)))
+        self._require_work()
+        self.stored.commands = list(commands)
+        await self._send(v2.AvailableCommandsUpdate(available_commands=list(commands)))
+        await self._save_between_turns()
+
+    async def _set_options(self, options: list[v2.SessionConfigOption]) -> None:
+        self._require_work()
+        self.stored.config_options = options
+        await self._send(v2.ConfigOptionUpdate(config_options=list(options)))
+        await self._save_between_turns()
+
+    async def replace_options(self, options: list[v2.SessionConfigOption]) -> None:
+        """Have these options without an update: the answer to a request has them."""
+        self.stored.config_options = options
+        await self._save_between_turns()
+
+    @property
+    def _mode_option(self) -> v2.SessionConfigSelect | None:
+        return mode_option(self.stored.config_options)
 
     async def set_background(self, work: Sequence[v2.BackgroundWork]) -> None:
         """Say what goes on beside the turns: it is not cancelled with them. Version 1 has no word for it."""
+        self._require_work()
         self._background = list(work)
         await self._send_state(self._state)
 
     async def send_update(self, update: v2.SessionUpdate) -> None:
         """Send any update of the protocol, and keep it in the history."""
+        self._require_work()
         if isinstance(update, v2.SessionInfoUpdate) and update.title is not UNSET:
-            self._stored.title = update.title
+            self.stored.title = update.title
         self._keep(update)
         await self._send(update)
 
@@ -221,58 +273,56 @@ class Session:
 
     def call_id(self) -> str:
         """An id for another tool call."""
-        self._stored.calls += 1
-        return f"call_{self._stored.calls}"
+        self.stored.calls += 1
+        return f"call_{self.stored.calls}"
 
     async def set_state(self, turn: str, state: str) -> None:
         """Say what the session does in the foreground, in the turn with this message. A turn that has ended says no more."""
         if turn == self._turn:
             await self._send_state(state)
 
-    # --- for the package
+    async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
+        """Send what a terminal shows. The history has its command, then its end with the last of the output."""
+        terminal = self._terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id))
+        terminal.apply(update)
+        if isinstance(update, v2.TerminalUpdate) and isinstance(update.exit_status, v2.TerminalExitStatus):
+            del self._terminals[update.terminal_id]
+            self._keep(update.__replace__(output=_output_of(terminal)))
+        elif isinstance(update, v2.TerminalUpdate) and update.output is UNSET:
+            self._keep(update.__replace__(capabilities=None))
+        with suppress(ConnectionError):  # nobody listens any more
+            await self._send(update)
 
     def finish_later(self, work: Coroutine[Any, Any, None]) -> None:
         """Finish something that was cancelled before it could be taken back."""
         self._late.start(work)
 
-    _state: str = "idle"
-    _turn: str | None = None
-
-    def _mode_option(self) -> v2.SessionConfigSelect | None:
-        return mode_option(self._stored.config_options)
-
-    async def _set_options(self, options: list[v2.SessionConfigOption]) -> None:
-        self._stored.config_options = options
-        await self._set(v2.ConfigOptionUpdate(config_options=list(options)))
-
-    async def _set(self, update: v2.SessionUpdate) -> None:
-        """Send what is new of the session."""
-        await self._send(update)
-        await self._save_between_turns()
-
-    async def _save_between_turns(self) -> None:
-        """Have the store keep what a turn does not keep at its end."""
-        if not self._is_opening and self._state == "idle":
-            await self._save()
+    def _require_work(self) -> None:
+        """Raise `ConnectionClosed` in work that goes on after its cancellation."""
+        work = _WORK.get()
+        if work is not None and work.is_abandoned:
+            raise ConnectionClosed(
+                "the turn was cancelled, and has ended without its work: nothing more is done for it"
+            )
 
     def _keep(self, update: v2.SessionUpdate) -> None:
         """Make an update a part of the history."""
-        history = self._stored.history
+        history = self.stored.history
         history.append(update)
-        del history[: max(0, len(history) - MOST_HISTORY)]
+        del history[: max(0, len(history) - MAX_HISTORY)]
         call = getattr(update, "tool_call_id", None)
         if call is not None:
             self._calls.add(call)
-        self._stored.updated_at = datetime.now(UTC).isoformat()
+        self.stored.updated_at = datetime.now(UTC).isoformat()
 
     async def _send(self, update: v2.SessionUpdate) -> None:
-        """Send an update that is no part of the history. It is kept back while the session is being opened."""
-        if getattr(update, "session_update", None) not in WITHIN_MESSAGE:
+        """Send an update that is no part of the history. It is held back while the session is being opened."""
+        if getattr(update, "session_update", None) not in MESSAGE_KINDS:
             self._message = None
         if self._is_closed:
             raise ConnectionClosed(f"the session {self.id} is closed")
-        if self._early is not None:
-            self._early.append(update)
+        if self._pending is not None:
+            self._pending.append(update)
         else:
             await self._deliver(update)
 
@@ -287,35 +337,228 @@ class Session:
             body["background"] = to_builtins(self._background)
         await self._send(v2.decode_as(v2.StateUpdate, body, lenient=False))
 
+    async def _save_between_turns(self) -> None:
+        """Have the store keep what a turn does not keep at its end."""
+        if not self._is_opening and self._state == "idle":
+            await self._save()
+
     async def _save(self) -> None:
         """Have the store keep the session. What the store raises is logged: the work goes on."""
-        if self._is_closed:
-            return
         try:
-            await self._store.save(self._stored)
+            if not self._is_closed:
+                await self._store.save(self.stored)
         except Exception:
             self.log.exception("the store did not save it")
 
-    def _end_calls(self, calls: Collection[str], *, is_failed: bool = False) -> list[v2.SessionUpdate]:
-        """Keep, and return, updates that end those of some tool calls that are still open."""
+    @asynccontextmanager
+    async def open(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> AsyncGenerator[None]:
+        """Use these roots and MCP servers, unless what is done meanwhile fails. Updates are held back until `finish_opening`."""
+        stored = self.stored
+        before = self.root_set, self.mcp_servers, stored.cwd, stored.additional_directories
+        self.root_set, self.mcp_servers = roots, () if servers is UNSET else tuple(servers)
+        stored.cwd, stored.additional_directories = roots.scope.cwd, roots.scope.additional
+        self._is_opening, self._pending = True, []
+        try:
+            yield
+        except BaseException:
+            self.root_set, self.mcp_servers, stored.cwd, stored.additional_directories = before
+            self._is_opening = False
+            roots.close()
+            if self.root_set is not None:
+                await self._release()
+                await self._save_between_turns()
+            raise
+        if before[0] is not None:
+            before[0].close()
+
+    async def save(self) -> None:
+        """Have the store keep the session, from now on with all that is set. Raises what the store raises."""
+        self._is_opening = False
+        await self._store.save(self.stored)
+
+    def offer(self) -> dict[str, Any]:
+        """The options and commands, as the fields of an answer. Updates that were held back do not say them again."""
+        self._drop_settings()
+        fields = {"config_options": list(self.stored.config_options), "available_commands": list(self.stored.commands)}
+        return {name: value for name, value in fields.items() if value}
+
+    def _drop_settings(self) -> None:
+        if self._pending is not None:
+            settings = v2.ConfigOptionUpdate | v2.AvailableCommandsUpdate
+            self._pending = [one for one in self._pending if not isinstance(one, settings)]
+
+    async def finish_opening(self, *, is_replayed: bool = False, is_new: bool = False) -> None:
+        """Send the history where it is wanted, what was held back, and what the session does now."""
+        if not is_new:
+            self._drop_settings()  # the answer is still to come
+        if is_replayed:
+            with suppress(ConnectionError):
+                await self._replay()
+        await self._release()
+        if not is_new:
+            with suppress(ConnectionError):
+                await self._send_state(self._state)
+
+    async def _replay(self) -> None:
+        """Send the history and what terminals show. What is sent meanwhile follows."""
+        history, shown = list(self.stored.history), v2.TerminalUpdate | v2.TerminalOutputChunk
+        known = {id(one) for one in history}
+        self._pending = [one for one in self._pending or () if id(one) not in known and not isinstance(one, shown)]
+        outputs = [
+            v2.TerminalUpdate(terminal_id=one.terminal_id, output=_output_of(one)) for one in self._terminals.values()
+        ]
+        for update in (*history, *outputs):
+            await self._deliver(update)
+
+    async def _release(self) -> None:
+        """Send what was held back, in order."""
+        with suppress(ConnectionError):  # nobody listens any more
+            while self._pending:
+                await self._deliver(self._pending.pop(0))
+        self._pending = None
+
+    def stop(self) -> None:
+        """Cancel the turn, and the prompts that wait for it."""
+        self.queue.cancel()
+        if self.work is not None:
+            self._stop_event.set()
+            self._turn = None  # its state is its end
+
+    async def end_work(self) -> None:
+        """End all work, with its updates, and let the roots go."""
+        self.stop()
+        while self.work is not None:
+            await asyncio.wait([self.work])
+        await self.connection.services.end(self.id)
+        if self.root_set is not None:
+            self.root_set.close()
+
+    async def close(self) -> None:
+        """Have the store keep the session, and be of no use any more."""
+        await self._save()
+        self._is_closed = True
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the turn was cancelled."""
+        return self._stop_event.is_set()
+
+    async def prompt(self, content: Sequence[v2.ContentBlock], on_prompt: OnPrompt, grace: float) -> str:
+        """Take a message in, once the turn before has ended, and begin with the work; the id of the message. Work that goes on after its
+        cancellation is abandoned after `grace` seconds.
+        """
+        await self.queue.wait()
+        message = v2.UserMessage(message_id=f"msg_{secrets.token_hex(8)}", content=list(content))
+        self._stop_event.clear()
+        self.work = asyncio.create_task(self._work(message, on_prompt, grace))
+        return message.message_id
+
+    async def _work(self, message: v2.UserMessage, on_prompt: OnPrompt, grace: float) -> None:
+        """One turn. Only what the agent does can be stopped: the message and the end are always sent."""
+        try:
+            self._calls, self._turn = set(), message.message_id
+            self._keep(message)
+            await self._save()
+            with suppress(ConnectionError):  # nobody listens any more
+                await self._send(message)
+                await self._send_state("running")
+            await self._end(await self._run(on_prompt(message.message_id), grace))
+        except Exception:
+            self.log.exception("a turn failed")
+            try:
+                await self._end(_failure(INTERNAL))
+            except Exception:
+                self.log.exception("the end of a turn was not sent")
+        finally:
+            self.work = None
+            self.queue.finish()
+
+    async def _run(self, on_prompt: Coroutine[Any, Any, object], grace: float) -> dict[str, Any]:
+        """Do what the agent does, and say why it ended."""
+        if self._stop_event.is_set():
+            on_prompt.close()
+            return CANCELLED
+        work = _Work()
+
+        async def run() -> object:
+            _WORK.set(work)
+            return await on_prompt
+
+        running, stopping = asyncio.create_task(run()), asyncio.create_task(self._stop_event.wait())
+        await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if self._stop_event.is_set():
+            running.cancel()
+            await asyncio.wait([running], timeout=grace)
+            if not running.done():
+                self.log.error("'on_prompt' goes on although it was cancelled; its turn has ended without it")
+                work.is_abandoned = True
+                _ABANDONED.add(running)
+                running.add_done_callback(_ABANDONED.discard)
+            running.add_done_callback(retrieve_exception)
+        return CANCELLED if self._stop_event.is_set() or running.cancelling() else self._reason(running)
+
+    def _reason(self, running: asyncio.Task[object]) -> dict[str, Any]:
+        error = RuntimeError("cancelled from within") if running.cancelled() else running.exception()
+        reason = None if error is not None else running.result() or STOP_REASONS[0]
+        if error is None and not (isinstance(reason, str) and (reason in STOP_REASONS or reason.startswith("_"))):
+            error = ValueError(f"'on_prompt' returned {reason!r}, which is none of {', '.join(STOP_REASONS)}")
+        if error is None:
+            return {"stopReason": reason}
+        found = request_error(error)
+        if found is None:
+            self.log.error("'on_prompt' failed", exc_info=error)
+        return _failure(found or INTERNAL)
+
+    async def _end(self, reason: dict[str, Any]) -> None:
+        """Send that the work has ended, and that its open tool calls have, where it was cancelled or failed."""
+        self._turn, self._state = None, "idle"
+        beside = {one.tool_call_id for one in self._background or () if isinstance(one, v2.BackgroundToolCall)}
+        calls: Collection[str] = self._calls - beside if reason["stopReason"] in ("error", "cancelled") else ()
+        updates = self.end_calls(calls, "failed" if reason["stopReason"] == "error" else "cancelled")
+        await self._save()
+        with suppress(ConnectionError):
+            for update in updates:
+                await self._send(update)
+            # the client may have cancelled before it knew of the end
+            await self._send_state("idle", **(CANCELLED if self._stop_event.is_set() else reason))
+
+    def end_calls(
+        self, calls: Collection[str] | None = None, status: v2.ToolCallStatus = "cancelled"
+    ) -> list[v2.SessionUpdate]:
+        """Keep, and return, updates that end those of some tool calls, or of all, that are still open."""
         statuses: dict[str, str | None] = {}
-        for update in self._stored.history:
-            call, status = getattr(update, "tool_call_id", None), getattr(update, "status", None)
-            if call is not None and call in calls:
-                statuses[call] = status if isinstance(status, str) else statuses.get(call)
+        for update in self.stored.history:
+            call, now = getattr(update, "tool_call_id", None), getattr(update, "status", None)
+            if call is not None and (calls is None or call in calls):
+                statuses[call] = now if isinstance(now, str) else statuses.get(call)
+        open_calls = [call for call, now in statuses.items() if now not in FINAL_STATUSES]
         updates: list[v2.SessionUpdate] = [
-            v2.SessionToolCallUpdate(tool_call_id=call, status="failed" if is_failed else "cancelled")
-            for call, status in statuses.items()
-            if status not in ENDED
+            v2.SessionToolCallUpdate(tool_call_id=call, status=status) for call in open_calls
         ]
         for update in updates:
             self._keep(update)
         return updates
 
 
+def request_error(error: BaseException) -> RequestError | None:
+    """The error that the client is sent for what an author's code raised; `None` where it is nobody's business."""
+    if isinstance(error, NotAdvertised):
+        return RequestError(INTERNAL_ERROR, str(error))
+    return error if isinstance(error, RequestError) else None
+
+
+def _failure(error: RequestError) -> dict[str, Any]:
+    return {"stopReason": "error", "error": error.as_json()}
+
+
 def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
     named: dict[str, Any] = {} if mode.description is None else {"description": mode.description}
     return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **named)
+
+
+def _output_of(terminal: TerminalState) -> v2.TerminalOutput:
+    return v2.TerminalOutput(data=base64.b64encode(terminal.output).decode())
 
 
 class SessionLog(logging.LoggerAdapter[logging.Logger]):

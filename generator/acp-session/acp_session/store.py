@@ -1,24 +1,28 @@
-"""Where an agent keeps its sessions: in memory, or in files that outlast the program.
-
-    agent = Notes(store=FileStore("~/.local/share/notes"))
-
-A store of your own has the four coroutines of `Store`.
-"""
+"""Where an agent keeps its sessions: in memory, in files that outlast the program, or in a store of its author's own."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
 import re
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from acp_bindings import UNSET, DecodeError, to_builtins, v2
+
+if sys.platform != "win32":
+    import fcntl
+
+T = TypeVar("T")
 
 LOG: Final = logging.getLogger("acp_session")
 
@@ -29,7 +33,7 @@ _SUFFIX: Final = ".jsonl"
 @dataclass(slots=True)
 class StoredSession:
     """A session as a store keeps it. `data` is the author's; `history` is what was sent of the session, and what the user said; `calls`
-    counts the tool calls, so that their ids stay unique. `user` is whose it is.
+    counts the tool calls, so that their ids stay unique. `user` is whose it is. `revision` is the store's own.
     """
 
     id: str
@@ -43,6 +47,7 @@ class StoredSession:
     calls: int = 0
     user: str | None = None
     history: list[v2.SessionUpdate] = field(default_factory=list[v2.SessionUpdate])
+    revision: object = field(default=None, compare=False, repr=False)
 
     def info(self) -> v2.SessionInfo:
         """The session as `session/list` shows it."""
@@ -62,6 +67,7 @@ class StoredSession:
             config_options=list(self.config_options),
             commands=list(self.commands),
             history=list(self.history),
+            revision=None,
         )
 
 
@@ -113,46 +119,73 @@ class FileStore:
     """Keeps each session in a file of a folder, which is made where it is missing and belongs to the user alone.
 
     The first line of a file has the session without its history, each further line an update. A file holds the session as it was before
-    or after a save, and never a part of it. `session.data` must be JSON. A file that cannot be read is logged and left alone.
+    or after a save, and never a part of it. `session.data` must be JSON. A file that cannot be read is logged and left alone. A thread
+    reads and writes, in the order of the calls.
+
+    Several processes may share a folder. What another one has saved or deleted since a session was loaded or saved here is not
+    overwritten: `save` raises `RuntimeError`, until the session is loaded again. On Windows, and on file systems without locks, two that
+    save one session in the same instant are not kept apart.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder: Path = Path(folder).expanduser()
+        self._thread = ThreadPoolExecutor(1, "acp_session_store")
 
     async def save(self, session: StoredSession) -> None:
-        """See `Store`. Raises `ValueError` where `data` is not JSON, and `OSError`."""
-        lines = _lines(session)
+        """See `Store`. Raises `ValueError` where `data` is not JSON, `RuntimeError`, and `OSError`."""
+        await self._run(self._save, session, self._path(session.id), _header(session), tuple(session.history))
+
+    async def load(self, session_id: str) -> StoredSession | None:
+        """See `Store`. Raises `ValueError` for a file that cannot be read."""
+        return None if _ID.fullmatch(session_id) is None else await self._run(self._load, self._path(session_id))
+
+    async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
+        """See `Store`."""
+        return await self._run(self._list, user)
+
+    async def delete(self, session_id: str) -> None:
+        """See `Store`."""
+        if _ID.fullmatch(session_id) is not None:
+            await self._run(self._path(session_id).unlink, True)
+
+    async def _run(self, work: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+
+    def _save(self, session: StoredSession, path: Path, header: str, history: Sequence[v2.SessionUpdate]) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in lines)
+                file.write(f"{header}\n")
+                file.writelines(f"{json.dumps(to_builtins(one))}\n" for one in history)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(name, self._path(session.id))
+                revision = _revision(os.fstat(file.fileno()))
+            with _locked(self.folder):
+                found = _revision(path.stat()) if path.exists() else None
+                if session.revision is not None and session.revision != found:
+                    raise RuntimeError(f"{path}: another process has changed the session: load it again")
+                os.replace(name, path)
+            session.revision = revision
         except BaseException:
-            Path(name).unlink()
+            Path(name).unlink(missing_ok=True)
             raise
 
-    async def load(self, session_id: str) -> StoredSession | None:
-        """See `Store`. Raises `ValueError` for a file that cannot be read."""
-        if _ID.fullmatch(session_id) is None:
-            return None
+    def _load(self, path: Path) -> StoredSession | None:
         try:
-            first, *rest = self._path(session_id).read_text("utf-8").removesuffix("\n").split("\n")
-        except FileNotFoundError:
-            return None
-        except ValueError as error:
-            raise self._unreadable(session_id, error) from error
-        try:
+            with path.open(encoding="utf-8", newline="\n") as file:
+                revision = _revision(os.fstat(file.fileno()))
+                first, *rest = file.read().removesuffix("\n").split("\n")
             session = _session(first)
             session.history = [v2.decode_as(v2.SessionUpdate, json.loads(line)) for line in rest]
+        except FileNotFoundError:
+            return None
         except (ValueError, TypeError, KeyError, DecodeError) as error:
-            raise self._unreadable(session_id, error) from error
+            raise ValueError(f"{path}: the stored session cannot be read: {error}") from error
+        session.revision = revision
         return session
 
-    async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
-        """See `Store`."""
+    def _list(self, user: str | None) -> Sequence[v2.SessionInfo]:
         found: list[v2.SessionInfo] = []
         for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
             try:
@@ -166,22 +199,33 @@ class FileStore:
                 found += [session.info()] if session.user == user else []
         return found
 
-    async def delete(self, session_id: str) -> None:
-        """See `Store`."""
-        if _ID.fullmatch(session_id) is not None:
-            self._path(session_id).unlink(missing_ok=True)
-
     def _path(self, session_id: str) -> Path:
         if _ID.fullmatch(session_id) is None:
             raise ValueError(f"a session with the id {session_id!r} cannot be a file: use letters, digits, '-' and '_'")
         return self.folder / f"{session_id}{_SUFFIX}"
 
-    def _unreadable(self, session_id: str, error: Exception) -> ValueError:
-        return ValueError(f"{self._path(session_id)}: the stored session cannot be read: {error}")
+
+def _revision(found: os.stat_result) -> tuple[int, int]:
+    return found.st_ino, found.st_mtime_ns
 
 
-def _lines(session: StoredSession) -> list[str]:
-    first = {
+@contextmanager
+def _locked(folder: Path) -> Generator[None]:
+    """Keep other processes out, where there are locks."""
+    if sys.platform == "win32":
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _header(session: StoredSession) -> str:
+    fields = {
         "info": to_builtins(session.info()),
         "data": session.data,
         "configOptions": to_builtins(session.config_options),
@@ -190,7 +234,7 @@ def _lines(session: StoredSession) -> list[str]:
         "user": session.user,
     }
     try:
-        return [json.dumps(first, allow_nan=False), *(json.dumps(to_builtins(one)) for one in session.history)]
+        return json.dumps(fields, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"the session {session.id} cannot be stored: its data must be JSON: {error}") from error
 

@@ -1,8 +1,5 @@
 """What a session looks like to its user: computed from the updates of the agent, as typed data.
 
-    transcript.apply(notification.update)
-    for entry in transcript.entries: ...
-
 Updates change what they name by its id: what is left out stays, null clears, a value replaces, pieces are added.
 
 Sources: the pages of v2 on prompts, content, tool calls, plans, commands, configuration; the RFDs on terminal output, message updates.
@@ -11,11 +8,10 @@ Sources: the pages of v2 on prompts, content, tool calls, plans, commands, confi
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from acp_bindings import UNSET, Unknown, v2
 
@@ -23,8 +19,16 @@ from .modes import Mode, mode_option, modes_of
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
 
+_ROLES: Final[dict[str, Role]] = {"user_message": "user", "agent_message": "agent", "agent_thought": "thought"}
+_CHANGEABLE: Final = (
+    *("kind", "status", "title", "name", "content", "locations", "raw_input", "raw_output", "capabilities", "meta"),
+)
+_TERMINAL: Final = ("command", "cwd", "exit_status", "size", "capabilities")
+_MIN_SIZE: Final = 64
+"""Characters that an entry, a terminal or a plan counts as, however short it is."""
+
 MAX_SIZE: Final = 64 * 1024 * 1024
-"""Characters of content that a transcript keeps; the oldest entries go first."""
+"""Characters of content that a transcript keeps; what is oldest goes first."""
 MAX_OUTPUT: Final = 1024 * 1024
 """Bytes of a terminal's output that are kept; the oldest go first."""
 
@@ -102,6 +106,27 @@ class TerminalState:
         """Whether the client may stop what runs here."""
         return self.capabilities is not None and self.capabilities.cancel is not None
 
+    def apply(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> bool:
+        """Take an update in; whether its output is base64."""
+        data = getattr(update, "data", "")
+        if isinstance(update, v2.TerminalUpdate):
+            for name in _TERMINAL:
+                if getattr(update, name) is not UNSET:
+                    setattr(self, name, getattr(update, name))
+            if update.output is not UNSET:
+                self.output.clear()
+                self.truncated = False
+                data = "" if update.output is None else update.output.data
+        try:
+            self.output += base64.b64decode(data, validate=True)
+        except ValueError:
+            return False
+        excess = len(self.output) - MAX_OUTPUT
+        if excess > 0:
+            del self.output[:excess]
+            self.truncated = True
+        return True
+
 
 @dataclass(slots=True)
 class Compaction:
@@ -114,6 +139,7 @@ class Compaction:
 
 
 Entry: TypeAlias = Message | ToolCallState | Compaction | v2.Notice
+E = TypeVar("E", bound=Entry)
 
 
 class Transcript:
@@ -126,14 +152,6 @@ class Transcript:
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
         self.entries: list[Entry] = []
-        self.dropped: int = 0
-        self._max_size = max_size
-        self._size = 0
-        self._sizes: dict[int, int] = {}
-        self._beside: dict[tuple[Literal["terminals", "plans"], str], int] = {}
-        self._beside_size = 0
-        self._messages: dict[tuple[Role, str], Message] = {}
-        self._tool_calls: dict[str, ToolCallState] = {}
         self.terminals: dict[str, TerminalState] = {}
         self.plans: dict[str, v2.PlanUpdateContent] = {}
         self.commands: tuple[v2.AvailableCommand, ...] = ()
@@ -147,27 +165,36 @@ class Transcript:
         self.background: tuple[v2.BackgroundWork, ...] | None = None
         self.unknown: int = 0
         self.malformed: int = 0
+        self.dropped: int = 0
+        self._max_size = max_size
+        self._size = 0
+        self._sizes: dict[object, int] = {}
+        self._messages: dict[tuple[Role, str], Message] = {}
+        self._tool_calls: dict[str, ToolCallState] = {}
         self._cancelled: set[str] = set()
+
+    def _messages_of(self, *roles: Role) -> tuple[Message, ...]:
+        return tuple(one for one in self.entries if isinstance(one, Message) and one.role in roles)
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """All messages and thoughts, in order."""
-        return tuple(one for one in self.entries if isinstance(one, Message))
+        return self._messages_of("user", "agent", "thought")
 
     @property
     def user_messages(self) -> tuple[Message, ...]:
         """The messages of the user, in order."""
-        return tuple(one for one in self.messages if one.role == "user")
+        return self._messages_of("user")
 
     @property
     def agent_messages(self) -> tuple[Message, ...]:
         """The messages of the agent, in order."""
-        return tuple(one for one in self.messages if one.role == "agent")
+        return self._messages_of("agent")
 
     @property
     def thoughts(self) -> tuple[Message, ...]:
         """The thoughts of the agent, in order."""
-        return tuple(one for one in self.messages if one.role == "thought")
+        return self._messages_of("thought")
 
     @property
     def plan(self) -> tuple[v2.PlanEntry, ...]:
@@ -177,8 +204,7 @@ class Transcript:
     @property
     def modes(self) -> tuple[Mode, ...]:
         """The modes that the session can be in."""
-        option = mode_option(self.config_options)
-        return () if option is None else modes_of(option)
+        return modes_of(mode_option(self.config_options))
 
     @property
     def current_mode(self) -> str | None:
@@ -196,7 +222,8 @@ class Transcript:
         found = deepcopy(self)
         found._messages.clear()
         found._tool_calls.clear()
-        found._sizes = {id(new): self._sizes[id(old)] for old, new in zip(self.entries, found.entries, strict=True)}
+        copies = {id(old): id(new) for old, new in zip(self.entries, found.entries, strict=True)}
+        found._sizes = {copies[key] if isinstance(key, int) else key: size for key, size in self._sizes.items()}
         return found
 
     def set_initial_state(self, result: object) -> None:
@@ -210,22 +237,18 @@ class Transcript:
     def apply(self, update: Any) -> None:
         """Take an update in. One of an unknown kind is counted and changes nothing else."""
         match update:
-            case v2.UserMessageChunk():
-                self._append("user", update)
-            case v2.AgentMessageChunk():
-                self._append("agent", update)
-            case v2.AgentThoughtChunk():
-                self._append("thought", update)
-            case v2.UserMessage():
-                self._replace("user", update)
-            case v2.AgentMessage():
-                self._replace("agent", update)
-            case v2.AgentThought():
-                self._replace("thought", update)
+            case v2.UserMessageChunk() | v2.AgentMessageChunk() | v2.AgentThoughtChunk():
+                message = self._message(update.session_update.removesuffix("_chunk"), update.message_id)
+                message.content.append(update.content)
+                self._grow(message, update.content)
+            case v2.UserMessage() | v2.AgentMessage() | v2.AgentThought():
+                self._replace_message(update)
             case v2.ToolCallUpdate():
                 self.update_tool_call(update)
             case v2.ToolCallContentChunk():
-                self._append_content(update)
+                call = self._call(update.tool_call_id)
+                call.current = call.current.__replace__(content=[*_content_of(call), update.content])
+                self._grow(call, update.content)
             case v2.TerminalUpdate() | v2.TerminalOutputChunk():
                 self._update_terminal(update)
             case v2.PlanUpdate():
@@ -242,7 +265,8 @@ class Transcript:
             case v2.CompactionUpdate() | v2.CompactionSummaryChunk():
                 self._update_compaction(update)
             case v2.Notice():
-                self._enter(update, _size(update))
+                self._enter(update)
+                self._resize(id(update), _size(update))
             case _ if getattr(update, "session_update", None) == "state_update":
                 self._update_state(update)
             case _:
@@ -255,7 +279,7 @@ class Transcript:
         found.current = found.current.__replace__(**given)
         if update.status is not UNSET:
             found.is_cancelled = update.status == "cancelled"
-        self._resize(found, _size(found.current))
+        self._resize(id(found), _size(found.current))
 
     def end(self) -> None:
         """Note that nothing more will be reported: the work has ended, and so have its tool calls."""
@@ -272,80 +296,39 @@ class Transcript:
         self._cancelled.update(ids)
         return ids
 
-    # --- parts
+    def _message(self, kind: str, message_id: str) -> Message:
+        key = _ROLES[kind], message_id
+        if key not in self._messages:
+            self._messages[key] = self._enter(Message(*key))
+        return self._messages[key]
 
-    def _message(self, role: Role, message_id: str) -> Message:
-        found = self._messages.get((role, message_id))
-        if found is None:
-            found = self._messages[role, message_id] = Message(role, message_id)
-            self._enter(found, 0)
-        return found
-
-    def _append(self, role: Role, chunk: v2.ContentChunk) -> None:
-        message = self._message(role, chunk.message_id)
-        message.content.append(chunk.content)
-        self._extend(message, _size(chunk.content))
-
-    def _replace(self, role: Role, update: v2.UserMessage | v2.AgentMessage | v2.AgentThought) -> None:
-        message = self._message(role, update.message_id)
+    def _replace_message(self, update: v2.UserMessage | v2.AgentMessage | v2.AgentThought) -> None:
+        message = self._message(update.session_update, update.message_id)
         if update.content is not UNSET:
             message.content = list(update.content or ())
         if update.meta is not UNSET:
             message.meta = update.meta
-        self._resize(message, sum(map(_size, message.content)) + len(json.dumps(message.meta)))
+        self._resize(id(message), sum(map(_size, message.content)) + len(json.dumps(message.meta)))
 
     def _call(self, tool_call_id: str) -> ToolCallState:
-        found = self._tool_calls.get(tool_call_id)
-        if found is None:
-            found = self._tool_calls[tool_call_id] = ToolCallState(v2.ToolCallUpdate(tool_call_id=tool_call_id))
-            self._enter(found, 0)
-        return found
-
-    def _append_content(self, chunk: v2.ToolCallContentChunk) -> None:
-        found = self._call(chunk.tool_call_id)
-        before = found.current.content if isinstance(found.current.content, list) else []
-        found.current = found.current.__replace__(content=[*before, chunk.content])
-        self._extend(found, _size(chunk.content))
+        if tool_call_id not in self._tool_calls:
+            entry = ToolCallState(v2.ToolCallUpdate(tool_call_id=tool_call_id))
+            self._tool_calls[tool_call_id] = self._enter(entry)
+        return self._tool_calls[tool_call_id]
 
     def _update_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
         found = self.terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id))
-        if isinstance(update, v2.TerminalOutputChunk):
-            self._append_output(found, update.data)
-            self._count_terminal(found)
-            return
-        for name in _TERMINAL:
-            value = getattr(update, name)
-            if value is not UNSET:
-                setattr(found, name, value)
-        if update.output is not UNSET:
-            found.output.clear()
-            found.truncated = False
-            if update.output is not None:
-                self._append_output(found, update.output.data)
-        self._count_terminal(found)
-
-    def _count_terminal(self, terminal: TerminalState) -> None:
-        given = (terminal.exit_status, terminal.size, terminal.capabilities)
-        words = len(terminal.command or "") + len(terminal.cwd or "") + sum(_size(one) for one in given if one)
-        self._count(
-            "terminals", terminal.terminal_id, len(terminal.output) + words + len(terminal.terminal_id) + _LEAST
-        )
-
-    def _append_output(self, terminal: TerminalState, data: str) -> None:
-        try:
-            terminal.output += base64.b64decode(data, validate=True)
-        except (binascii.Error, ValueError):
-            self.malformed += 1
-        over = len(terminal.output) - MAX_OUTPUT
-        if over > 0:
-            del terminal.output[:over]
-            terminal.truncated = True
+        self.malformed += not found.apply(update)
+        words = sum(len(word) for word in (found.terminal_id, found.command, found.cwd) if word)
+        parts = (found.exit_status, found.size, found.capabilities)
+        size = len(found.output) + words + sum(map(_size, filter(None, parts)))
+        self._resize(("terminal", update.terminal_id), size, is_last=True)
 
     def _update_plan(self, plan: v2.PlanUpdateContent) -> None:
         name = plan.payload.get("planId") if isinstance(plan, Unknown) else plan.plan_id
         if isinstance(name, str):
             self.plans[name] = plan
-            self._count("plans", name, _size(plan) + _LEAST)
+            self._resize(("plan", name), _size(plan), is_last=True)
         else:
             self.unknown += 1
 
@@ -355,8 +338,7 @@ class Transcript:
         if isinstance(background, list):
             self.background = tuple(cast("list[v2.BackgroundWork]", background))
         if self.state == "idle":
-            reason = getattr(update, "stop_reason", None)
-            error = getattr(update, "error", None)
+            reason, error = getattr(update, "stop_reason", None), getattr(update, "error", None)
             self.stop_reason = reason if isinstance(reason, str) else None
             self.error = error if isinstance(error, v2.Error) else None
             if reason == "cancelled":  # an agent of v1 has no other status for what was cancelled than `failed`
@@ -366,12 +348,10 @@ class Transcript:
             self._cancelled.clear()
 
     def _update_compaction(self, update: v2.CompactionUpdate | v2.CompactionSummaryChunk) -> None:
-        same = [
+        same = (
             one for one in self.entries if isinstance(one, Compaction) and one.compaction_id == update.compaction_id
-        ]
-        found = same[0] if same else Compaction(update.compaction_id)
-        if not same:
-            self._enter(found, 0)
+        )
+        found = next(same, None) or self._enter(Compaction(update.compaction_id))
         if isinstance(update, v2.CompactionSummaryChunk):
             found.summary.append(update.content)
         else:
@@ -380,65 +360,53 @@ class Transcript:
                 found.summary = list(update.summary or ())
             if update.error is not UNSET:
                 found.error = update.error
-        self._resize(found, sum(map(_size, found.summary)))
+        self._resize(id(found), sum(map(_size, found.summary)))
 
-    def _enter(self, entry: Entry, size: int) -> None:
+    def _enter(self, entry: E) -> E:
         self.entries.append(entry)
         self._sizes[id(entry)] = 0
-        self._size += _LEAST
-        self._resize(entry, size)
+        self._size += _MIN_SIZE
+        return entry
 
-    def _extend(self, entry: Entry, size: int) -> None:
-        """An entry has grown by so much."""
-        self._resize(entry, self._sizes.get(id(entry), 0) + size)
+    def _grow(self, entry: Entry, piece: Any) -> None:
+        self._resize(id(entry), self._sizes[id(entry)] + _size(piece))
 
-    def _resize(self, entry: Entry, size: int) -> None:
-        """An entry is so large now."""
-        if id(entry) not in self._sizes:  # dropped meanwhile
-            return
-        self._size += max(size, _LEAST) - max(self._sizes[id(entry)], _LEAST)
-        self._sizes[id(entry)] = size
-        self._shrink()
-
-    def _count(self, of: Literal["terminals", "plans"], name: str, size: int) -> None:
-        """A terminal or a plan is so large now; of these, the one goes first that was not changed for longest."""
-        change = size - self._beside.pop((of, name), 0)
-        self._beside[of, name] = size
-        self._beside_size += change
-        self._size += change
-        self._shrink()
-
-    def _shrink(self) -> None:
-        while self._size > self._max_size:
-            if len(self._beside) > 1 and self._beside_size * 2 > self._size:
-                (of, name), size = next(iter(self._beside.items()))
-                del self._beside[of, name]
-                (self.terminals if of == "terminals" else self.plans).pop(name)
-                self._beside_size -= size
-                self._size -= size
-            elif len(self.entries) > 1:
-                oldest = self.entries.pop(0)
-                self._size -= max(self._sizes.pop(id(oldest)), _LEAST)
-                if isinstance(oldest, ToolCallState):
-                    self._tool_calls.pop(oldest.id, None)
-                elif isinstance(oldest, Message):
-                    self._messages.pop((oldest.role, oldest.message_id), None)
-            else:
-                pieces = _pieces(self.entries[0]) if self.entries else []
-                if len(pieces) < 2:
-                    return
-                piece = _size(pieces.pop(0))
-                self._size -= piece
-                self._sizes[id(self.entries[0])] -= piece
+    def _resize(self, key: object, size: int, *, is_last: bool = False) -> None:
+        """An entry, a terminal or a plan is so large now. What `is_last` counts as the newest from then on."""
+        before = self._sizes.pop(key, None) if is_last else self._sizes[key]
+        self._sizes[key] = size
+        self._size += max(size, _MIN_SIZE) - (0 if before is None else max(before, _MIN_SIZE))
+        while self._size > self._max_size and self._drop():
             self.dropped += 1
 
+    def _drop(self) -> bool:
+        """Drop the oldest entry, terminal or plan, or the first part of a lone entry; whether there was any."""
+        key = next(iter(self._sizes))
+        if len(self._sizes) == 1:
+            pieces = _pieces(self.entries[0]) if self.entries else []
+            if len(pieces) < 2:
+                return False
+            size = _size(pieces.pop(0))
+            self._sizes[key] -= size
+        else:
+            size = max(self._sizes.pop(key), _MIN_SIZE)
+            match key:
+                case "terminal", str(name):
+                    del self.terminals[name]
+                case "plan", str(name):
+                    del self.plans[name]
+                case _:
+                    oldest = self.entries.pop(0)
+                    if isinstance(oldest, ToolCallState):
+                        self._tool_calls.pop(oldest.id, None)
+                    elif isinstance(oldest, Message):
+                        self._messages.pop((oldest.role, oldest.message_id), None)
+        self._size -= size
+        return True
 
-_CHANGEABLE: Final = (
-    *("kind", "status", "title", "name", "content", "locations", "raw_input", "raw_output", "capabilities", "meta"),
-)
-_LEAST: Final = 64
-"""Characters that an entry counts as, however short it is."""
-_TERMINAL: Final = ("command", "cwd", "exit_status", "size", "capabilities")
+
+def _content_of(call: ToolCallState) -> list[v2.ToolCallContent]:
+    return call.current.content if isinstance(call.current.content, list) else []
 
 
 def _pieces(entry: Entry) -> list[Any]:
@@ -448,14 +416,12 @@ def _pieces(entry: Entry) -> list[Any]:
             return entry.content
         case Compaction():
             return entry.summary
-        case ToolCallState() if isinstance(entry.current.content, list):
-            return entry.current.content
+        case ToolCallState():
+            return _content_of(entry)
         case _:
             return []
 
 
 def _size(model: Any) -> int:
     """Characters of a piece, about: those of its long texts."""
-    if isinstance(model, v2.TextContent):
-        return len(model.text) + 64
-    return len(v2.encode(model))
+    return len(model.text) + 64 if isinstance(model, v2.TextContent) else len(v2.encode(model))

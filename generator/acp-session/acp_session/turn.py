@@ -1,11 +1,5 @@
 """A turn of an agent: what the user said, and what the agent says, shows, asks and does until it ends.
 
-    async def on_prompt(self, turn: Turn) -> str:
-        async with turn.tool_call("Write note.txt", kind="edit", content=[Diff("note.txt", None, "tide")]) as call:
-            if await call.request_permission():
-                await turn.write_text_file("note.txt", "tide")
-        return "end_turn"
-
 Relative paths count from the working directory of the session. What the client did not advertise raises `NotAdvertised` before anything is
 sent; what it refuses raises `PeerError`, and an answer that is not valid `InvalidMessage`.
 
@@ -18,10 +12,10 @@ import asyncio
 import os
 import secrets
 import shlex
-from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
@@ -31,7 +25,10 @@ from .arguments import content_block, refuse_text, refuse_unknown
 from .diffs import diff_to_v2
 from .errors import Error, InvalidMessage
 from .permission import Decision, ask, decide
-from .session import ENDED, Session
+from .services import Services
+from .session import FINAL_STATUSES, Session
+
+T = TypeVar("T")
 
 Path: TypeAlias = "str | os.PathLike[str]"
 """A path, as text or as the standard library has it."""
@@ -73,7 +70,7 @@ class CommandResult:
 
 @dataclass(slots=True, eq=False)
 class ToolCall:
-    """A tool call that the client shows. `Turn.tool_call` begins and ends it. `chosen` is the option that the user chose last."""
+    """A tool call that the client shows. `Turn.tool_call` begins and ends it. `chosen_option` is the option that the user chose last."""
 
     turn: Turn = field(repr=False)
     id: str
@@ -82,7 +79,7 @@ class ToolCall:
     status: v2.ToolCallStatus = "pending"
     content: tuple[v2.ToolCallContent, ...] = ()
     locations: tuple[v2.ToolCallLocation, ...] = ()
-    chosen: v2.PermissionOption | None = None
+    chosen_option: v2.PermissionOption | None = None
 
     async def update(
         self,
@@ -98,21 +95,18 @@ class ToolCall:
         """Show what has changed. `content` and `locations` take the place of what was shown before."""
         refuse_unknown(v2.ToolKind, kind=kind)
         refuse_unknown(v2.ToolCallStatus, status=status)
+        changes: dict[str, Any] = {
+            "title": title,
+            "kind": kind,
+            "status": status,
+            "content": None if content is None else self.turn.convert_content(content),
+            "locations": None if locations is None else self.turn.convert_locations(locations),
+        }
         fields: dict[str, Any] = {"raw_input": raw_input, "raw_output": raw_output}
-        if content is not None:
-            content = self.turn.contents(content)
-        if locations is not None:
-            locations = self.turn.locations(locations)
-        for name, value in (
-            ("title", title),
-            ("kind", kind),
-            ("status", status),
-            ("content", content),
-            ("locations", locations),
-        ):
+        for name, value in changes.items():
             if value is not None:
                 setattr(self, name, value)
-                fields[name] = list(value) if isinstance(value, tuple) else value
+                fields[name] = list(value) if name in ("content", "locations") else value
         await self.turn.session.send_update(v2.SessionToolCallUpdate(tool_call_id=self.id, **fields))
 
     async def add_content(self, *content: Content) -> None:
@@ -134,7 +128,7 @@ class ToolCall:
         shown = v2.ToolCallUpdate(tool_call_id=self.id, title=self.title, kind=self.kind, status=self.status, **fields)
         subject = v2.ToolCallPermissionSubject(tool_call=shown)
         decision = await self.turn.decide(title or self.title, description, options, subject)
-        self.chosen = next((one for one in options if one.option_id == decision.option_id), None)
+        self.chosen_option = next((one for one in options if one.option_id == decision.option_id), None)
         await self.update(status="in_progress" if decision.allowed else "failed")
         return decision.allowed
 
@@ -152,8 +146,6 @@ class Turn:
     def text(self) -> str:
         """What the user typed: the text blocks of the prompt, one after another."""
         return "\n".join(block.text for block in self.prompt if isinstance(block, v2.TextContent))
-
-    # --- what the agent says and shows
 
     async def send_message(self, content: str | v2.ContentBlock) -> None:
         """Send a piece of the agent's message. Pieces that follow each other are one message."""
@@ -192,13 +184,13 @@ class Turn:
             self.session.call_id(),
             title,
             kind,
-            content=self.contents(content),
-            locations=self.locations(locations),
+            content=self.convert_content(content),
+            locations=self.convert_locations(locations),
         )
-        return self._shown(call, raw_input)
+        return self._show(call, raw_input)
 
     @asynccontextmanager
-    async def _shown(self, call: ToolCall, raw_input: Any) -> AsyncGenerator[ToolCall]:
+    async def _show(self, call: ToolCall, raw_input: Any) -> AsyncGenerator[ToolCall]:
         fields: dict[str, Any] = {"raw_input": raw_input}
         if call.content:
             fields["content"] = list(call.content)
@@ -212,14 +204,12 @@ class Turn:
         try:
             yield call
         except Exception:
-            if call.status not in ENDED:
+            if call.status not in FINAL_STATUSES:
                 with suppress(ConnectionClosed):
                     await call.update(status="failed")
             raise
-        if call.status not in ENDED:
+        if call.status not in FINAL_STATUSES:
             await call.update(status="completed")
-
-    # --- what the agent asks the user
 
     async def request_permission(
         self,
@@ -240,10 +230,9 @@ class Turn:
     ) -> Decision:
         """Ask the user for permission, and say what was decided and why. Raises `ValueError` for a request without title or options."""
         request = ask(self.session.id, title, options, description=description, subject=subject)
-        async with self.blocked():
-            with _errors_of("session/request_permission"):
-                answer = await self.session.client.session_request_permission(request)
-        return decide(request, answer)
+        async with self.waiting_for_user():
+            asking = self.session.client.session_request_permission(request)
+            return decide(request, await _with_errors("session/request_permission", asking))
 
     async def ask(
         self,
@@ -283,15 +272,14 @@ class Turn:
         return isinstance(await self._elicit(request), v2.ElicitationAcceptAction)
 
     async def _elicit(self, request: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
-        async with self.blocked():
-            with _errors_of("elicitation/create"):
-                return await self.session.client.elicitation_create(request)
+        async with self.waiting_for_user():
+            return await _with_errors("elicitation/create", self.session.client.elicitation_create(request))
 
     def _scope(self, tool_call: ToolCall | None) -> dict[str, Any]:
         return {"session_id": self.session.id} | ({} if tool_call is None else {"tool_call_id": tool_call.id})
 
     @asynccontextmanager
-    async def blocked(self) -> AsyncGenerator[None]:
+    async def waiting_for_user(self) -> AsyncGenerator[None]:
         """Within this, all work in the foreground waits for the user. It goes on when the last one of these ends, whichever way."""
         question = object()
         self.questions.add(question)
@@ -304,21 +292,18 @@ class Turn:
                 with suppress(ConnectionError):  # nobody listens any more
                     await self.session.set_state(self.message_id, "running")
 
-    # --- files and commands
-
     async def read_text_file(self, path: Path, *, line: int | None = None, limit: int | None = None) -> str:
         """The text of a file, or `limit` lines of it from `line` on, counted from 1."""
-        given = {"line": line, "limit": limit}
-        window: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        window: dict[str, Any] = {"line": line, "limit": limit}
+        window = {name: value for name, value in window.items() if value is not None}
         request = v1.ReadTextFileRequest(session_id=self.session.id, path=self.session.absolute(path), **window)
-        with _errors_of("fs/read_text_file"):
-            return (await self.session.services.read_text_file(request)).content
+        found: v1.ReadTextFileResponse = await _ask(self.session.services, "fs/read_text_file", request)
+        return found.content
 
     async def write_text_file(self, path: Path, content: str) -> None:
         """Write a text file, whole."""
         request = v1.WriteTextFileRequest(session_id=self.session.id, path=self.session.absolute(path), content=content)
-        with _errors_of("fs/write_text_file"):
-            await self.session.services.write_text_file(request)
+        await _ask(self.session.services, "fs/write_text_file", request)
 
     async def run_command(
         self,
@@ -357,50 +342,42 @@ class Turn:
 
     async def _run(self, request: v1.CreateTerminalRequest, timeout: float | None, call: ToolCall) -> CommandResult:
         services, timed_out = self.session.services, False
-        with _errors_of("terminal/create"):
-            terminal_id = await self._create(request)
-        at: dict[str, Any] = {"session_id": self.session.id, "terminal_id": terminal_id}
+        terminal_id = await self._create_terminal(services, request)
+        terminal: dict[str, Any] = {"session_id": self.session.id, "terminal_id": terminal_id}
         try:
             content = (*call.content, v2.Terminal(terminal_id=terminal_id))
             await call.update(status="in_progress" if call.status == "pending" else None, content=content)
-            with _errors_of("terminal/wait_for_exit"):
-                limit = asyncio.timeout(timeout)
-                try:
-                    async with limit:
-                        await services.wait_for_terminal_exit(v1.WaitForTerminalExitRequest(**at))
-                except TimeoutError:
-                    if not limit.expired():
-                        raise
-                    timed_out = True
-                    await services.kill_terminal(v1.KillTerminalRequest(**at))
-                    await services.wait_for_terminal_exit(v1.WaitForTerminalExitRequest(**at))
-                found = await services.terminal_output(v1.TerminalOutputRequest(**at))
+            limit, wait = asyncio.timeout(timeout), v1.WaitForTerminalExitRequest(**terminal)
+            try:
+                async with limit:
+                    await _ask(services, "terminal/wait_for_exit", wait)
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+                timed_out = True
+                await _ask(services, "terminal/kill", v1.KillTerminalRequest(**terminal))
+                await _ask(services, "terminal/wait_for_exit", wait)
+            found: v1.TerminalOutputResponse = await _ask(
+                services, "terminal/output", v1.TerminalOutputRequest(**terminal)
+            )
         finally:
-            with suppress(ConnectionClosed, PeerError, RequestError):
-                await services.release_terminal(v1.ReleaseTerminalRequest(**at))
+            with suppress(ConnectionClosed, PeerError):
+                await _ask(services, "terminal/release", v1.ReleaseTerminalRequest(**terminal))
         status = found.exit_status
         ended = status if isinstance(status, v1.TerminalExitStatus) else v1.TerminalExitStatus()
         return CommandResult(found.output, ended.exit_code, ended.signal, found.truncated, timed_out)
 
-    async def _create(self, request: v1.CreateTerminalRequest) -> str:
+    async def _create_terminal(self, services: Services, request: v1.CreateTerminalRequest) -> str:
         """Start a command. Where this is cancelled meanwhile, the command ends as soon as its terminal is known."""
-        creating = asyncio.ensure_future(self.session.services.create_terminal(request))
+        creating = asyncio.ensure_future(_ask(services, "terminal/create", request))
         try:
-            return (await asyncio.shield(creating)).terminal_id
+            return str((await asyncio.shield(creating)).terminal_id)
         except asyncio.CancelledError:
-            self.session.finish_later(self._release_late(request.session_id, creating))
+            services.withdraw(request)
+            self.session.finish_later(_release(services, request.session_id, creating))
             raise
 
-    async def _release_late(self, session_id: str, creating: asyncio.Future[v1.CreateTerminalResponse]) -> None:
-        with suppress(Error, DecodeError):
-            created = await creating
-            await self.session.services.release_terminal(
-                v1.ReleaseTerminalRequest(session_id=session_id, terminal_id=created.terminal_id)
-            )
-
-    # --- the forms of the protocol
-
-    def contents(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
+    def convert_content(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
         """Content as the protocol has it."""
         if isinstance(content, str | Diff) or hasattr(content, "type"):
             return (self._content(content),)
@@ -420,7 +397,7 @@ class Turn:
             return item
         return v2.Content(content=content_block(item))
 
-    def locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
+    def convert_locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
         """Locations as the protocol has them."""
         refuse_text(locations=locations)
         return tuple(self._location(one) for one in locations)
@@ -433,13 +410,22 @@ class Turn:
         return v2.ToolCallLocation(path=self.session.absolute(location))
 
 
-@contextmanager
-def _errors_of(method: str) -> Generator[None]:
-    """Raise what a request to the client raises as errors of the package. What this machine refuses in version 2 is a `PeerError`, as
-    where a client of version 1 refuses.
-    """
+async def _release(services: Services, session_id: str, creating: asyncio.Future[Any]) -> None:
+    """Release a terminal that is still being created."""
+    with suppress(Error):
+        id_ = (await creating).terminal_id
+        await _ask(services, "terminal/release", v1.ReleaseTerminalRequest(session_id=session_id, terminal_id=id_))
+
+
+async def _ask(services: Services, method: str, request: Any) -> Any:
+    """What the services answer. What this machine refuses in version 2 is a `PeerError`, as where a client of version 1 refuses."""
+    return await _with_errors(method, services.answer(method, request))
+
+
+async def _with_errors(method: str, work: Awaitable[T]) -> T:
+    """What the client answers to a request. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`."""
     try:
-        yield
+        return await work
     except RequestError as error:
         raise PeerError(method, error.code, error.message, error.data) from error
     except DecodeError as error:
@@ -449,12 +435,12 @@ def _errors_of(method: str) -> Generator[None]:
 def _require_answers(fields: Mapping[str, object], required: Sequence[str], answers: Mapping[str, Any]) -> None:
     """Raise `InvalidMessage` for a form that is not filled in as it was asked for."""
     missing = [name for name in required if name not in answers]
-    wrong = [name for name, value in answers.items() if not _fits(fields.get(name), value)]
+    wrong = [name for name, value in answers.items() if not _matches(fields.get(name), value)]
     for name in (*missing, *wrong):
         raise InvalidMessage("elicitation/create", f"/content/{name}", "the field is not filled in as asked")
 
 
-def _fits(field: object, value: Any) -> bool:
+def _matches(field: object, value: Any) -> bool:
     match field:
         case v2.StringPropertySchema():
             choices = field.enum or [one.const for one in field.one_of or ()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from acpgen.plugins import Bundle, Option, Settings, Target, field_names, formatted, ir, literal, refuse
+from acpgen.plugins import Bundle, Option, Settings, Target, field_names, format_files, ir, literal, refuse
 from acpgen_acp_sdk.module import module
 from acpgen_acp_sdk.view import View
 
@@ -32,7 +32,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
             protocol, "acp-sdk", f"its option 'line-length' must be from {LENGTHS.start} to {LENGTHS.stop - 1}"
         )
     files = {f"{folder}/schema.py": schema, f"{folder}/meta.py": methods(protocol)}
-    return formatted(files, length, target="acp-sdk")
+    return format_files(files, length, target="acp-sdk")
 
 
 def methods(protocol: ir.Protocol) -> str:

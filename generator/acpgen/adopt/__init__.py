@@ -9,7 +9,7 @@ from acpgen.adopt.adoption import BASE, Adoption, adopt, followers, nearest, sta
 from acpgen.adopt.overlays import overlays
 from acpgen.adopt.releases import folder_of, is_family, keep
 from acpgen.adopt.report import Report, markdown, report, summary, text
-from acpgen.save import save
+from acpgen.files import save
 
 __all__ = [
     "BASE",

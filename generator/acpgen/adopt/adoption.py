@@ -13,16 +13,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.adopt import layout
-from acpgen.adopt.canonical import Canonical, canonical, housed
+from acpgen.adopt.canonical import Canonical, canonical, with_definitions
 from acpgen.adopt.differences import differences
 from acpgen.adopt.facts import Conventions, conventions, facts, fingerprint, same
 from acpgen.adopt.merge import Conflict, Merge
 from acpgen.adopt.overlays import Overlay, added, is_above, overlay
-from acpgen.adopt.words import new, without_needless_room
+from acpgen.adopt.placeholders import new, without_needless_placeholders
 from acpgen.errors import AdoptionRefused, BaseExists, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
-from acpgen.pipeline import understand
-from acpgen.pointers import pointer, reference_to, target
-from acpgen.schema.load import (
+from acpgen.input.load import (
     Documents,
     Source,
     check,
@@ -35,12 +33,14 @@ from acpgen.schema.load import (
     read_bytes,
     read_folder,
 )
-from acpgen.schema.overlay import extended
-from acpgen.schema.walk import Schema, inside, is_array, is_object, references, refs
-from acpgen.validator import Validator
+from acpgen.input.overlay import extended
+from acpgen.input.schema_validator import Validator
+from acpgen.input.walk import Schema, inside, is_array, is_object, references, refs
+from acpgen.pipeline import understand
+from acpgen.pointers import pointer, reference_to, target
 
 if TYPE_CHECKING:
-    from acpgen.schema.bundle import Bundle
+    from acpgen.bundle.bundle import Bundle
 
 BASE: Final = ".upstream.json"
 """The file beside the schema that holds the facts of the upstream revision last adopted. `load` passes over it."""
@@ -99,7 +99,7 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
     merge = Merge(known, {**theirs["$defs"], **ours.definitions})
     definitions, kept, root = _merged(merge, base, ours, theirs)
     heads = ours.heads if ours.root is None else {**ours.heads, ours.root: root}
-    wanted = housed(Canonical(heads, ours.definitions, ours.homes), definitions)
+    wanted = with_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
     extends = overlay(folder)
     written, removed = _changes(documents, wanted, extends)
     found, bundled = _usable(file, folder, name, written, removed)
@@ -273,7 +273,7 @@ def _merged(
                 kept[name] = users
             else:
                 result[name] = new(name, now[name], merge.conventions)
-    return {name: without_needless_room(schema) for name, schema in result.items()}, kept, root
+    return {name: without_needless_placeholders(schema) for name, schema in result.items()}, kept, root
 
 
 def _without_definitions(schema: Schema) -> Schema:
@@ -361,7 +361,7 @@ def _usable(
 def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:
     names = {origin: name for name, origin in bundled.origins.items()}
     for name, schema in after.definitions.items():
-        target = names.get(after.homes[name] + pointer("$defs", name))
+        target = names.get(after.paths[name] + pointer("$defs", name))
         examples = schema.get("examples")
         if target is None or not is_array(examples):
             continue

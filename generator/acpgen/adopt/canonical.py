@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.facts import rebuilt
+from acpgen.input.load import Documents
+from acpgen.input.walk import Schema, asserts, is_object, references
 from acpgen.pointers import target
-from acpgen.schema.load import Documents
-from acpgen.schema.walk import Schema, asserts, is_object, references
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = re.compile(r"(?P<file>[^#]*)(?P<place>#/\$defs/.+)")
@@ -28,7 +28,7 @@ class Canonical:
 
     heads: Mapping[str, Schema] = field(repr=False)
     definitions: Mapping[str, Schema] = field(repr=False)
-    homes: Mapping[str, str]
+    paths: Mapping[str, str]
 
     @property
     def root(self) -> str | None:
@@ -40,10 +40,10 @@ class Canonical:
         """The files by path. One without definitions and without a root is none."""
         result: dict[str, str] = {}
         for path, head in self.heads.items():
-            inside = {name: schema for name, schema in self.definitions.items() if self.homes[name] == path}
+            inside = {name: schema for name, schema in self.definitions.items() if self.paths[name] == path}
             if inside or path == self.root:
                 document = {**head, "$defs": inside}
-                result[path] = layout.text(_local(document, path, self.homes))
+                result[path] = layout.text(_local(document, path, self.paths))
         return result
 
 
@@ -51,15 +51,15 @@ def canonical(documents: Documents) -> Canonical:
     """The definitions of some files, whose names are unique and whose references lead somewhere: `bundle` has seen to it."""
     heads: dict[str, Schema] = {}
     definitions: dict[str, Schema] = {}
-    homes: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for document in documents.documents:
         assert is_object(document.value)
         whole = _global(document.value)
         heads[document.path] = {key: value for key, value in whole.items() if key != "$defs"}
         for name, schema in whole.get("$defs", {}).items():
             definitions[name] = schema if is_object(schema) else {} if schema else {"not": {}}
-            homes[name] = document.path
-    return Canonical(heads, definitions, homes)
+            paths[name] = document.path
+    return Canonical(heads, definitions, paths)
 
 
 def _global(schema: Any) -> Any:
@@ -72,11 +72,11 @@ def _global(schema: Any) -> Any:
     return _with_references(schema, plain)
 
 
-def _local(schema: Any, path: str, homes: Mapping[str, str]) -> Any:
+def _local(schema: Any, path: str, paths: Mapping[str, str]) -> Any:
     """A schema with references as they read in the file `path`."""
 
     def relative(reference: str) -> str:
-        home = homes.get(target(reference), path) if reference.startswith("#/$defs/") else path
+        home = paths.get(target(reference), path) if reference.startswith("#/$defs/") else path
         return reference if home == path else posixpath.relpath(home, posixpath.dirname(path) or ".") + reference
 
     return _with_references(schema, relative)
@@ -94,12 +94,12 @@ def _with_references(schema: Any, change: Callable[[str], str]) -> Any:
 # --- places for what is new ------------------------------------------------------------------------------------------
 
 
-def housed(ours: Canonical, merged: Mapping[str, Schema]) -> Canonical:
+def with_definitions(ours: Canonical, merged: Mapping[str, Schema]) -> Canonical:
     """The merged definitions in files: ours where they are, new ones beside what refers to them, methods beside their kin."""
     work = _Housing(ours, merged)
     work.run()
-    definitions = {name: merged[name] for path in work.heads for name in work.order if work.homes[name] == path}
-    return Canonical(work.heads, definitions, work.homes)
+    definitions = {name: merged[name] for path in work.heads for name in work.order if work.paths[name] == path}
+    return Canonical(work.heads, definitions, work.paths)
 
 
 class _Housing:
@@ -107,24 +107,24 @@ class _Housing:
         self.ours = ours
         self.merged = merged
         self.heads = dict(ours.heads)
-        self.homes = {name: ours.homes[name] for name in ours.definitions if name in merged}
-        self.order = list(self.homes)
-        self.new = [name for name in merged if name not in self.homes]
+        self.paths = {name: ours.paths[name] for name in ours.definitions if name in merged}
+        self.order = list(self.paths)
+        self.new = [name for name in merged if name not in self.paths]
 
     def run(self) -> None:
         for name in sorted(self.new, key=lambda name: name.endswith("Response")):
             if "x-method" in self.merged[name]:
                 self._beside_kin(name)
         users = _users(self.merged)
-        while waiting := [name for name in self.new if name not in self.homes]:
+        while waiting := [name for name in self.new if name not in self.paths]:
             near = {name: self._housed_users(users.get(name, ())) for name in waiting}
             name = next((name for name in waiting if near[name]), waiting[0])
-            home = _commonest(self.homes[user] for user in near[name]) if near[name] else self._root()
+            home = _commonest(self.paths[user] for user in near[name]) if near[name] else self._root()
             self._settle(name, home, near[name])
 
     def _housed_users(self, users: Sequence[str]) -> list[str]:
         """Those of the users of a definition that have a file; envelopes, which refer to everything, only if there is no other."""
-        found = [user for user in users if user in self.homes]
+        found = [user for user in users if user in self.paths]
         return [user for user in found if not self.merged[user].get("x-docs-ignore")] or found
 
     def _beside_kin(self, name: str) -> None:
@@ -134,7 +134,7 @@ class _Housing:
         prefix = method.split("/")[0]
         kin = [one for one, its in methods.items() if its == method]
         kin = kin or [one for one, its in methods.items() if its.split("/")[0] == prefix]
-        self._settle(name, _commonest(self.homes[one] for one in kin) if kin else self._area(prefix), kin)
+        self._settle(name, _commonest(self.paths[one] for one in kin) if kin else self._area(prefix), kin)
 
     def _area(self, prefix: str) -> str:
         """The file named after a prefix of methods; a new one, if there is none."""
@@ -147,8 +147,8 @@ class _Housing:
 
     def _settle(self, name: str, home: str, neighbours: Sequence[str]) -> None:
         """Put a definition into a file, behind its neighbours there and what has been put behind them already."""
-        self.homes[name] = home
-        places = [self.order.index(one) for one in neighbours if self.homes[one] == home]
+        self.paths[name] = home
+        places = [self.order.index(one) for one in neighbours if self.paths[one] == home]
         behind = max(places, default=len(self.order) - 1) + 1
         while behind < len(self.order) and self.order[behind] in self.new:
             behind += 1

@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 
 from acpgen.adopt.facts import UNIONS, Key, Parts, facts, keyed, same, union_keyword
 from acpgen.adopt.layout import line
+from acpgen.input.walk import MAPS, SINGLE, Schema, is_array, is_object
 from acpgen.pointers import pointer
-from acpgen.schema.walk import MAPS, SINGLE, Schema, is_array, is_object
 
 LONGEST: Final = 72
 

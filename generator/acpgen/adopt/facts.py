@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from acpgen.schema.numbers import dumps
-from acpgen.schema.unions import constant
-from acpgen.schema.walk import MAPS, Schema, children, is_array, is_object
+from acpgen.input.numbers import dumps
+from acpgen.input.tagged_unions import constant
+from acpgen.input.walk import MAPS, Schema, children, is_array, is_object
 
 Key: TypeAlias = tuple[str, ...]
 """By what a branch of a union is known again in another revision."""

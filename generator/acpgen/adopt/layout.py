@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import is_object
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import is_object
 
 WIDTH: Final = 120
 

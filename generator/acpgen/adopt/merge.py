@@ -22,11 +22,11 @@ from acpgen.adopt.facts import (
     same,
     union_keyword,
 )
-from acpgen.adopt.words import dressed, new, without_room
-from acpgen.schema.equality import by_key
-from acpgen.schema.numbers import dumps, loads
-from acpgen.schema.unions import Tags, constant, excluded_tags, flatten
-from acpgen.schema.walk import MAPS, SINGLE, Schema, is_object
+from acpgen.adopt.placeholders import new, with_placeholders, without_placeholders
+from acpgen.input.equality import by_key
+from acpgen.input.numbers import dumps, loads
+from acpgen.input.tagged_unions import Tags, constant, excluded_tags, flatten
+from acpgen.input.walk import MAPS, SINGLE, Schema, is_object
 
 _Name = TypeVar("_Name", bound="str | Key")
 
@@ -119,7 +119,7 @@ class Merge:
             return {keyword: required} if required else {}
         if keyword in SINGLE and keyword in ours and keyword in theirs:
             merged = self.schema(base.get(keyword), ours[keyword], theirs[keyword], here)
-            return {keyword: without_room(merged) if keyword == "not" else merged}
+            return {keyword: without_placeholders(merged) if keyword == "not" else merged}
         if keyword not in theirs and keyword not in base:
             return {keyword: ours[keyword]}
         return self._together([keyword], base, ours, theirs, here)
@@ -133,14 +133,14 @@ class Merge:
         if same(before, now) or same(here, now):
             return decorated
         if same(before, here):
-            taken: Schema = dressed(now, self.conventions)
+            taken: Schema = with_placeholders(now, self.conventions)
             return taken
         self.conflicts.append(Conflict(at, _shown(before), _shown(here), _shown(now)))
         return decorated
 
     def _either(self, base: Any, ours: Any, theirs: Any, at: Parts) -> Any:
         if same(base, ours):
-            return dressed(theirs, self.conventions)
+            return with_placeholders(theirs, self.conventions)
         self.conflicts.append(Conflict(at, base, facts(ours), theirs))
         return ours
 

@@ -14,11 +14,11 @@ from typing import Any, Final
 from acpgen.adopt import layout
 from acpgen.adopt.facts import UNIONS, Key, fingerprint, keyed
 from acpgen.errors import BadOverlay, Faults
+from acpgen.input.equality import key_of
+from acpgen.input.load import parsed, place, read_bytes, read_folder
+from acpgen.input.overlay import ADDS, EXTENDS, folders_of, is_marked, only_folder
+from acpgen.input.walk import MAPS, Schema, is_array, is_object
 from acpgen.pointers import follow, pointer, pointer_parts
-from acpgen.schema.equality import key_of
-from acpgen.schema.load import parsed, place, read_bytes, read_folder
-from acpgen.schema.overlay import ADDS, EXTENDS, folders_of, is_marked, only_folder
-from acpgen.schema.walk import MAPS, Schema, is_array, is_object
 
 _WORDS: Final = ("$schema", "title", "description")
 _MAPS: Final = {(keyword,) for keyword in MAPS}

@@ -10,8 +10,8 @@ from typing import Any, Final
 from acpgen.adopt import layout
 from acpgen.adopt.adoption import read_upstream
 from acpgen.errors import BadMaterial, Faults
+from acpgen.input.load import decode, place, read_bytes
 from acpgen.material import INDEX, RELEASES, VERDICTS, index
-from acpgen.schema.load import decode, place, read_bytes
 
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

@@ -10,12 +10,12 @@ from acpgen.adopt.adoption import Adoption
 from acpgen.adopt.canonical import Canonical
 from acpgen.adopt.differences import Difference, differences, listed, pointer_in, shown
 from acpgen.adopt.facts import fingerprint, same
-from acpgen.adopt.words import ROOM
+from acpgen.adopt.placeholders import PLACEHOLDER
 from acpgen.errors import printable
+from acpgen.input.tagged_unions import is_null
+from acpgen.input.walk import inside, is_array, is_object
 from acpgen.markup import code, plain
 from acpgen.pointers import pointer
-from acpgen.schema.unions import is_null
-from acpgen.schema.walk import inside, is_array, is_object
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
 
@@ -163,7 +163,7 @@ def _place(files: Canonical, name: str, at: Iterable[Any] = ()) -> str:
         return files.root + pointer_in(files.heads[files.root], at)
     if name not in files.definitions:
         return pointer("$defs", name)
-    return files.homes[name] + pointer("$defs", name) + pointer_in(files.definitions[name], at)[1:]
+    return files.paths[name] + pointer("$defs", name) + pointer_in(files.definitions[name], at)[1:]
 
 
 def _conventions(adoption: Adoption) -> Iterator[str]:
@@ -197,8 +197,8 @@ def _tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
     for folder, places in stable.items():
         yield f"Adopt the stable schema of this revision into {folder}, which says something else at {listed(places)}."
     yield from (f"Correct {fault}" for fault in adoption.overlay_faults)
-    empty = [name for name, schema in after.definitions.items() for _ in range(_rooms(schema))]
-    heads = [path for path, head in after.heads.items() for _ in range(_rooms(head))]
+    empty = [name for name, schema in after.definitions.items() for _ in range(_placeholders(schema))]
+    heads = [path for path, head in after.heads.items() for _ in range(_placeholders(head))]
     if empty or heads:
         names = listed(list(dict.fromkeys((*heads, *empty))))
         yield f"Write {_counted(len(empty) + len(heads), 'description')} ({names}); acpgen lint says where."
@@ -222,9 +222,9 @@ def _tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
     yield from _renamings(adoption)
 
 
-def _rooms(schema: Any) -> int:
+def _placeholders(schema: Any) -> int:
     """How many descriptions in a schema are still to be written."""
-    return sum(one.get("description") == ROOM for _, one in inside(schema))
+    return sum(one.get("description") == PLACEHOLDER for _, one in inside(schema))
 
 
 def _new_nullable(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
@@ -254,19 +254,19 @@ def _renamings(adoption: Adoption) -> Iterator[str]:
     """What may have got another name, which no file can say: something new in the shape of what is gone or quite another now."""
     old, new = adoption.base["$defs"], adoption.theirs["$defs"]
     gone = {name: schema for name, schema in old.items() if name not in new or _likeness(schema, new[name]) < _LIKE}
-    come = {name: schema for name, schema in new.items() if name not in old}
-    yield from _likely(gone, come, "")
+    added = {name: schema for name, schema in new.items() if name not in old}
+    yield from _likely(gone, added, "")
     for name in old:
         if name in new:
             fields = [side[name].get("properties", {}) for side in (old, new)]
             gone = {field: schema for field, schema in fields[0].items() if field not in fields[1]}
-            come = {field: schema for field, schema in fields[1].items() if field not in fields[0]}
-            yield from _likely(gone, come, f"{name}.")
+            added = {field: schema for field, schema in fields[1].items() if field not in fields[0]}
+            yield from _likely(gone, added, f"{name}.")
 
 
-def _likely(gone: Mapping[str, Any], come: Mapping[str, Any], prefix: str) -> Iterator[str]:
+def _likely(gone: Mapping[str, Any], added: Mapping[str, Any], prefix: str) -> Iterator[str]:
     for was, schema in gone.items():
-        likely = [name for name, other in come.items() if _likeness(schema, other) >= _LIKE]
+        likely = [name for name, other in added.items() if _likeness(schema, other) >= _LIKE]
         if likely:
             names = listed([prefix + name for name in likely])
             yield f"See whether {prefix}{was} is {names} now, which has its shape; then its words serve again."

@@ -8,6 +8,7 @@ import sys
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from acpgen import __version__, terminal
 from acpgen.cli import on_docs, on_messages, on_outputs, on_programs, on_revisions, on_schemas
@@ -26,7 +27,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
-    from acpgen.schema.effort import account
+    from acpgen.input.step_budget import account
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -53,23 +54,44 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+        bool,
+        typer.Option("--version", "-V", help="Print the version and exit.", is_eager=True, callback=_print_version),
     ] = False,
 ) -> None:
     """Generate bindings, bundled schemas and docs from JSON Schemas of a JSON-RPC protocol; check its changes and messages."""
 
 
-app.command(cls=Command)(on_outputs.targets)
+def _help(
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="COMMAND", help="A command. Default: the list of all commands.")
+    ] = None,
+) -> None:
+    """Describe a command, as its --help does.
+
+    Exit codes: 0 success, 2 there is no such command.
+    """
+    found = get_command(app)
+    for index, name in enumerate(command or ()):
+        inner = getattr(found, "commands", None)
+        if inner is None:
+            after = " ".join(("acpgen", *(command or ())[:index]))
+            raise typer.BadParameter(f"{after!r} has no command {name!r} below it.")
+        if name not in inner:
+            break  # the parser refuses it, with what is nearest
+        found = inner[name]
+    app([*(command or ()), "--help"], prog_name="acpgen")
+
+
 app.command(cls=Command)(on_outputs.generate)
 app.command(cls=Command)(on_outputs.init)
 app.command(cls=Command)(on_schemas.lint)
+app.command(cls=Command)(on_revisions.diff)
+app.command(cls=on_revisions.WithPath)(on_revisions.history)
+app.command(cls=Command)(on_revisions.rules)
 app.command(cls=Command)(on_schemas.adopt)
 app.command(cls=Command)(on_messages.validate)
 app.command(cls=Command, context_settings={"allow_interspersed_args": False})(on_programs.tap)
 app.command(cls=Command, context_settings={"allow_interspersed_args": False})(on_programs.probe)
-app.command(cls=Command)(on_revisions.diff)
-app.command(cls=on_revisions.WithPath)(on_revisions.history)
-app.command(cls=Command)(on_revisions.rules)
 
 docs_app = typer.Typer(
     name="docs", cls=Group, no_args_is_help=True, rich_markup_mode=None, help="The documentation as a site."
@@ -77,3 +99,5 @@ docs_app = typer.Typer(
 docs_app.command("build", cls=Command)(on_docs.build)
 docs_app.command("serve", cls=Command)(on_docs.serve)
 app.add_typer(docs_app)
+app.command(cls=Command)(on_outputs.targets)
+app.command("help", cls=Command)(_help)

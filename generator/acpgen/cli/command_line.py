@@ -50,15 +50,27 @@ class Group(TyperGroup):
         return code
 
 
+_NUMBERS: Final = {"int_parsing": "a whole number", "int_from_float": "a whole number", "float_parsing": "a number"}
+"""What is expected, by the kinds of errors of numbers."""
+
+
+def _no_number(error: Any) -> str:
+    """The sentence on a value that is not the number which an option takes; empty for other errors."""
+    refused: list[Any] = getattr(error.__cause__, "errors", list)()
+    kind = _NUMBERS.get(refused[0]["type"]) if refused else None
+    return "" if kind is None else f"{error.param.opts[0]}: {refused[0]['input']!r} is not {kind}."
+
+
 def _refusal(error: Any) -> tuple[str, str]:
     """What the parser refuses, and what to do."""
-    message = re.sub(r"^Invalid value: ", "", error.format_message())
-    near = getattr(error, "possibilities", None)
-    if near:
-        message = message.partition(" (")[0]
-    hint = f"Did you mean {' or '.join(sorted(near))}? " if near else ""
+    told = _no_number(error) or re.sub(r"^Invalid value: ", "", error.format_message())
+    message, _, near = told.partition(" Did you mean ")
+    options = getattr(error, "possibilities", None)
+    if options:
+        message, near = message.partition(" (")[0], f"{' or '.join(sorted(options))}?"
+    hint = f"Did you mean {near} " if near else ""
     command = error.ctx.command_path if error.ctx is not None else "acpgen"
-    return f"{message[:1].lower()}{message[1:]}", f"{hint}See: {command} --help"
+    return re.sub(r"^[A-Z](?=[a-z ])", lambda first: first[0].lower(), message), f"{hint}See: {command} --help"
 
 
 def _page(command: Any, ctx: Any, commands: Sequence[tuple[str, str]]) -> str:
@@ -79,6 +91,9 @@ def _page(command: Any, ctx: Any, commands: Sequence[tuple[str, str]]) -> str:
     ):
         if rows:
             parts.append([_bold(f"{title}:"), *_table(rows)])
+    if commands:
+        program, *path = ctx.command_path.split()
+        parts.append([f"{_name(' '.join((program, 'help', *path, 'COMMAND')))} describes a command."])
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
 
@@ -99,7 +114,10 @@ def _metavar(argument: Any) -> str:
 
 
 def _help(param: Any, ctx: Any) -> str:
-    return str(param.get_help_record(ctx)[1]).replace("[required]", "").strip()
+    """What an argument or option means, with its default and its least value as sentences."""
+    text, _, extra = str(param.get_help_record(ctx)[1]).replace("[required]", "").strip().partition("  [")
+    told = [part.replace("x>=", "at least ") for part in extra.rstrip("]").split("; ") if part]
+    return " ".join([text, *(f"{part[:1].upper()}{part[1:]}." for part in told)])
 
 
 def _table(rows: Iterable[tuple[str, str]]) -> Iterator[str]:

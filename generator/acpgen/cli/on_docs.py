@@ -12,7 +12,7 @@ import typer
 
 from acpgen import terminal
 from acpgen.cli.output import faults_end_with_2
-from acpgen.cli.shared_options import NoCache, current_folder, kept_results
+from acpgen.cli.shared_options import NoCache, cache_of, current_folder
 
 
 def build(
@@ -30,14 +30,14 @@ def build(
     Exit codes: 0 the site was built, 2 an example is not valid, the site generator is missing or failed, or the input cannot be used.
     """
     from acpgen import config, site
-    from acpgen.schema.load import place
+    from acpgen.input.load import place
 
     with faults_end_with_2():
         found = config.find(current_folder())
         found = replace(found, site=config.published(found.site, url=url, source=source))
         with terminal.progress() as progress:
             steps = partial(progress, 0, 0)
-            change = site.build(found, Path(os.path.abspath(out)), kept_results(no_cache), terminal.say, steps)
+            change = site.build(found, Path(os.path.abspath(out)), cache_of(no_cache), terminal.say, steps)
     terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 
@@ -52,6 +52,8 @@ def serve(
 
     The browser reloads a page that has changed. After a change of a schema, the changelogs, migration guides, single-file pages and
     the versions that extend the changed one follow some seconds later.
+
+    Exit codes: 0 Ctrl-C or a signal ended it, 2 the site generator is missing or failed, the port is taken, or the input cannot be used.
     """
     from acpgen import config, site
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from acpgen.diagnostics.outputs import Destination
+    from acpgen.messages.validate import LineVerdict
     from acpgen.recordings import Standard, Verdict
     from acpgen.recordings.message_report import MessageDiagnostics
-    from acpgen.validate import LineVerdict
 
 
 def validate(
@@ -97,10 +97,11 @@ def validate(
     The lines of a recording are {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is valid, 1 something is wrong or
     was not judged, 2 the input cannot be used.
     """
-    from acpgen import config, judge, recording, recordings
-    from acpgen import validate as work
+    from acpgen import config, recordings
     from acpgen.diagnostics.outputs import outputs, require_apart
     from acpgen.errors import visible
+    from acpgen.messages import recording, validators
+    from acpgen.messages import validate as work
     from acpgen.recordings import stores
     from acpgen.recordings.message_report import MessageDiagnostics
 
@@ -128,7 +129,7 @@ def validate(
     as_line = work.as_json if lines_as == "json" else work.as_text
     with faults_end_with_2():
         profile = None if methods is None else config.find_profile(methods)
-        strict = judge.versions(protocol or (), references_of(ref), profile)
+        strict = validators.versions(protocol or (), references_of(ref), profile)
         sides = strict[0].contract.peers
         if sender is not None and sender not in sides:
             raise typer.BadParameter(f"--sender is one of {', '.join(sides)}.")
@@ -144,7 +145,7 @@ def validate(
             )  # a verdict a line shows well enough how far it is
             progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())
             if session:
-                verdicts = work.conversation(lines, judge.monitor(strict, fixed=bool(protocol)))
+                verdicts = work.conversation(lines, validators.monitor(strict, fixed=bool(protocol)))
             else:
                 known = {one.contract.version: one for one in strict}
                 verdicts = work.judged(lines, known, sender, fixed=bool(protocol))
@@ -177,9 +178,9 @@ def _validate_many(
 ) -> NoReturn:
     from acpgen.diagnostics.outputs import require_apart
     from acpgen.errors import visible
-    from acpgen.recordings import running, stores, told
+    from acpgen.recordings import stores, summary_report, worker_pool
 
-    as_line = told.as_json if lines_as == "json" else told.as_text
+    as_line = summary_report.as_json if lines_as == "json" else summary_report.as_text
 
     def tell(verdict: Verdict) -> None:
         if reports:
@@ -192,9 +193,11 @@ def _validate_many(
         read = [file.name for each in given.recordings for file in each.files]
         require_apart((each.file for each in reports), read)
         with terminal.progress() as progress:
-            summary = told.run(given.recordings, standard, jobs or running.processors(), resume, tell, progress)
+            summary = summary_report.run(
+                given.recordings, standard, jobs or worker_pool.processors(), resume, tell, progress
+            )
         if lines_as == "json":
-            terminal.put(told.summary_as_json(summary))
+            terminal.put(summary_report.summary_as_json(summary))
         terminal.show_summary(summary, given.others)
         sums = summary.right, summary.wrong, summary.not_judged
         finish(found.report(names, *sums, is_judged=summary.is_judged), reports)

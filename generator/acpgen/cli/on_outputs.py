@@ -16,8 +16,8 @@ from acpgen.cli.output import faults_end_with_2
 from acpgen.cli.shared_options import (
     NoCache,
     Ref,
+    cache_of,
     current_folder,
-    kept_results,
     profile_names,
     protocol_names,
     references_of,
@@ -25,9 +25,9 @@ from acpgen.cli.shared_options import (
 )
 
 if TYPE_CHECKING:
-    from acpgen.kept import Kept
+    from acpgen.files.cache import Cache
+    from acpgen.input.load import References
     from acpgen.project import Outcome, Work
-    from acpgen.schema.load import References
 
 
 def targets(
@@ -138,13 +138,13 @@ def generate(
 ) -> None:
     """Generate the outputs of a project, or of one schema.
 
-    Without --schema, [tool.acpgen] of pyproject.toml lists the outputs. The command ends with a summary: the methods that it found, the
-    profile that found them, what has no type, and the patterns that no validator enforces (UNENFORCED in the generated package). Exit
-    codes: 0 success, 1 --check found a difference or --strict-coverage such a pattern, 2 the input cannot be used.
+    Without --schema, [tool.acpgen] of pyproject.toml lists the outputs. The command ends with a summary: the methods that a profile found
+    and not the schema's x-method, what has no type, and the patterns that no validator enforces (UNENFORCED in the generated package).
+    Exit codes: 0 success, 1 --check found a difference or --strict-coverage such a pattern, 2 the input cannot be used.
     """
     from acpgen import config
     from acpgen.errors import Faults
-    from acpgen.schema.keywords import DRAFTS
+    from acpgen.input.keywords import DRAFTS
 
     chosen = [name for value in targets or () for name in value.split(",") if name]
     if watch and (check or strict_coverage):
@@ -165,12 +165,12 @@ def generate(
 
     from acpgen import project
 
-    kept = kept_results(no_cache)
+    cache = cache_of(no_cache)
 
     def work() -> Work:
         if schema is None:
             found = config.find(current_folder())
-            return project.configured(found, only or (), chosen, references_of(ref), kept=kept)
+            return project.configured(found, only or (), chosen, references_of(ref), cache=cache)
         return _for_schema(
             schema,
             package,
@@ -180,7 +180,7 @@ def generate(
             keep_unknown,
             references_of(ref),
             methods,
-            kept,
+            cache,
             option or (),
         )
 
@@ -237,8 +237,8 @@ def init(
     """
     from acpgen import config, project, protocols, starting
     from acpgen.errors import Faults, visible
-    from acpgen.files import created
-    from acpgen.schema.load import place
+    from acpgen.files import create_folder
+    from acpgen.input.load import place
 
     given: dict[str, Path] = {}
     for argument in schemas or ():
@@ -249,10 +249,10 @@ def init(
             )
         given[protocol] = Path(path)
     with faults_end_with_2():
-        named = {protocol: protocols.find(path.as_posix()) or path for protocol, path in given.items()}
+        named = {protocol: protocols.locate(path) for protocol, path in given.items()}
         begun = starting.start(folder, named, config.references(ref or ()), methods)
         try:
-            with created(folder, begun.files):
+            with create_folder(folder, begun.files):
                 _run(project.configured(config.find(folder.resolve()), (), ()))
         except Faults as caught:
             raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
@@ -297,7 +297,7 @@ def _run(work: Work, *, check: bool = False) -> Outcome:
 def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
     """Make the outputs now and after every change; faults are shown and waited out, but for those of the first look."""
     from acpgen.errors import Faults
-    from acpgen.schema.effort import account
+    from acpgen.input.step_budget import account
     from acpgen.watch import rounds
 
     work()
@@ -320,7 +320,7 @@ def _for_schema(
     keep_unknown: bool,
     references: References,
     methods: str | None,
-    kept: Kept,
+    cache: Cache,
     option: Sequence[str],
 ) -> Work:
     from acpgen import config, project, protocols
@@ -337,8 +337,7 @@ def _for_schema(
         raise typer.BadParameter("--package must be a name that can be imported, such as acme.v1.")
     if "python" in targets and not package:
         raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
-    named = protocols.find(schema.as_posix())
-    place = schema if named is None else named
+    place = protocols.locate(schema)
     if os.path.isdir(place) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(place)):
         raise typer.BadParameter("--out must not be inside the schema folder.")
     profile = None if methods is None else config.find_profile(methods)
@@ -351,9 +350,9 @@ def _for_schema(
         keep_unknown=keep_unknown,
         references=references,
         methods=profile,
-        kept=kept,
+        cache=cache,
         options=options,
-        protocol=None if named is None else schema.as_posix(),
+        protocol=None if place == schema else schema.as_posix(),
     )
 
 

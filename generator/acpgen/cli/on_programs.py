@@ -95,15 +95,15 @@ def tap(
     It works for servers of other protocols too, with a message on each line or after a Content-Length header. Every byte passes
     through unchanged.
 
-    tap ends when the command ends, and the command never outlives tap. Exit codes: that of the command; 1 if that is 0 and judging
+    tap ends when the command ends, and the command never outlives tap. Exit codes: any that of the command; 1 if that is 0 and judging
     ended early or passed something over; 2 the command cannot be started or a file cannot be written.
     """
-    from acpgen import judge, recording
-    from acpgen import tap as work
     from acpgen.errors import Faults, visible
-    from acpgen.redaction import Redactor
-    from acpgen.tape import MOST_FILES, Tape
-    from acpgen.validate import breach_as_json
+    from acpgen.messages import recording, validators
+    from acpgen.messages import tap as work
+    from acpgen.messages.recording_file import MOST_FILES, Tape
+    from acpgen.messages.redaction import Redactor
+    from acpgen.messages.validate import breach_as_json
 
     if format_ not in ("text", "json"):
         raise typer.BadParameter("--format is one of text, json.")
@@ -117,7 +117,7 @@ def tap(
     with faults_end_with_2(), contextlib.ExitStack() as stack:
         references = references_of(ref)
         for name in protocol or ():
-            judge.find(
+            validators.find(
                 name, references
             )  # a wrong name is told before the agent starts; the validators are made while it runs
         out = stack.enter_context(recording.created(report)) if report is not None else None
@@ -129,7 +129,7 @@ def tap(
 
         @cache  # where nothing is broken, the monitor need not be there when the agent starts
         def folding() -> Folding[Breach]:
-            return judge.folding()
+            return validators.folding()
 
         def fold(breach: Breach) -> None:
             count = folding().take(breach.mark, breach)
@@ -148,14 +148,14 @@ def tap(
 
         @cache
         def load_versions() -> list[Strict]:
-            return judge.versions(protocol or (), references)
+            return validators.versions(protocol or (), references)
 
         def versions() -> list[Strict]:
             with loading:
                 return load_versions()
 
         def make() -> Monitor:
-            return judge.monitor(versions(), fixed=bool(protocol))
+            return validators.monitor(versions(), fixed=bool(protocol))
 
         def redactable() -> list[Strict]:
             with contextlib.suppress(Faults):  # the monitor tells of them; without a schema, every string goes
@@ -166,7 +166,7 @@ def tap(
         def sides() -> tuple[str, str]:
             with contextlib.suppress(Faults):  # the monitor tells of them, and what is said is recorded all the same
                 if protocol:
-                    return judge.strict(judge.find(protocol[0], references)).contract.peers
+                    return validators.strict(validators.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
         redact_line = Redactor(redact_pattern or (), redactable).line if redact or redact_pattern else work.whole
@@ -278,8 +278,8 @@ def probe(
     without one. Exit codes: 0 no MUST is broken in what was reached, 1 one is, or nothing could be judged, 2 the command cannot be started.
     """
     from acpgen.diagnostics.outputs import outputs, texts
-    from acpgen.probe import asking as work
-    from acpgen.probe.clients import ClientProbing
+    from acpgen.probe import probe_command as work
+    from acpgen.probe.client_driver import ClientProbing
     from acpgen.probe.driver import Probing, Wanted, run
     from acpgen.probe.probe_report import probe_report
     from acpgen.probe.registry import OF_REGISTRIES
@@ -293,7 +293,7 @@ def probe(
             print_report(work.listed(chosen))
             return
         if not command:
-            raise typer.BadParameter("COMMAND is missing: acpgen probe -- COMMAND...")
+            raise typer.BadParameter("missing argument 'COMMAND'.")
         versions = work.versions(protocol or ())
         destinations = outputs(output or (), output_format)
         require_places([write_baseline, *(each.file for each in destinations)])

@@ -16,8 +16,8 @@ from acpgen.cli.shared_options import (
     Ref,
     Unstable,
     Waivers,
+    cache_of,
     current_folder,
-    kept_results,
     profile_names,
     protocol_names,
     references_of,
@@ -146,7 +146,7 @@ def diff(
     with faults_end_with_2():
         chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or (), report_url)
         require_places(each.file for each in chosen.outputs)
-        compared = command.compared(
+        compared = command.run_diff(
             old,
             new,
             chosen,
@@ -159,7 +159,7 @@ def diff(
             methods=methods,
             budget=budget,
             repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
-            kept=kept_results(no_cache),
+            cache=cache_of(no_cache),
         )
         if compared is None:
             terminal.say(f"{old} does not exist: {new} is new, and there is nothing to compare it with.")
@@ -171,7 +171,7 @@ def diff(
         if compared.fixed is not None and dry_run:
             print_report(compared.fixed.difference)
             raise typer.Exit(1 if compared.fixed.difference or command.stops(compared.report, chosen) else 0)
-        deliver(command.written(compared, chosen, coloured=terminal.is_coloured()))
+        deliver(command.render(compared, chosen, coloured=terminal.is_coloured()))
         if command.stops(compared.report, chosen):
             raise typer.Exit(1)
 
@@ -294,5 +294,5 @@ def rules(
     from acpgen.compat import command
 
     with faults_end_with_2():
-        told = command.listed(chosen or (), output_format, config.around(current_folder()))
+        told = command.list_rules(chosen or (), output_format, config.around(current_folder()))
         print_report(terminal.markdown(told) if chosen and output_format == "text" else told)

@@ -35,14 +35,14 @@ def lint(
     """
     from acpgen import config, protocols
     from acpgen.diagnostics.outputs import outputs, require_apart
+    from acpgen.input.load import place
     from acpgen.lint import Finding, lint_paths, require_rules
     from acpgen.lint.lint_report import lint_report
-    from acpgen.schema.load import place
 
     with faults_end_with_2():
         destinations = outputs(output or (), output_format)
         require_places(each.file for each in destinations)
-        wanted = [protocols.find(path.as_posix()) or path for path in paths or ()] or [_schema_folder()]
+        wanted = [protocols.locate(path) for path in paths or ()] or [_schema_folder()]
         require_apart(
             (each.file for each in destinations), [file for path in wanted for file in (path, *path.rglob("*"))]
         )
@@ -93,7 +93,7 @@ def adopt(
     from acpgen import adopt as adopting
     from acpgen import config
     from acpgen.errors import Faults, UnknownName, did_you_mean
-    from acpgen.schema.load import place
+    from acpgen.input.load import place
 
     if start and (into is None or dry_run or report is not None):
         raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")

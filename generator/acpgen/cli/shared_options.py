@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 if TYPE_CHECKING:
-    from acpgen.kept import Kept
-    from acpgen.schema.load import References
+    from acpgen.files.cache import Cache
+    from acpgen.input.load import References
 
 
 Ref: TypeAlias = Annotated[
@@ -82,7 +82,7 @@ def protocol_names(incomplete: str) -> list[str]:
 
 def profile_names(incomplete: str) -> list[str]:
     """What completes the name of a profile that comes with acpgen."""
-    from acpgen.schema.profile import names
+    from acpgen.methods.profile import names
 
     return [name for name in names() if name.startswith(incomplete)]
 
@@ -111,8 +111,8 @@ def current_folder() -> Path:
         raise Faults([NotFound(at="the current folder")]) from None
 
 
-def kept_results(no_cache: bool) -> Kept:
+def cache_of(no_cache: bool) -> Cache:
     """Where results of earlier runs lie: in the cache of the user, or nowhere."""
-    from acpgen.kept import NOTHING, user_cache
+    from acpgen.files.cache import NO_CACHE, user_cache
 
-    return NOTHING if no_cache else user_cache()
+    return NO_CACHE if no_cache else user_cache()

@@ -13,8 +13,8 @@ from acpgen import resources
 from acpgen.compat import project_policy
 from acpgen.compat.project_policy import NONE, Policy
 from acpgen.compat.rules import RULES
+from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.markup import quoting
-from acpgen.schema.load import decode, parse_json, read_bytes
 
 PAGES: Final = "compatibility"
 """The folder of the pages of rules in the docs."""
@@ -63,7 +63,7 @@ def examples() -> dict[str, Any]:
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 
-def here(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
+def policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
     """What a policy says of the findings of a rule alone: where, which severity, and why."""
     for level in policy.levels:
         if level.rule in ("", entry.id):
@@ -75,7 +75,7 @@ def here(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
             yield {"at": area.written, "severity": project_policy.LOWERED, "reason": since}
 
 
-def everywhere(policy: Policy) -> Iterator[tuple[str, str]]:
+def policy_summary(policy: Policy) -> Iterator[tuple[str, str]]:
     """What a policy says of all rules, in words."""
     roles = ", ".join(f"{promise} to {role}" for role, promise in policy.promises.items())
     yield "promise", f"{roles}, {policy.promise} to all others" if roles else policy.promise
@@ -89,7 +89,7 @@ def everywhere(policy: Policy) -> Iterator[tuple[str, str]]:
 def as_json(policy: Policy = NONE, entries: Sequence[CatalogueEntry] | None = None) -> str:
     """The catalogue as JSON: with the examples of each rule, and what the policy says of it."""
     listed = [
-        {**asdict(entry), **examples()[entry.id], "policy": list(here(entry, policy))}
+        {**asdict(entry), **examples()[entry.id], "policy": list(policy_entries(entry, policy))}
         for entry in (catalogue() if entries is None else entries)
     ]
     return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
@@ -116,10 +116,10 @@ def as_markdown(policy: Policy = NONE, *, linked: bool = False) -> str:
     """The catalogue as Markdown, one heading a rule; `linked` to the page of each."""
     parts = ["# Compatibility rules", "", *_INTRODUCTION]
     if policy != NONE:
-        parts += [*(f"- {name}: {told}" for name, told in everywhere(policy)), ""]
+        parts += [*(f"- {name}: {told}" for name, told in policy_summary(policy)), ""]
     for entry in catalogue():
         parts += [f"## {entry.id}", "", f"{' or '.join(entry.severities).capitalize()}. {entry.doc}", ""]
-        lines = [f"- {line}" for line in told_here(entry, policy)]
+        lines = [f"- {line}" for line in policy_lines(entry, policy)]
         parts += [*lines, ""] if lines else []
         other = f"Mirror: [`{entry.mirror}`](#{entry.mirror})." if entry.mirror else f"No mirror: {entry.unmirrored}."
         parts += [f"{other} [Examples]({entry.page})." if linked else other, ""]
@@ -134,19 +134,19 @@ def as_text(width: int = 80, policy: Policy = NONE) -> str:
 
     parts: list[str] = []
     if policy != NONE:
-        told = [folded(f"{name}: {words}") for name, words in everywhere(policy)]
+        told = [folded(f"{name}: {words}") for name, words in policy_summary(policy)]
         parts.append("\n".join(["  The policy of this project", *told, ""]))
     for entry in catalogue():
         other = f"Mirror: {entry.mirror}." if entry.mirror else f"No mirror: {entry.unmirrored}."
         lines = [folded(f"{' or '.join(entry.severities).capitalize()}. {entry.doc} {other}")]
-        lines += [folded(f"→ {line}") for line in told_here(entry, policy)]
+        lines += [folded(f"→ {line}") for line in policy_lines(entry, policy)]
         parts.append("\n".join([entry.id, *lines, ""]))
     return "\n".join(parts)
 
 
-def told_here(entry: CatalogueEntry, policy: Policy) -> Iterator[str]:
+def policy_lines(entry: CatalogueEntry, policy: Policy) -> Iterator[str]:
     """The same in words."""
-    for each in here(entry, policy):
+    for each in policy_entries(entry, policy):
         at = f" at {each['at']}" if each["at"] else ""
         yield f"Here{at}: {each['severity']}. {each['reason']}"
 

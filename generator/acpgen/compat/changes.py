@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
-from acpgen.schema.walk import Schema
+from acpgen.input.walk import Schema
 
 Kind: TypeAlias = Literal[
     "method",
@@ -159,7 +159,7 @@ class LimitChange(Change):
     @property
     def parts(self) -> tuple[LimitChange, ...]:
         """The limits of each direction as a change of their own."""
-        return tuple(joined([each for each in self.all if each.admitted_by == side]) for side in self.directions)
+        return tuple(join_limits([each for each in self.all if each.admitted_by == side]) for side in self.directions)
 
     @property
     def directions(self) -> tuple[Revision, ...]:
@@ -170,13 +170,13 @@ class LimitChange(Change):
 _SIDES: Final[tuple[Revision, ...]] = ("old", "new")
 
 
-def joined(limits: Sequence[LimitChange]) -> LimitChange:
+def join_limits(limits: Sequence[LimitChange]) -> LimitChange:
     """The limits of one declaration as one change."""
     first, *others = sorted(limits, key=lambda each: _SIDES.index(each.admitted_by))
     return replace(first, more=tuple(others)) if others else first
 
 
-def unexplained(admitted_by: Revision, at: ChangePlaces) -> LimitChange:
+def unexplained_limit(admitted_by: Revision, at: ChangePlaces) -> LimitChange:
     """That one revision admits what the other refuses, by keywords that no change names."""
     return LimitChange("limit", "", "", admitted_by=admitted_by, **at)
 

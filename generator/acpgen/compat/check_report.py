@@ -23,14 +23,14 @@ from acpgen.compat.findings import (
     Repair,
     Report,
     Revision,
-    Spot,
+    SourcePosition,
     Witness,
     counts,
     failing,
     fails,
-    lowered,
+    lowered_findings,
     opposite,
-    raised,
+    raised_findings,
 )
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Replacement, RuleDescription, Snippet, SourceLocation
 from acpgen.diagnostics.outline import THE_ROOT, counted, tally
@@ -57,12 +57,12 @@ def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str =
         title=f"{report.old} → {report.new}",
         verdict=report.verdict,
         sentence=VERDICTS[report.verdict],
-        summary="; ".join(filter(None, (tally(diagnostics), _ruled(report)))),
+        summary="; ".join(filter(None, (tally(diagnostics), _policy_summary(report)))),
         facts=(*_facts(report),),
         remarks=(_fix_words(report.fix),) if report.fix is not None else (),
         diagnostics=diagnostics,
         data=partial(as_data, report, fail_on),
-        describe=described,
+        describe=describe_rules,
         links={rule: address(report.docs, rule) for rule in rules},
         threshold=f"--fail-on {fail_on}",
         whole=report.whole,
@@ -74,14 +74,14 @@ def _diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iter
     """A diagnostic for each finding, but one for all editorial ones of a rule in a file: nobody need look at each."""
     together: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        spot = finding.new or finding.old
+        position = finding.new or finding.old
         if (
             finding.severity == "editorial"
-            and spot is not None
+            and position is not None
             and finding.waived is None
             and id(finding) not in stopping
         ):
-            together.setdefault((finding.rule, spot.file), []).append(finding)
+            together.setdefault((finding.rule, position.file), []).append(finding)
         else:
             yield _diagnostic(finding, fails=id(finding) in stopping)
     for alike in together.values():
@@ -115,7 +115,9 @@ def _diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
         repair=repair_sentence(finding),
         fingerprint=finding.fingerprint,
         locations=tuple(
-            _location(spot, label) for label, spot in (("new", finding.new), ("old", finding.old)) if spot is not None
+            _location(position, label)
+            for label, position in (("new", finding.new), ("old", finding.old))
+            if position is not None
         ),
         evidence=() if witness is None else (Snippet(_proof(witness), witness.value),),
         replacements=tuple(
@@ -138,9 +140,9 @@ def _note(note: Note) -> Diagnostic:
     )
 
 
-def _location(spot: Spot, label: str = "") -> SourceLocation:
-    revision, path = _split(spot.file)
-    return SourceLocation(path, spot.line, spot.column, spot.pointer, label, revision, spot.value)
+def _location(position: SourcePosition, label: str = "") -> SourceLocation:
+    revision, path = _split(position.file)
+    return SourceLocation(path, position.line, position.column, position.pointer, label, revision, position.value)
 
 
 def _split(file: str) -> tuple[str, str]:
@@ -149,7 +151,7 @@ def _split(file: str) -> tuple[str, str]:
     return (revision, path) if colon else ("", file)
 
 
-def described(rules: Collection[str]) -> Sequence[RuleDescription]:
+def describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
     """What the rules of the check say, of those named."""
     from acpgen.compat.catalogue import catalogue, page
 
@@ -177,8 +179,8 @@ def _nameless(finding: Finding) -> str:
 
 def _direction(finding: Finding) -> str:
     """Who sends to whom in the messages that hold it, and of which revision, where an exchange fails: `old client → new agent`."""
-    weighty = [each for each in finding.reaches if each.severity == finding.severity]
-    ways: set[tuple[str, Revision | None]] = {(each.flow, each.failing_sender) for each in weighty}
+    worst = [each for each in finding.reaches if each.severity == finding.severity]
+    ways: set[tuple[str, Revision | None]] = {(each.flow, each.failing_sender) for each in worst}
     senders: set[Revision | None] = {sender for _, sender in ways}
     if len(ways) > 1:
         sender = senders.pop() if len(senders) == 1 else None
@@ -211,9 +213,9 @@ def _fix_words(fix: Fix) -> str:
     return f"{fix.ended} of {counted(fix.findings, 'finding')} can be repaired, which leaves {fix.verdict}: {files}."
 
 
-def _ruled(report: Report) -> str:
+def _policy_summary(report: Report) -> str:
     """What the project's policy has changed: `3 findings lowered by policy`."""
-    changed = ((len(lowered(report)), "lowered"), (len(raised(report)), "raised"))
+    changed = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
     return ", ".join(f"{counted(count, 'finding')} {what} by policy" for count, what in changed if count)
 
 
@@ -227,14 +229,14 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     else:
         yield "old peers to new peers", report.wire.backward
         yield "new peers to old peers", report.wire.forward
-        yield "schema inclusion", f"{_inclusion(report.language)}{_unsent(report)}"
+        yield "schema inclusion", f"{_inclusion(report.language)}{_unsent_remark(report)}"
     yield "generated code", report.bindings
     if report.coverage is not None:
         yield "compared", _coverage(report.coverage)
     if report.earlier is not None:
         yield "earlier releases", _earlier(report.earlier)
     if report.unruled is not None:
-        changed = ((len(lowered(report)), "lowered"), (len(raised(report)), "raised"))
+        changed = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
         told = ", ".join(f"{count} {what}" for count, what in changed if count)
         yield "policy", f"{told}; without it: {report.unruled}"
 
@@ -253,7 +255,7 @@ def _inclusion(found: Inclusion) -> str:
     return f"old ⊆ new {found.backward}; new ⊆ old {found.forward}"
 
 
-def _unsent(report: Report) -> str:
+def _unsent_remark(report: Report) -> str:
     """Why plain schemas say no where peers understand each other, if they do."""
     ways = (report.wire.backward, report.language.backward), (report.wire.forward, report.language.forward)
     return " (this includes values that no peer sends, such as undeclared members)" if ("yes", "no") in ways else ""
@@ -274,7 +276,11 @@ def _coverage(coverage: Coverage) -> str:
 
 def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
     """The report as JSON."""
-    ruled: JSON = {"lowered": len(lowered(report)), "raised": len(raised(report)), "verdict": report.unruled}
+    ruled: JSON = {
+        "lowered": len(lowered_findings(report)),
+        "raised": len(raised_findings(report)),
+        "verdict": report.unruled,
+    }
     optional: dict[str, JSON] = {
         "fix": None if report.fix is None else _fix_data(report.fix),
         "coverage": None if report.coverage is None else asdict(report.coverage),
@@ -332,8 +338,8 @@ def _fields(value: object, *names: str) -> dict[str, JSON]:
     return {name: getattr(value, name) for name in names}
 
 
-def _position(spot: Spot | None) -> JSON:
-    return None if spot is None else _fields(spot, "file", "line", "column")
+def _position(position: SourcePosition | None) -> JSON:
+    return None if position is None else _fields(position, "file", "line", "column")
 
 
 def _repair_data(repair: Repair) -> JSON:

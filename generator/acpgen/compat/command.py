@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast, get_args
 
 from acpgen.compat.check_report import check_report
-from acpgen.compat.compare import both
-from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
+from acpgen.compat.compare import read_inputs
+from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, SourcePosition, fails
 from acpgen.compat.policy_settings import policy, require_roles
 from acpgen.compat.project_policy import NONE, Policy, apply
 from acpgen.compat.project_releases import release_files, versions_of, with_releases
 from acpgen.compat.report_cache import Comparer
-from acpgen.compat.sources import Input, files_here, is_new, opened, since_parted
-from acpgen.compat.waivers import Decision, parsed, standard_file, waive, with_waivers
+from acpgen.compat.sources import Input, at_merge_base, files_here, is_new, open_input
+from acpgen.compat.waivers import Decision, parse_waivers, standard_file, waive, with_waivers
 from acpgen.compat.waivers import decision as decided
 from acpgen.config import Config, around, find_profile
 from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
-from acpgen.kept import NOTHING, Kept
-from acpgen.schema.load import NO_REFERENCES, References, decode, place, read_bytes
+from acpgen.files.cache import NO_CACHE, Cache
+from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from acpgen.compat.catalogue import CatalogueEntry
-    from acpgen.compat.repair.fix import Fixed, Repairing
+    from acpgen.compat.repair.fix import FixResult, Repairing
 
 
 _URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
@@ -85,15 +85,15 @@ def decision(waived: Sequence[str], reason: str | None, until: str | None) -> De
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class DiffResult:
     """A comparison: the report with waivers applied, and files that are written with it, by path. `fixed` is what `--fix` comes to."""
 
     report: Report
     files: Mapping[Path | None, str]
-    fixed: Fixed | None = None
+    fixed: FixResult | None = None
 
 
-def compared(
+def run_diff(
     old: str,
     new: str,
     chosen: Options,
@@ -107,20 +107,20 @@ def compared(
     methods: str | None = None,
     budget: int | None = None,
     repairing: Repairing = "no",
-    kept: Kept = NOTHING,
-) -> Reported | None:
+    cache: Cache = NO_CACHE,
+) -> DiffResult | None:
     """The report as the project's policy judges it, with the waivers of the file given or of the standard one, and those `taken` now.
 
     With `merge_base`, OLD is read where its revision and NEW, or `HEAD`, part. `None` where `allow_new` and OLD's revision does not have
     it. `budget` are the steps of the proofs, `BUDGET` if left out. With `repairing`, findings tell their repairs, or the report is of what
-    these leave. What was compared before is `kept`, but for the many edits that repairs try. Raises `Faults`.
+    these leave. What was compared before is in the `cache`, but for the many edits that repairs try. Raises `Faults`.
     """
     file = waivers or standard_file()
     is_there = file.exists() or (waivers is not None and taken is None)
     at = place(file)
     text = decode(read_bytes(file), at) if is_there else ""
     profile = None if methods is None else find_profile(methods)
-    before, base = since_parted(old, new) if merge_base else (old, None)
+    before, base = at_merge_base(old, new) if merge_base else (old, None)
     if allow_new and is_new(before, new):
         return None
     project = around(Path.cwd())
@@ -129,17 +129,19 @@ def compared(
     if project is not None and promised.since is not None:
         releases = release_files(project, new, promised.since, place(project.file))
     versions = () if project is None else versions_of(project, new)
-    earlier, later = both(before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
+    earlier, later = read_inputs(
+        before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile
+    )
     read = (*earlier.places, *later.places, *files_here(old), *files_here(new))
     settings = None if project is None else project.file
     require_apart((each.file for each in chosen.outputs), (*read, *(releases or ()), file, methods, settings))
 
-    @cache
+    @functools.cache
     def release(path: Path) -> Input:
         checked = chosen.mode == "protocol"
-        return opened(path, checked=checked, unstable=unstable, references=references, methods=profile)
+        return open_input(path, checked=checked, unstable=unstable, references=references, methods=profile)
 
-    comparing = Comparer(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, kept=kept)
+    comparing = Comparer(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, cache=cache)
     today = date.today()
 
     def reported(after: Input) -> Report:
@@ -148,28 +150,28 @@ def compared(
         found = replace(asked(earlier, after), merge_base=base, docs=promised.docs, whole=chosen.report_url)
         if releases is not None:
             found = with_releases(found, releases, lambda path: asked(release(path), after))
-        return apply(found, promised, today, spot_of(project))
+        return apply(found, promised, today, policy_position(project))
 
     report = reported(later)
     if project is not None:
         require_roles(promised, [report], project)
     whole = text if taken is None else with_waivers(text, at, report, taken, today, versions)
     files: dict[Path | None, str] = {} if whole == text else {file: whole}
-    accepted = parsed(whole, at)
+    accepted = parse_waivers(whole, at)
     found = waive(report, accepted, today, versions)
     if repairing == "no":
-        return Reported(found, files)
+        return DiffResult(found, files)
     from acpgen.compat.repair.fix import fix
 
     outcome = fix(found, earlier, later, reported, unstable=unstable, repairing=repairing)
-    return Reported(
+    return DiffResult(
         waive(outcome.left, accepted, today, versions) if repairing == "fix" else outcome.report, files, outcome
     )
 
 
-def spot_of(project: Config | None) -> Spot:
+def policy_position(project: Config | None) -> SourcePosition:
     """Where the policy of a project stands."""
-    return Spot("pyproject.toml" if project is None else place(project.file), "", 1, 1)
+    return SourcePosition("pyproject.toml" if project is None else place(project.file), "", 1, 1)
 
 
 def of_project(project: Config | None) -> Policy:
@@ -185,7 +187,7 @@ def of_project(project: Config | None) -> Policy:
     return policy(project.compat, place(project.file), [entry.id for entry in rules], notes)
 
 
-def written(compared: Reported, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
+def render(compared: DiffResult, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
     """What is to be written, by file: reports, and what was decided; `None` is standard output, `coloured` if that shows text."""
     report = check_report(compared.report, chosen.fail_on, chosen.fail_on_bindings)
     return {**texts(report, chosen.outputs, coloured=coloured), **compared.files}
@@ -196,9 +198,9 @@ def stops(report: Report, chosen: Options) -> bool:
     return fails(report, chosen.fail_on, chosen.fail_on_bindings)
 
 
-def listed(rules: Sequence[str], output_format: str, project: Config | None) -> str:
+def list_rules(rules: Sequence[str], output_format: str, project: Config | None) -> str:
     """The catalogue of rules in a format, as the policy of a project has it; of single rules with their examples. Raises `Faults`."""
-    from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, page, told_here
+    from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, page, policy_lines
 
     known = {entry.id: entry for entry in catalogue()}
     asked = [("rule", "RULE", rule, tuple(known)) for rule in rules]
@@ -214,5 +216,5 @@ def listed(rules: Sequence[str], output_format: str, project: Config | None) -> 
     if output_format == "json":
         return as_json(promised, entries)
     if entries is not None:
-        return "\n".join(page(entry, linked=False, here=told_here(entry, promised)) for entry in entries)
+        return "\n".join(page(entry, linked=False, here=policy_lines(entry, promised)) for entry in entries)
     return as_markdown(promised) if output_format == "markdown" else as_text(policy=promised)

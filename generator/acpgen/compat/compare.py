@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,7 @@ from acpgen.compat.findings import (
     NO_ACTION,
     Answer,
     Bindings,
-    Checked,
+    CheckResult,
     Effect,
     Finding,
     Inclusion,
@@ -23,31 +24,31 @@ from acpgen.compat.findings import (
     Report,
     Revision,
     Severity,
-    Spot,
+    SourcePosition,
     Witness,
     opposite,
     order,
     readers,
     worst,
 )
-from acpgen.compat.fingerprints import asked, fingerprint, grouped
+from acpgen.compat.fingerprints import asserted_content, fingerprint, group_findings
 from acpgen.compat.keyword_notes import ignored_keywords
-from acpgen.compat.sources import Comparable, Input, opened
-from acpgen.compat.spots import Spots
+from acpgen.compat.source_positions import SourcePositions
+from acpgen.compat.sources import Comparable, Input, open_input
 from acpgen.errors import Fault, Faults, NameCollision, NoKeyword, Unsupported, distinct
+from acpgen.input.ignored_content import holds_schemas, unread, without_places
+from acpgen.input.load import NO_REFERENCES, Documents, References
+from acpgen.input.step_budget import account, bounded, working_on
+from acpgen.input.walk import ASSERTIONS, Schema, is_object, may_hold_schemas
+from acpgen.methods.profile import choose
+from acpgen.naming.identifiers import class_name
 from acpgen.pointers import as_fragment, pointer, pointer_parts
-from acpgen.schema.effort import account, bounded
-from acpgen.schema.load import NO_REFERENCES, Documents, References
-from acpgen.schema.names import class_name
-from acpgen.schema.profile import choose
-from acpgen.schema.unread import holds_schemas, unread, without_places
-from acpgen.schema.walk import ASSERTIONS, Schema, is_object, may_hold_schemas
 
 if TYPE_CHECKING:
-    from acpgen.compat.protocol.revision import Revised, Roots
+    from acpgen.bundle.bundle import Bundle
+    from acpgen.compat.protocol.revision import Roots, SchemaRevision
     from acpgen.ir import JSON
-    from acpgen.schema.bundle import Bundle
-    from acpgen.schema.profile import Profile
+    from acpgen.methods.profile import Profile
     from schema_inclusion import Comparison, Relation
 
 
@@ -71,11 +72,11 @@ def compare(
     is left when they are spent is undecided. With `formats`, receivers refuse what a `format` does. Raises `Faults` where a side cannot
     be read.
     """
-    sides = both(old, new, mode=mode, unstable=unstable, references=references, methods=methods)
-    return compared(*sides, mode=mode, unstable=unstable, budget=budget, formats=formats)
+    sides = read_inputs(old, new, mode=mode, unstable=unstable, references=references, methods=methods)
+    return compare_inputs(*sides, mode=mode, unstable=unstable, budget=budget, formats=formats)
 
 
-def both(
+def read_inputs(
     old: Comparable,
     new: Comparable,
     *,
@@ -90,7 +91,7 @@ def both(
     for each in (old, new):
         try:
             sides.append(
-                opened(each, checked=mode == "protocol", unstable=unstable, references=references, methods=methods)
+                open_input(each, checked=mode == "protocol", unstable=unstable, references=references, methods=methods)
             )
         except Faults as caught:
             faults.extend(caught.faults)
@@ -100,7 +101,7 @@ def both(
 
 
 @account()
-def compared(
+def compare_inputs(
     old: Input,
     new: Input,
     *,
@@ -112,7 +113,7 @@ def compared(
     """Who breaks between two sides that have been read; with `formats`, these are asserted. Raises `Faults`."""
     if mode == "language":
         return _language_report(old, new, budget, formats)
-    return reported(side(old, unstable=unstable), side(new, unstable=unstable), budget=budget, formats=formats)
+    return compare_sides(side(old, unstable=unstable), side(new, unstable=unstable), budget=budget, formats=formats)
 
 
 # --- protocol mode ---------------------------------------------------------------------------------------------------
@@ -123,31 +124,31 @@ class Side:
     """One side of a comparison with its meaning, which many comparisons may share."""
 
     input: Input
-    meaning: Revised = field(repr=False)
+    meaning: SchemaRevision = field(repr=False)
 
 
 def side(given: Input, *, unstable: bool) -> Side:
     """One side with its meaning. Raises `Faults`."""
-    return Side(given, revised(given, unstable=unstable))
+    return Side(given, read_revision(given, unstable=unstable))
 
 
-def checked(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> Checked:
+def check_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> CheckResult:
     """What the rules have to say of two sides, before it is placed in files. Raises `Faults` where they cannot be compared."""
     return _checked(old, new, *_revisions(old, new), budget, formats)
 
 
-def reported(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> Report:
+def compare_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> Report:
     """The report of two sides. Raises `Faults` where they cannot be compared."""
     from acpgen.compat.protocol.bindings import bindings
-    from acpgen.compat.protocol.check.check import restructured
+    from acpgen.compat.protocol.check.check import restructuring
 
     before, after = _revisions(old, new)
     found = _checked(old, new, before, after, budget, formats)
     made = bindings(before, after)
     reaches = found.reaches
-    if made == "breaking" and not _explained(reaches, before, after):
-        reaches = (*reaches, restructured(before, after, _start(old.input), _start(new.input), is_code=True))
-    findings = grouped(
+    if made == "breaking" and not _is_explained(reaches, before, after):
+        reaches = (*reaches, restructuring(before, after, _start(old.input), _start(new.input), is_code=True))
+    findings = group_findings(
         (replace(each, old_at=before.in_file(each.old_at), new_at=after.in_file(each.new_at)) for each in reaches),
         old.input,
         new.input,
@@ -167,7 +168,7 @@ def reported(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = Fals
     )
 
 
-def _named(*sides: tuple[Revised, Input]) -> Nameable:
+def _named(*sides: tuple[SchemaRevision, Input]) -> Nameable:
     """What the sides have that a policy may name, unstable or not."""
     places = dict.fromkeys(
         (given.at(path), pointed)
@@ -177,35 +178,35 @@ def _named(*sides: tuple[Revised, Input]) -> Nameable:
     return Nameable(
         roles=tuple(dict.fromkeys(role for meaning, _ in sides for role in meaning.protocol.sides)),
         methods=tuple(dict.fromkeys(each.name for meaning, _ in sides for each in meaning.protocol.methods)),
-        definitions=tuple(Spot(file, pointed, 1, 1) for file, pointed in places),
+        definitions=tuple(SourcePosition(file, pointed, 1, 1) for file, pointed in places),
     )
 
 
-def _explained(reaches: Sequence[Reach], old: Revised, new: Revised) -> bool:
+def _is_explained(reaches: Sequence[Reach], old: SchemaRevision, new: SchemaRevision) -> bool:
     """Whether findings say why generated code differs: something in a message has changed, or each class that differs belongs to a
     definition that is renamed or written differently.
     """
-    from acpgen.compat.protocol.bindings import broken
+    from acpgen.compat.protocol.bindings import broken_classes
 
     if any(each.severity != "editorial" for each in reaches):
         return True
     rewritten = {each.old_at for each in reaches if each.rule in ("definition-renamed", "schema-restructured")}
-    places = (old.definitions[name].at for name in broken(old, new))
+    places = (old.definitions[name].at for name in broken_classes(old, new))
     return bool(rewritten) and all({at, old.outermost(at)} & rewritten for at in places)
 
 
 def _checked(
-    old: Side, new: Side, before: Revised, after: Revised, budget: int = BUDGET, formats: bool = False
-) -> Checked:
-    from acpgen.compat.protocol.check.check import check, restructured
+    old: Side, new: Side, before: SchemaRevision, after: SchemaRevision, budget: int = BUDGET, formats: bool = False
+) -> CheckResult:
+    from acpgen.compat.protocol.check.check import check, restructuring
 
     found = check(before, after, budget, formats)
     if found.reaches or old.input.documents.says_the_same(new.input.documents):
         return found
-    return replace(found, reaches=(restructured(before, after, _start(old.input), _start(new.input)),))
+    return replace(found, reaches=(restructuring(before, after, _start(old.input), _start(new.input)),))
 
 
-def _revisions(old: Side, new: Side) -> tuple[Revised, Revised]:
+def _revisions(old: Side, new: Side) -> tuple[SchemaRevision, SchemaRevision]:
     """The meaning of both sides. Without methods, definitions of one name stand for the roots that belong together."""
     before, after = old.meaning, new.meaning
     if before.protocol.methods and after.protocol.methods and before.protocol.envelope != after.protocol.envelope:
@@ -217,8 +218,8 @@ def _revisions(old: Side, new: Side) -> tuple[Revised, Revised]:
     joined = _joined_roots(before, after)
     return (
         (
-            revised(old.input, unstable=before.unstable, roots={each.old: each for each in joined if each.old}),
-            revised(new.input, unstable=after.unstable, roots={each.new: each for each in joined if each.new}),
+            read_revision(old.input, unstable=before.unstable, roots={each.old: each for each in joined if each.old}),
+            read_revision(new.input, unstable=after.unstable, roots={each.new: each for each in joined if each.new}),
         )
         if joined
         else (before, after)
@@ -235,7 +236,7 @@ class _Root:
     new: str
 
 
-def _joined_roots(old: Revised, new: Revised) -> list[_Root]:
+def _joined_roots(old: SchemaRevision, new: SchemaRevision) -> list[_Root]:
     """The roots that say anything. Where each side has one, or one file, these belong together; else the files of one path do."""
     assert old.roots is not None and new.roots is not None
     sides = old.roots, new.roots
@@ -249,7 +250,7 @@ def _joined_roots(old: Revised, new: Revised) -> list[_Root]:
     ]
 
 
-def _free(name: str, old: Revised, new: Revised) -> str:
+def _free(name: str, old: SchemaRevision, new: SchemaRevision) -> str:
     """The name, or a longer one that no definition has."""
     while name in old.bundle.definitions or name in new.bundle.definitions:
         name = f"{name} as a whole"
@@ -260,19 +261,30 @@ DOCUMENT: Final = "Document"
 """The definition that stands for the root of a schema without methods."""
 
 
-def revised(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = None) -> Revised:
+def read_revision(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = None) -> SchemaRevision:
     """The meaning of one side; `roots` are those of files, by path, for which definitions shall stand. Raises `Faults`."""
-    from acpgen.compat.protocol.revision import Revised
+    from acpgen.compat.protocol.revision import SchemaRevision
     from acpgen.meaning.lower import lower
 
     wanted = roots or {}
-    with bounded(side.at(side.documents.documents[0].path), side.documents.size):
-        bundled = _bundled(_with_roots(side.documents, wanted), side.methods)
+    first = side.documents.documents[0].path
+    with bounded(side.at(first), side.documents.size), _located(side):
+        working_on(first)
+        bundled = _bundle_apart(_with_roots(side.documents, wanted), side.methods)
         protocol = lower(bundled)
     found = _roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
     labels = {each.name: each.label for each in wanted.values()}
     stood = frozenset(f"{path}#" for path in wanted)
-    return Revised(protocol, bundled, unstable, replace(found, named=labels, stood=stood))
+    return SchemaRevision(protocol, bundled, unstable, replace(found, named=labels, stood=stood))
+
+
+@contextmanager
+def _located(side: Input) -> Generator[None]:
+    """Let the faults of work on one side name its files as people know them."""
+    try:
+        yield
+    except Faults as caught:
+        raise Faults(replace(fault, at=side.at(fault.at)) for fault in caught.faults) from None
 
 
 def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, Mapping[str, JSON]]) -> Roots:
@@ -301,9 +313,9 @@ def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, 
     return Roots(said=said, unread=unread, paths=tuple(values))
 
 
-def _bundled(documents: Documents, methods: Profile | None = None) -> Bundle:
+def _bundle_apart(documents: Documents, methods: Profile | None = None) -> Bundle:
     """The bundle of documents. Names that collide would stop a generator; here each of them gets its pointer's hash."""
-    from acpgen.schema.bundle import bundle
+    from acpgen.bundle.bundle import bundle
 
     names: dict[str, str] = {}
     while True:
@@ -347,7 +359,7 @@ def _start(side: Input) -> str:
 
 
 def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
-    from acpgen.compat.language import definitions, gone, judged, together
+    from acpgen.compat.language import combine, definitions, doubt_unknown_formats, removed_definitions
     from schema_inclusion import FORMATS, Allowance, Comparer
 
     wholes = _whole(old), _whole(new)
@@ -357,11 +369,11 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     comparisons = {("", ""): comparer.compare()}
     comparisons |= {places: comparer.compare(*map(_question, places)) for places in definitions(*schemas)}
     if formats:
-        comparisons = {places: judged(each, *schemas, places) for places, each in comparisons.items()}
-    left = gone(*schemas)
+        comparisons = {places: doubt_unknown_formats(each, *schemas, places) for places, each in comparisons.items()}
+    left = removed_definitions(*schemas)
     before, after = (each.unread for each in wholes)
     others = [key for key in dict.fromkeys((*before, *after)) if before.get(key) != after.get(key)]
-    inclusion = together([*comparisons.values()], is_gone=bool(left), is_unread=bool(others))
+    inclusion = combine([*comparisons.values()], is_gone=bool(left), is_unread=bool(others))
     files = _Files((old, new), schemas)
     found = [each for places, relations in comparisons.items() for each in files.of_relations(relations, places)]
     found += [files.of_gone(place) for place in left]
@@ -414,7 +426,7 @@ class _Whole:
 
 def _whole(side: Input) -> _Whole:
     """What the documents of a side make up: a file as it is, unless what it names may lie beside it. Raises `Faults`."""
-    from acpgen.compat.language import is_other, led_to
+    from acpgen.compat.language import is_other, referenced_places
 
     documents = side.documents
     foreign = choose(documents)
@@ -431,11 +443,12 @@ def _whole(side: Input) -> _Whole:
     if all(map(is_other, roots.values())):
         raise Faults([NoKeyword(at=side.at(documents.documents[0].path))])
     path, whole = next(iter(roots.items()))
-    alone = _Whole(whole, _unread(roots, {f"{path}{place}" for place in led_to(whole)}))
+    alone = _Whole(whole, _unread(roots, {f"{path}{place}" for place in referenced_places(whole)}))
     if len(roots) == 1 and (not documents.references or not is_object(whole)):
         return alone
     try:
-        bundled = _bundled(documents)
+        with _located(side):
+            bundled = _bundle_apart(documents)
     except Faults:
         if len(roots) == 1:
             return alone  # what cannot be followed in it is undecided
@@ -505,12 +518,23 @@ class _Files:
         about: tuple[JSON, ...] = (),
     ) -> Finding:
         """A finding with its places. Where many files make up the schema, these are its first file."""
-        spots: list[Spot | None] = []
+        positions: list[SourcePosition | None] = []
         for each, place in zip(self.sides, places, strict=True):
             alone = len(each.documents.documents) == 1
-            spots.append(Spots(each).spot(_start(each) + place.removeprefix("#") if alone and place else _start(each)))
+            positions.append(
+                SourcePositions(each).position(
+                    _start(each) + place.removeprefix("#") if alone and place else _start(each)
+                )
+            )
         known = fingerprint(
-            *(about or (rule, mark or rule, *([places[0], *self.schemas] if places[0] else map(asked, self.schemas))))
+            *(
+                about
+                or (
+                    rule,
+                    mark or rule,
+                    *([places[0], *self.schemas] if places[0] else map(asserted_content, self.schemas)),
+                )
+            )
         )
         reach = Reach(
             rule=rule,
@@ -526,7 +550,7 @@ class _Files:
             witness=witness,
             fingerprint=known,
         )
-        return Finding((reach,), known, old=spots[0], new=spots[1])
+        return Finding((reach,), known, old=positions[0], new=positions[1])
 
 
 _UNDECIDED: Final = "language-undecided"

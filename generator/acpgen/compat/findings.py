@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from acpgen.ir import JSON
 
 if TYPE_CHECKING:
-    from acpgen.schema.revisions import MergeBase
+    from acpgen.input.git_revisions import MergeBase
 
 Mode: TypeAlias = Literal["protocol", "language"]
 Revision: TypeAlias = Literal["old", "new"]
@@ -29,7 +29,7 @@ NO_ACTION: Final = "No action is needed."
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class SourcePosition:
     """A place in a source: the file as people know it, the JSON Pointer inside it, and line and column, counted from 1.
 
     `value` is what stands there, for those who show it; `None` for a whole file.
@@ -63,7 +63,7 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class Waived:
+class WaiverTerms:
     """Why a finding is accepted, and until when: the last day (an ISO date), or the release that ends it."""
 
     reason: str
@@ -118,7 +118,7 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled:
+class PolicyDecision:
     """What the check says of a finding that the project's policy judges otherwise, and why it does."""
 
     judged: Severity
@@ -158,8 +158,8 @@ class Reach:
     said: str = ""
     subject: str | None = ""
     fingerprint: str = ""
-    waived: Waived | None = None
-    ruled: Ruled | None = None
+    waived: WaiverTerms | None = None
+    ruled: PolicyDecision | None = None
 
     @property
     def breaks_for(self) -> tuple[Revision, ...]:
@@ -197,9 +197,9 @@ class Finding:
 
     reaches: tuple[Reach, ...]
     fingerprint: str
-    old: Spot | None = None
-    new: Spot | None = None
-    waived: Waived | None = None
+    old: SourcePosition | None = None
+    new: SourcePosition | None = None
+    waived: WaiverTerms | None = None
     repair: Repair | None = None
     no_repair: str = ""
 
@@ -253,13 +253,13 @@ class Finding:
         return "; ".join(dict.fromkeys(each.breaks for each in self.reaches if each.breaks))
 
     @property
-    def ruled(self) -> Ruled | None:
+    def ruled(self) -> PolicyDecision | None:
         """What the check says of the worst message, and why the project's policy judges any of them otherwise."""
         reasons = dict.fromkeys(each.ruled.reason for each in self.reaches if each.ruled is not None)
         if not reasons:
             return None
         rank = min(SEVERITIES.index(each.judged) for each in self.reaches)
-        return Ruled(SEVERITIES[rank], " ".join(reasons))
+        return PolicyDecision(SEVERITIES[rank], " ".join(reasons))
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -279,7 +279,7 @@ class Note:
     rule: str
     message: str
     advice: str
-    at: Spot
+    at: SourcePosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ class Inclusion:
 
 
 @dataclass(frozen=True, slots=True)
-class Uncompared:
+class NotCompared:
     """A definition or another part of a file that was not compared, and why."""
 
     name: str
@@ -307,11 +307,11 @@ class Coverage:
     methods: int
     definitions: int
     compared: int
-    not_compared: tuple[Uncompared, ...] = ()
+    not_compared: tuple[NotCompared, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """Everything that the rules have to say, in no order that matters, and the plain relation of all messages, method by method."""
 
     reaches: tuple[Reach, ...]
@@ -325,7 +325,7 @@ class Nameable:
 
     roles: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
-    definitions: tuple[Spot, ...] = ()
+    definitions: tuple[SourcePosition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,12 +411,12 @@ def fails(report: Report, fail_on: str, fail_on_bindings: str = "never") -> bool
     return bool(failing(report, fail_on)) or report.bindings in stopping
 
 
-def lowered(report: Report) -> tuple[Finding, ...]:
+def lowered_findings(report: Report) -> tuple[Finding, ...]:
     """The findings that the project's policy takes for less than the check does, in any message."""
     return tuple(each for each in report.findings if any(_lowered_by(one) > 0 for one in each.reaches))
 
 
-def raised(report: Report) -> tuple[Finding, ...]:
+def raised_findings(report: Report) -> tuple[Finding, ...]:
     """The findings that the project's policy takes for worse than the check does, in any message."""
     return tuple(each for each in report.findings if any(_lowered_by(one) < 0 for one in each.reaches))
 

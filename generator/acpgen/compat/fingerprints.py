@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import SEVERITIES, Finding, Reach, order
-from acpgen.compat.spots import Spots
+from acpgen.compat.source_positions import SourcePositions
+from acpgen.input.keywords import PROSE
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object, reachable, refs_anywhere
 from acpgen.pointers import pointer_parts, resolve
-from acpgen.schema.keywords import PROSE
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object, refs_anywhere
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input
@@ -29,18 +29,18 @@ _ADDRESSED: Final = frozenset({"$id", "id", "$anchor", "$dynamicRef", "$dynamicA
 """Keywords by which a reference may lead elsewhere than a pointer does."""
 
 
-def grouped(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Finding, ...]:
+def group_findings(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Finding, ...]:
     """The findings, one for each thing that changed, with their places in files: worst first, then by method and location."""
     causes: dict[tuple[object, ...], list[Reach]] = {}
     for each in reaches:
         causes.setdefault((each.rule, each.subject, each.said, each.cause), []).append(each)
-    sides = Spots(old), Spots(new)
+    sides = SourcePositions(old), SourcePositions(new)
     return tuple(sorted((_finding(group, *sides) for group in causes.values()), key=order))
 
 
-def _finding(group: list[Reach], old: Spots, new: Spots) -> Finding:
+def _finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> Finding:
     """The finding of one cause. What has no subject is told by what stands at both places: another text there may be another matter."""
-    group = sorted(_once(group), key=_weight)
+    group = sorted(_without_duplicates(group), key=_sort_key)
     first = group[0]
     sides = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
     there = [text for side, at in sides for text in texts(side.value, at)]
@@ -48,8 +48,8 @@ def _finding(group: list[Reach], old: Spots, new: Spots) -> Finding:
     return Finding(
         tuple(replace(each, fingerprint=fingerprint(*_about(each), *there)) for each in group),
         fingerprint(first.rule, first.cause, first.subject, harms, *there),
-        old.spot(first.old_at),
-        new.spot(first.new_at),
+        old.position(first.old_at),
+        new.position(first.new_at),
     )
 
 
@@ -58,7 +58,7 @@ def _about(each: Reach) -> list[str | None]:
     return [each.severity, each.rule, each.method, each.flow, each.location, each.subject]
 
 
-def _once(group: list[Reach]) -> list[Reach]:
+def _without_duplicates(group: list[Reach]) -> list[Reach]:
     """The same without what is told of a branch by its place, `#/oneOf/0.n`, where it is told of the whole document too, `(text).n`."""
 
     def harm(each: Reach) -> tuple[object, ...]:
@@ -68,7 +68,7 @@ def _once(group: list[Reach]) -> list[Reach]:
     return [each for each in group if "#/" not in each.location or harm(each) not in named]
 
 
-def _weight(each: Reach) -> tuple[int, int, bool, str, str, str]:
+def _sort_key(each: Reach) -> tuple[int, int, bool, str, str, str]:
     """Worst first, then the smallest witness."""
     size = 0 if each.witness is None else len(dumps(each.witness.value))
     return SEVERITIES.index(each.severity), size, each.method is None, each.method or "", each.flow, each.location
@@ -82,17 +82,16 @@ def fingerprint(*about: object) -> str:
 def texts(value_at: Callable[[str], JSON], at: str) -> list[JSON]:
     """What stands at a place and at all places that it refers to, however far, as programs read it."""
     found: dict[str, JSON] = {}
-    pending = [at]
-    while pending:
-        place = pending.pop()
-        if place not in found:
-            value = without_prose(value_at(place), _last(place))
-            found[place] = value if place.partition("#")[2] else _without_definitions(value)
-            pending.extend(urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place]))
-    return [found[place] for place in sorted(found)]
+
+    def below(place: str) -> list[str]:
+        value = without_prose(value_at(place), _last(place))
+        found[place] = value if place.partition("#")[2] else _without_definitions(value)
+        return [urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place])]
+
+    return [found[place] for place in sorted(reachable([at], below))]
 
 
-def asked(schema: JSON) -> JSON:
+def asserted_content(schema: JSON) -> JSON:
     """What a schema says of values: its root and the definitions that this refers to, as programs read them.
 
     The whole schema, words aside, where references lead by more than pointers.

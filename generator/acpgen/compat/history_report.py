@@ -10,9 +10,9 @@ from dataclasses import asdict
 from functools import partial
 from typing import Final
 
-from acpgen.compat.check_report import described
+from acpgen.compat.check_report import describe_rules
 from acpgen.compat.findings import counts, failing
-from acpgen.compat.history.timeline import Bump, Milestone, Origin, Stride, Timeline
+from acpgen.compat.history.timeline import Bump, Milestone, Origin, RevisionStep, Timeline
 from acpgen.diagnostics.model import Column, Diagnostic, DiagnosticReport, ReportTable
 from acpgen.diagnostics.outline import counted
 from acpgen.ir import JSON
@@ -44,7 +44,7 @@ def history_report(timeline: Timeline, fail_on: str = "risky") -> DiagnosticRepo
         diagnostics=(*(_diagnostic(each, labels) for each in timeline.origins), *_notes(timeline)),
         tables=(_table(timeline),),
         data=partial(history_data, timeline, fail_on),
-        describe=described,
+        describe=describe_rules,
         code=int(timeline.fails(fail_on)),
     )
 
@@ -69,7 +69,7 @@ def _table(timeline: Timeline) -> ReportTable:
     return ReportTable("Steps", _COLUMNS[:count], tuple(row[:count] for row in rows))
 
 
-def _row(milestone: Milestone, stride: Stride | None) -> tuple[str, ...]:
+def _row(milestone: Milestone, stride: RevisionStep | None) -> tuple[str, ...]:
     report = None if stride is None else stride.report
     cells = ("", "", "") if report is None else (report.wire.backward, report.wire.forward, report.bindings)
     why = "cannot be read" if milestone.unread else "the first" if stride is None else "not compared"
@@ -149,10 +149,11 @@ def history_data(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSON]:
 
 
 def _milestone_data(each: Milestone) -> JSON:
-    return {**asdict(each), "day": each.day or None}
+    names = ("name", "subject", "tags", "unread")
+    return {"day": each.day or None, **{name: getattr(each, name) for name in names}}
 
 
-def _stride_data(each: Stride, fail_on: str) -> JSON:
+def _stride_data(each: RevisionStep, fail_on: str) -> JSON:
     report = each.report
     told: dict[str, JSON] = {
         "old": each.old.name,
@@ -162,7 +163,7 @@ def _stride_data(each: Stride, fail_on: str) -> JSON:
             "needed": each.bump.needed,
             "made": each.bump.made,
             "enough": each.bump.is_enough,
-            "below_one": each.bump.zero,
+            "below_one": each.bump.below_one,
             "prerelease": each.bump.prerelease,
         },
     }

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeGuard
 
-from acpgen.compat.findings import Note, Spot
+from acpgen.compat.findings import Note, SourcePosition
+from acpgen.compat.source_positions import SourcePositions
 from acpgen.compat.sources import Input
-from acpgen.compat.spots import Spots
 from acpgen.errors import ForeignKeyword, LeftOut, UnknownKeyword
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import is_object
 from acpgen.pointers import plain_pointer
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import is_object
 
 _NAMED: Final = 20
 """The places that have a note of their own. The rest is counted."""
@@ -27,12 +27,12 @@ class _Ignored:
     value: str
 
     @classmethod
-    def of(cls, spots: Spots, note: ForeignKeyword | UnknownKeyword) -> _Ignored:
-        around = spots.value(note.at)
+    def of(cls, positions: SourcePositions, note: ForeignKeyword | UnknownKeyword) -> _Ignored:
+        around = positions.value(note.at)
         return cls(note, dumps(around.get(note.keyword) if is_object(around) else None, sort_keys=True))
 
     @property
-    def said(self) -> tuple[str, str]:
+    def content(self) -> tuple[str, str]:
         """What it says, wherever it stands."""
         return self.note.keyword, self.value
 
@@ -42,16 +42,16 @@ def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[LeftOut], 
 
     A key that is like no keyword is an annotation of somebody else's.
     """
-    spots = Spots(old), Spots(new)
+    positions = SourcePositions(old), SourcePositions(new)
     before, after = (
         [_Ignored.of(side, note) for note in notes if _is_meant(note)]
-        for side, notes in zip(spots, left_out, strict=True)
+        for side, notes in zip(positions, left_out, strict=True)
     )
     gone, come = _without(before, after), _without(after, before)
     changed = {each.note.keyword for each in come}  # what has changed is told once
     notes = [
-        *(_told("Removed", spots[0], each) for each in gone if each.note.keyword not in changed),
-        *(_told("Added or changed", spots[1], each) for each in come),
+        *(_note("Removed", positions[0], each) for each in gone if each.note.keyword not in changed),
+        *(_note("Added or changed", positions[1], each) for each in come),
     ]
     if len(notes) <= _NAMED:
         return tuple(notes)
@@ -60,7 +60,7 @@ def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[LeftOut], 
     return (*notes[:_NAMED], replace(notes[_NAMED], message=message, advice="'acpgen lint' lists them all."))
 
 
-def keyword_ignored(how: str, why: str, at: Spot) -> Note:
+def keyword_ignored(how: str, why: str, at: SourcePosition) -> Note:
     """The note of a keyword that has changed and has no effect where it stands."""
     return Note(
         "keyword-ignored",
@@ -76,17 +76,17 @@ def _is_meant(note: LeftOut) -> TypeGuard[ForeignKeyword | UnknownKeyword]:
 
 def _without(side: Sequence[_Ignored], other: Sequence[_Ignored]) -> list[_Ignored]:
     """What one side says more often than the other. What both say at one place is no part of it if that can be."""
-    more = Counter(each.said for each in side) - Counter(each.said for each in other)
-    there = {(each.note.at, each.said) for each in other}
+    more = Counter(each.content for each in side) - Counter(each.content for each in other)
+    there = {(each.note.at, each.content) for each in other}
     found: list[_Ignored] = []
-    for each in sorted(side, key=lambda each: (each.note.at, each.said) in there):
-        if more[each.said] > 0:
-            more[each.said] -= 1
+    for each in sorted(side, key=lambda each: (each.note.at, each.content) in there):
+        if more[each.content] > 0:
+            more[each.content] -= 1
             found.append(each)
     return found
 
 
-def _told(how: str, spots: Spots, each: _Ignored) -> Note:
-    spot = spots.spot(f"{each.note.at}{plain_pointer(each.note.keyword)}")
-    assert spot is not None
-    return keyword_ignored(how, each.note.what(), spot)
+def _note(how: str, positions: SourcePositions, each: _Ignored) -> Note:
+    position = positions.position(f"{each.note.at}{plain_pointer(each.note.keyword)}")
+    assert position is not None
+    return keyword_ignored(how, each.note.what(), position)

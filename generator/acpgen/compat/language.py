@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,11 +9,10 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import Answer, Inclusion
-from acpgen.compat.protocol.formats import unjudged, unknown
-from acpgen.pointers import pointer, pointer_parts, resolve
-from acpgen.schema.drafts import MODERN, draft_of
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import (
+from acpgen.compat.protocol.formats import count_unknown_formats, doubt_about
+from acpgen.input.drafts import MODERN, draft_of
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
     KEYWORDS,
@@ -22,13 +20,15 @@ from acpgen.schema.walk import (
     children,
     inside,
     is_object,
+    reachable,
     refs,
     refs_anywhere,
 )
+from acpgen.pointers import pointer, pointer_parts, resolve
 
 if TYPE_CHECKING:
+    from acpgen.input.drafts import Draft
     from acpgen.ir import JSON
-    from acpgen.schema.drafts import Draft
     from schema_inclusion import Comparison, Relation
 
 
@@ -67,12 +67,14 @@ def _modern(place: str) -> str:
     return pointer(*("$defs" if part in DEFINITIONS else part for part in pointer_parts(place)))
 
 
-def judged(comparison: Comparison, old: JSON, new: JSON, places: tuple[str, str] = ("", "")) -> Comparison:
+def doubt_unknown_formats(
+    comparison: Comparison, old: JSON, new: JSON, places: tuple[str, str] = ("", "")
+) -> Comparison:
     """A comparison of two schemas, or of their definitions at two places, in which formats are asserted: what it proves is not proven where
     the two name other formats that cannot be.
     """
-    found = [unjudged(_reached(schema, place)) for schema, place in zip((old, new), places, strict=True)]
-    reason = unknown(*found)
+    found = [count_unknown_formats(_reached(schema, place)) for schema, place in zip((old, new), places, strict=True)]
+    reason = doubt_about(*found)
     return (
         replace(
             comparison, backward=_doubted(comparison.backward, reason), forward=_doubted(comparison.forward, reason)
@@ -97,7 +99,7 @@ def _reached(schema: JSON, place: str) -> list[JSON]:
     return [whole, *(places[each] for each in _closure(places, _of_root(schema), schema))]
 
 
-def gone(old: JSON, new: JSON) -> tuple[str, ...]:
+def removed_definitions(old: JSON, new: JSON) -> tuple[str, ...]:
     """The places of the definitions that only the old schema has, and to which neither its root refers nor a definition of both."""
     before, after = _places(old), _places(new)
     renames = _renames(before, after)
@@ -105,18 +107,19 @@ def gone(old: JSON, new: JSON) -> tuple[str, ...]:
     return tuple(place for place in before if place not in renames and place not in reached)
 
 
-def led_to(schema: JSON) -> frozenset[str]:
+def referenced_places(schema: JSON) -> frozenset[str]:
     """The places that references lead to by a pointer from the root, `#/components/schemas/Thing`, however far."""
-    found: set[str] = set()
-    pending: list[JSON] = [schema]
-    while pending:
-        for reference in refs(pending.pop()):
-            place = unquote(reference)
-            if place.startswith("#/") and place not in found:
-                found.add(place)
-                with contextlib.suppress(KeyError):
-                    pending.append(resolve(schema, place))
-    return frozenset(found)
+
+    def below(part: JSON) -> list[str]:
+        return [place for place in map(unquote, refs(part)) if place.startswith("#/")]
+
+    def referenced(place: str) -> list[str]:
+        try:
+            return below(resolve(schema, place))
+        except KeyError:
+            return []
+
+    return frozenset(reachable(below(schema), referenced))
 
 
 def is_other(schema: JSON) -> bool:
@@ -124,7 +127,7 @@ def is_other(schema: JSON) -> bool:
     return is_object(schema) and bool(schema) and not any(key in KEYWORDS or key.startswith("x-") for key in schema)
 
 
-def together(comparisons: Sequence[Comparison], *, is_gone: bool, is_unread: bool) -> Inclusion:
+def combine(comparisons: Sequence[Comparison], *, is_gone: bool, is_unread: bool) -> Inclusion:
     """The answers of all comparisons as one. `is_gone`: a definition of the old schema was compared with nothing. `is_unread`: what is
     not read differs.
     """
@@ -200,31 +203,22 @@ def _closure(
 ) -> set[str]:
     """The definitions of a whole schema that references, or places, lead to, however far."""
     means = _Means(places, whole)
-    found: set[str] = set()
-    pending = [place if place in places else means.place(place) for place in start]
-    while pending:
-        place = pending.pop()
-        if place in places and place not in found:
-            found.add(place)
-            pending.extend(means.place(each, place) for each in references(places[place]))
-    return found
+
+    def below(place: str) -> list[str]:
+        return [means.place(each, place) for each in references(places[place])] if place in places else []
+
+    first = (place if place in places else means.place(place) for place in start)
+    return {place for place in reachable(first, below) if place in places}
 
 
 def _leading_to(places: Mapping[str, JSON], ends: Iterable[str], whole: JSON) -> set[str]:
-    """ChangePlaces that are among the ends, and the definitions whose references lead to one, however far."""
+    """The places that are among the ends, and the definitions whose references lead to one, however far."""
     means = _Means(places, whole)
     by: dict[str, list[str]] = {}
     for place, schema in places.items():
         for reference in refs_anywhere(schema):
             by.setdefault(means.place(reference, place), []).append(place)
-    found: set[str] = set()
-    pending = [end for end in ends if end in places]
-    while pending:
-        place = pending.pop()
-        if place not in found:
-            found.add(place)
-            pending.extend(by.get(place, ()))
-    return found
+    return {*reachable((end for end in ends if end in places), lambda place: by.get(place, ()))}
 
 
 class _Means:

@@ -31,10 +31,10 @@ from typing import TYPE_CHECKING, Final, cast, get_args
 from acpgen.compat.compare import side
 from acpgen.compat.findings import SEVERITIES, Severity
 from acpgen.compat.project_policy import Area, Deprecation, Level, Policy, Promise
-from acpgen.compat.sources import opened
+from acpgen.compat.sources import open_input
 from acpgen.config import quoted
 from acpgen.errors import BadSetting, Fault, Faults, UnknownKey, UnknownName, did_you_mean
-from acpgen.schema.load import place
+from acpgen.input.load import place
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Report
@@ -188,7 +188,7 @@ class _Settings:
         )
 
     def wrong(self, key: str, expected: str) -> None:
-        self.faults.append(BadSetting(at=self.at, key=key, expected=expected))
+        self.faults.append(BadSetting(at=self.at, key=key, expected=expected, hint="Correct this setting."))
 
 
 def _one_of(words: Iterable[str]) -> str:
@@ -231,7 +231,7 @@ def _roles(project: Config) -> Iterator[str]:
     """The roles of the protocols of a project. Raises `Faults`."""
     for name in project.protocols:
         source = project.root / project.schema / name
-        yield from side(opened(source, methods=project.profile(name)), unstable=True).meaning.protocol.sides
+        yield from side(open_input(source, methods=project.profile(name)), unstable=True).meaning.protocol.sides
 
 
 def _hint(role: str, known: list[str]) -> str:

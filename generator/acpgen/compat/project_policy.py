@@ -18,12 +18,12 @@ from acpgen.compat.findings import (
     Finding,
     Nameable,
     Note,
+    PolicyDecision,
     Reach,
     Report,
     Revision,
-    Ruled,
     Severity,
-    Spot,
+    SourcePosition,
     order,
     readers,
     worst,
@@ -70,7 +70,7 @@ class Area:
             return ""
         file, mark, fragment = self.written.partition("#")
         if mark:
-            meets = any(_is_in(spot, file) and _meets(spot, fragment) for spot in named.definitions)
+            meets = any(_is_in(position, file) and _meets(position, fragment) for position in named.definitions)
             return "" if meets else "nothing in either revision is at that place"
         method = self.written.partition(" ")[0]
         if any(fnmatchcase(each, method) for each in named.methods):
@@ -78,34 +78,34 @@ class Area:
         close = get_close_matches(method, named.methods, n=1)
         return f"no method of either revision{f'; did you mean {close[0]!r}?' if close else ''}"
 
-    def holds(self, reach: Reach, spots: Iterable[Spot | None]) -> bool:
-        """Whether a finding at these spots, in this kind of message, lies in the area."""
+    def holds(self, reach: Reach, positions: Iterable[SourcePosition | None]) -> bool:
+        """Whether a finding at these positions, in this kind of message, lies in the area."""
         if self.written == MARKED:
-            return _is_marked(next(iter(spots), None))
+            return _is_marked(next(iter(positions), None))
         file, mark, fragment = self.written.partition("#")
         if mark:
-            return any(_is_below(spot, file, fragment) for spot in spots if spot is not None)
+            return any(_is_below(position, file, fragment) for position in positions if position is not None)
         method, _, location = self.written.partition(" ")
         return reach.method is not None and fnmatchcase(reach.method, method) and _is_within(reach.location, location)
 
 
-def _is_marked(spot: Spot | None) -> bool:
-    """Whether what stands at a spot is marked as deprecated."""
-    return spot is not None and isinstance(spot.value, dict) and spot.value.get("deprecated") is True
+def _is_marked(position: SourcePosition | None) -> bool:
+    """Whether what stands at a position is marked as deprecated."""
+    return position is not None and isinstance(position.value, dict) and position.value.get("deprecated") is True
 
 
-def _is_below(spot: Spot, file: str, fragment: str) -> bool:
-    return _is_in(spot, file) and fragment.count("/") <= spot.pointer.count("/") and _meets(spot, fragment)
+def _is_below(position: SourcePosition, file: str, fragment: str) -> bool:
+    return _is_in(position, file) and fragment.count("/") <= position.pointer.count("/") and _meets(position, fragment)
 
 
-def _is_in(spot: Spot, file: str) -> bool:
-    path = spot.file.partition(":")[2] or spot.file
+def _is_in(position: SourcePosition, file: str) -> bool:
+    path = position.file.partition(":")[2] or position.file
     return not file or fnmatchcase(path, file) or fnmatchcase(path, f"*/{file}")
 
 
-def _meets(spot: Spot, fragment: str) -> bool:
+def _meets(position: SourcePosition, fragment: str) -> bool:
     """Whether one of the two lies in the other."""
-    return all(map(fnmatchcase, spot.pointer.split("/")[1:], fragment.split("/")[1:]))
+    return all(map(fnmatchcase, position.pointer.split("/")[1:], fragment.split("/")[1:]))
 
 
 def _is_within(location: str, area: str) -> bool:
@@ -121,12 +121,12 @@ class Level:
     rule: str = ""
     area: Area | None = None
 
-    def judges(self, reach: Reach, spots: Iterable[Spot | None]) -> bool:
+    def judges(self, reach: Reach, positions: Iterable[SourcePosition | None]) -> bool:
         """Whether this is about such a finding."""
-        return self.rule in ("", reach.rule) and (self.area is None or self.area.holds(reach, spots))
+        return self.rule in ("", reach.rule) and (self.area is None or self.area.holds(reach, positions))
 
     @property
-    def weight(self) -> tuple[bool, bool]:
+    def specificity(self) -> tuple[bool, bool]:
         """What names an area goes before what names a rule alone."""
         return self.area is not None, bool(self.rule)
 
@@ -173,7 +173,7 @@ def is_removal(rule: str) -> bool:
     return rule.endswith("-removed") and rule != "gate-removed"
 
 
-def apply(report: Report, policy: Policy, today: date, at: Spot) -> Report:
+def apply(report: Report, policy: Policy, today: date, at: SourcePosition) -> Report:
     """The report as a policy judges it: its findings with other severities where the policy says so, the verdict of these, and a note
     for each reason. `at` is where the policy stands.
     """
@@ -215,7 +215,7 @@ def _unused(report: Report, policy: Policy) -> tuple[str, ...]:
     )
 
 
-def policy_unused(entries: tuple[str, ...], at: Spot) -> Note:
+def policy_unused(entries: tuple[str, ...], at: SourcePosition) -> Note:
     """The note of entries of the policy that are about no finding."""
     what = "1 entry of the policy matches" if len(entries) == 1 else f"{len(entries)} entries of the policy match"
     return Note(
@@ -226,7 +226,7 @@ def policy_unused(entries: tuple[str, ...], at: Spot) -> Note:
     )
 
 
-def _notes(ruled: Iterable[Finding], at: Spot) -> Iterator[Note]:
+def _notes(ruled: Iterable[Finding], at: SourcePosition) -> Iterator[Note]:
     """A note for each reason, and each change that it made."""
     found: dict[tuple[str, Severity, Severity], list[str]] = {}
     for finding in ruled:
@@ -239,7 +239,7 @@ def _notes(ruled: Iterable[Finding], at: Spot) -> Iterator[Note]:
         yield policy_applied(reason, was, now, names, at)
 
 
-def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[str], at: Spot) -> Note:
+def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[str], at: SourcePosition) -> Note:
     """The note of findings to which the policy gives another severity."""
     what = "1 finding" if len(names) == 1 else f"{len(names)} findings"
     left = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
@@ -254,13 +254,13 @@ def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[st
 
 def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
     """A finding with each kind of message that holds it judged anew; the worst of them stands for it."""
-    spots = finding.old, finding.new
-    reaches = [_judged(each, _ruled(each, spots, policy, today)) for each in finding.reaches]
+    positions = finding.old, finding.new
+    reaches = [_judged(each, _ruled(each, positions, policy, today)) for each in finding.reaches]
     reaches.sort(key=lambda each: SEVERITIES.index(each.severity))
     return replace(finding, reaches=tuple(reaches))
 
 
-def _judged(reach: Reach, ruled: tuple[Severity, Ruled] | None) -> Reach:
+def _judged(reach: Reach, ruled: tuple[Severity, PolicyDecision] | None) -> Reach:
     """What a policy makes of one kind of message, with who breaks also where the check did not take it for a breach."""
     if ruled is None:
         return reach
@@ -269,28 +269,32 @@ def _judged(reach: Reach, ruled: tuple[Severity, Ruled] | None) -> Reach:
     return replace(reach, severity=ruled[0], ruled=ruled[1], breaks=breaks)
 
 
-def _ruled(reach: Reach, spots: tuple[Spot | None, ...], policy: Policy, today: date) -> tuple[Severity, Ruled] | None:
+def _ruled(
+    reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date
+) -> tuple[Severity, PolicyDecision] | None:
     """The severity that a policy gives to a finding, and why; `None` where the check's stands."""
-    said = _said(reach, spots, policy, today)
-    return None if said is None or said[0] == reach.severity else (said[0], Ruled(reach.severity, said[1]))
+    said = _said(reach, positions, policy, today)
+    return None if said is None or said[0] == reach.severity else (said[0], PolicyDecision(reach.severity, said[1]))
 
 
-def _said(reach: Reach, spots: tuple[Spot | None, ...], policy: Policy, today: date) -> tuple[Severity, str] | None:
+def _said(
+    reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date
+) -> tuple[Severity, str] | None:
     rule = reach.rule
-    levels = [each for each in policy.levels if each.judges(reach, spots)]
+    levels = [each for each in policy.levels if each.judges(reach, positions)]
     if levels:
-        chosen = max(reversed(levels), key=lambda each: each.weight)
+        chosen = max(reversed(levels), key=lambda each: each.specificity)
         return chosen.severity, chosen.reason
     promised = policy.is_explicit and "new" in _KEPT[policy.promise]
     if reach.severity not in _HARMFUL and not (rule == WIDENED and promised):
         return None
     for area, reason in policy.experimental.items():
-        if area.holds(reach, spots):
+        if area.holds(reach, positions):
             return LOWERED, f"{area.written} is experimental: {reason}"
     if rule == WIDENED:
         return "breaking", f"The promise is {policy.promise!r}: old readers accept what new writers send."
     for area, deprecation in policy.deprecated.items():
-        if is_removal(rule) and today >= deprecation.sunset and area.holds(reach, spots):
+        if is_removal(rule) and today >= deprecation.sunset and area.holds(reach, positions):
             return (
                 LOWERED,
                 f"{area.written} was deprecated until {deprecation.sunset.isoformat()}: {deprecation.reason}",

@@ -11,8 +11,8 @@ from typing import Final
 from acpgen import config
 from acpgen.compat.findings import Report, order, worst
 from acpgen.errors import Faults, UnknownName, did_you_mean
+from acpgen.input.load import place, read_bytes
 from acpgen.material import INDEX, RELEASES, index
-from acpgen.schema.load import place, read_bytes
 
 _VERSION: Final = re.compile(
     r"v?(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"

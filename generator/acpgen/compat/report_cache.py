@@ -7,9 +7,9 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from acpgen.compat import findings
-from acpgen.compat.compare import compared, reported, side
+from acpgen.compat.compare import compare_inputs, compare_sides, side
 from acpgen.compat.findings import BUDGET, Mode, Report
-from acpgen.kept import NOTHING, Kept, key
+from acpgen.files.cache import NO_CACHE, Cache, key_of, own_code
 from schema_inclusion import unanswered
 
 if TYPE_CHECKING:
@@ -24,40 +24,38 @@ _JSON: Final = "{}"
 
 
 class Comparer:
-    """Comparisons that share what the old sides mean. Their reports are `kept`, before any policy judges them."""
+    """Comparisons that share what the old sides mean. Their reports are cached, before any policy judges them."""
 
     def __init__(
-        self, mode: Mode, unstable: bool, budget: int = BUDGET, *, formats: bool = False, kept: Kept = NOTHING
+        self, mode: Mode, unstable: bool, budget: int = BUDGET, *, formats: bool = False, cache: Cache = NO_CACHE
     ) -> None:
         self.mode: Mode = mode
-        self.unstable, self.budget, self.formats, self.kept = unstable, budget, formats, kept
+        self.unstable, self.budget, self.formats, self.cache = unstable, budget, formats, cache
         self._known: dict[int, tuple[Input, Side]] = {}
 
     def __call__(self, old: Input, new: Input) -> Report:
         """The report of two sides, from the cache unless the prover left an answer to time. Raises `Faults`."""
-        if self.kept.folder is None:
+        if self.cache.folder is None:
             return self.compare(old, new)
-        from acpgen import provenance  # which asks what is installed: without a cache nobody needs that
-
-        code = provenance.everything()
+        code = own_code()
         how = self.mode, repr((self.unstable, self.budget, self.formats))
-        known = key(code, "report", (*how, *_texts(old), *_texts(new)))
-        data = self.kept.find(known)
+        known = key_of("report", code.digest, *how, *_texts(old), *_texts(new))
+        data = self.cache.find(known)
         if data is None:
             left = unanswered()
             data = as_data(self.compare(old, new))
             if code.is_as_it_was and unanswered() == left:
-                self.kept.keep(known, data)
+                self.cache.keep(known, data)
         return cast("Report", from_data(data))
 
     def compare(self, old: Input, new: Input) -> Report:
         """The report of two sides, made now. Raises `Faults`."""
         if self.mode == "language":
-            return compared(old, new, mode=self.mode, budget=self.budget, formats=self.formats)
+            return compare_inputs(old, new, mode=self.mode, budget=self.budget, formats=self.formats)
         if id(old) not in self._known:
             self._known[id(old)] = old, side(old, unstable=self.unstable)
         after = side(new, unstable=self.unstable)
-        return reported(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
+        return compare_sides(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
 
 
 def _texts(side: Input) -> Iterator[str]:

@@ -10,8 +10,8 @@ from acpgen import ir
 from acpgen.compat.changes import OTHER, Change
 from acpgen.compat.diff.shapes import Constants, kind_of
 from acpgen.compat.findings import NO_ACTION, Effect, Revision, Severity
-from acpgen.compat.protocol.declared import META
-from acpgen.schema.numbers import dumps
+from acpgen.compat.protocol.sender_schemas import META
+from acpgen.input.numbers import dumps
 
 VERSION: Final = 2
 """Raise it with each change, of rules or of the check around them, after which releases that are kept get other findings. The next

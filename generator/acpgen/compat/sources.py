@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen import config, protocols
-from acpgen.errors import Fault, Faults, NotAtARevision, NotFound, UnknownName, did_you_mean
-from acpgen.schema.load import (
+from acpgen.errors import Faults, NotAtARevision, NotFound
+from acpgen.input.git_revisions import MergeBase, merge_base, read_revision
+from acpgen.input.load import (
     NO_REFERENCES,
     Documents,
     References,
@@ -23,8 +24,7 @@ from acpgen.schema.load import (
     read,
     with_references,
 )
-from acpgen.schema.profile import Profile
-from acpgen.schema.revisions import MergeBase, merge_base, read_revision
+from acpgen.methods.profile import Profile
 
 Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 """What can be compared: one of the above, or documents that were loaded."""
@@ -56,7 +56,7 @@ _STABLE: Final = "schema.json"
 _UNSTABLE: Final = "schema.unstable.json"
 
 
-def opened(
+def open_input(
     given: Comparable,
     *,
     checked: bool = True,
@@ -75,13 +75,13 @@ def opened(
     if isinstance(given, Documents):
         return Input(given.name, given, methods=profile)
     given = given if isinstance(given, str) else Path(given)
-    source = found(given)
+    source = find_source(given)
     if profile is None and isinstance(given, str):
-        profile = configured(given)
-    return understood(source, str(given), profile, checked=checked, unstable=unstable, references=references)
+        profile = configured_profile(given)
+    return make_input(source, str(given), profile, checked=checked, unstable=unstable, references=references)
 
 
-def understood(
+def make_input(
     source: Source,
     label: str,
     methods: Profile | None,
@@ -95,7 +95,7 @@ def understood(
     return Input(label, parse_any(edition) if checked else parse_unchecked(edition), edition, methods)
 
 
-def configured(given: str) -> Profile | None:
+def configured_profile(given: str) -> Profile | None:
     """The profile that the project names for a protocol, here or at a revision. Raises `Faults`."""
     _, colon, rest = given.partition(":")
     name = rest if colon else given
@@ -107,7 +107,7 @@ def configured(given: str) -> Profile | None:
     return None if profile is None else replace(profile, how="evident")
 
 
-def found(given: str | Path) -> Source:
+def find_source(given: str | Path) -> Source:
     """The files of a path, a protocol or a revision. Raises `Faults`."""
     text = str(given)
     protocol = protocol_folder(text)
@@ -120,7 +120,7 @@ def found(given: str | Path) -> Source:
         return read(canonical, name=text)
     at_revision = _revision(text)
     if at_revision is None:
-        raise Faults([_unknown(text)])
+        raise Faults([protocols.unknown(text)])
     revision, rest = at_revision
     inside = protocol_folder(rest)
     return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
@@ -130,12 +130,12 @@ def files_here(given: str) -> tuple[str, ...]:
     """The files in the working tree that a name stands for, whatever revision it asks for; none where it is not here."""
     at_revision = _at_revision(given)
     try:
-        return found(given if at_revision is None else at_revision[1]).places
+        return find_source(given if at_revision is None else at_revision[1]).places
     except Faults:
         return ()
 
 
-def since_parted(old: str, new: str) -> tuple[str, MergeBase]:
+def at_merge_base(old: str, new: str) -> tuple[str, MergeBase]:
     """OLD at the merge base of its revision and that of NEW, or of `HEAD` where NEW is a file. Raises `Faults`: OLD is at no revision."""
     before, after = _at_revision(old), _at_revision(new)
     if before is None:
@@ -148,9 +148,9 @@ def is_new(old: str, new: str) -> bool:
     """Whether OLD's revision does not have what NEW is. Raises `Faults` where either cannot be read for another reason."""
     if _at_revision(old) is None:
         return False
-    found(new)
+    find_source(new)
     try:
-        found(old)
+        find_source(old)
     except Faults as caught:
         if all(isinstance(fault, NotFound) for fault in caught.faults):
             return True
@@ -176,13 +176,6 @@ def _edition(source: Source, *, unstable: bool) -> Source:
         return source
     left_out = _STABLE if unstable else _UNSTABLE
     return replace(source, files=tuple(each for each in source.files if each[0] != left_out))
-
-
-def _unknown(text: str) -> Fault:
-    """The fault of a text that names no file, no folder and no protocol: with the names of the protocols, if it is like one."""
-    if not config.is_protocol(text) or Path(text).suffix:
-        return NotFound(at=text)
-    return UnknownName(at=text, kind="file, folder or protocol", name=text, hint=did_you_mean(text, protocols.names()))
 
 
 def protocol_folder(name: str) -> Path | None:

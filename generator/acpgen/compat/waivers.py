@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from acpgen import config
-from acpgen.compat.findings import Finding, Note, Report, Spot, Waived
+from acpgen.compat.findings import Finding, Note, Report, SourcePosition, WaiverTerms
 from acpgen.compat.project_releases import is_date, is_out, is_release
 from acpgen.errors import BadSetting, Fault, Faults, NotAppendable, NotToml, UnknownKey, UnknownName, did_you_mean
-from acpgen.schema.load import decode, place, read_bytes
-from acpgen.schema.numbers import dumps
+from acpgen.input.load import decode, place, read_bytes
+from acpgen.input.numbers import dumps
 
 FILE: Final = "compat-waivers.toml"
 
@@ -51,9 +51,9 @@ class Waiver:
     line: int = 1
 
     @property
-    def waived(self) -> Waived:
+    def waived(self) -> WaiverTerms:
         """What is said of the findings that it accepts."""
-        return Waived(self.reason, "" if self.expires is None else self.expires.isoformat(), self.until)
+        return WaiverTerms(self.reason, "" if self.expires is None else self.expires.isoformat(), self.until)
 
     def end(self, today: date, releases: Sequence[str]) -> str:
         """How it came to its end; empty while it holds. `releases` are those of the protocol that are kept."""
@@ -76,10 +76,10 @@ def standard_file() -> Path:
 def read(path: Path) -> tuple[Waiver, ...]:
     """The waivers in a file. Raises `Faults`."""
     at = place(path)
-    return parsed(decode(read_bytes(path), at), at)
+    return parse_waivers(decode(read_bytes(path), at), at)
 
 
-def parsed(text: str, at: str) -> tuple[Waiver, ...]:
+def parse_waivers(text: str, at: str) -> tuple[Waiver, ...]:
     """The waivers in the text of the file `at`. Raises `Faults`."""
     try:
         table = tomllib.loads(text)
@@ -161,7 +161,7 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequ
     return replace(report, findings=tuple(findings), notes=tuple(notes))
 
 
-def _with(waived: Waived, finding: Finding, fingerprint: str) -> Finding:
+def _with(waived: WaiverTerms, finding: Finding, fingerprint: str) -> Finding:
     """The finding waived: as a whole by its own fingerprint, else as far as its messages are, and as a whole once all of them are."""
     if fingerprint == finding.fingerprint:
         return replace(finding, waived=waived)
@@ -194,7 +194,7 @@ def waiver_unused(waiver: Waiver) -> Note:
 
 def _note(waiver: Waiver, rule: str, what: str, advice: str) -> Note:
     told = f"The waiver for {waiver.rule} ({waiver.fingerprint}) {what}."
-    return Note(rule, told, advice, Spot(waiver.at, "", waiver.line, 1))
+    return Note(rule, told, advice, SourcePosition(waiver.at, "", waiver.line, 1))
 
 
 def _matches(waiver: Waiver, finding: Finding) -> bool:
@@ -206,14 +206,14 @@ def _matches(waiver: Waiver, finding: Finding) -> bool:
     )
 
 
-def _same_place(wanted: str, spot: Spot | None) -> bool:
+def _same_place(wanted: str, position: SourcePosition | None) -> bool:
     """Whether a place is the one that a waiver names; nothing named fits every place."""
-    if not wanted or spot is None:
+    if not wanted or position is None:
         return True
     file, _, fragment = wanted.partition("#")
-    ours, theirs = (name.rpartition(":")[2].lstrip("./") for name in (file, spot.file))
+    ours, theirs = (name.rpartition(":")[2].lstrip("./") for name in (file, position.file))
     alike = ours == theirs or ours.endswith(f"/{theirs}") or theirs.endswith(f"/{ours}")
-    return alike and _without_indices(fragment) == _without_indices(spot.pointer)
+    return alike and _without_indices(fragment) == _without_indices(position.pointer)
 
 
 def _without_indices(pointer: str) -> str:
@@ -240,15 +240,19 @@ def decision(fingerprints: Sequence[str], reason: str | None, until: str | None,
     if not fingerprints:
         given = (("--reason", reason), ("--until", until))
         alone = "given together with --waive FINGERPRINT"
-        faults.extend(BadSetting(at=name, key="it", expected=alone) for name, value in given if value is not None)
-    elif reason is None or not reason.strip():
-        faults.append(
-            BadSetting(at="--waive", key="--reason", expected="a sentence that says why the finding is accepted")
+        faults.extend(
+            BadSetting(at=name, key="it", expected=alone, hint=f"Add --waive FINGERPRINT, or leave {name} out.")
+            for name, value in given
+            if value is not None
         )
+    elif reason is None or not reason.strip():
+        expected = "a sentence that says why the finding is accepted"
+        faults.append(BadSetting(at="--waive", key="--reason", expected=expected, hint="Give it: --reason TEXT."))
     end = _end(until)
     if fingerprints and (end is None or (isinstance(end, date) and end < today)):
         expected = "today or a later date, such as 2027-01-31, or a future release, such as 1.7.0"
-        faults.append(BadSetting(at="--waive", key="--until", expected=expected))
+        hint = "Give it: --until DATE, or --until RELEASE."
+        faults.append(BadSetting(at="--waive", key="--until", expected=expected, hint=hint))
     if faults:
         raise Faults(faults)
     return None if end is None else Decision(tuple(dict.fromkeys(fingerprints)), (reason or "").strip(), end)
@@ -262,7 +266,7 @@ def with_waivers(
     `report` is the comparison without waivers, `releases` are those of the protocol that are kept. Raises `Faults`: no finding has a
     fingerprint, one is accepted already, the release is no release to come, or the file has a form to which nothing can be added.
     """
-    before = parsed(text, at)
+    before = parse_waivers(text, at)
     standing = waive(report, before, today, releases)
     faults: list[Fault] = list(_no_end(decided, releases))
     added: list[str] = []
@@ -301,7 +305,7 @@ def _no_end(decided: Decision, releases: Sequence[str]) -> Iterator[Fault]:
 def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> None:
     """Refuse a text that does not hold what it held before and the new entries."""
     try:
-        after = parsed(text, at)
+        after = parse_waivers(text, at)
     except Faults:
         raise Faults([NotAppendable(at=at)]) from None
     assert [replace(each, line=1) for each in after[: len(before)]] == [replace(each, line=1) for each in before]
@@ -311,10 +315,10 @@ def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> 
 def _entry(finding: Finding, fingerprint: str, decided: Decision) -> str:
     """The text of a waiver. Places are without the revision that they were read at."""
     lines = ["", "[[waiver]]", f"rule = {_string(finding.rule)}"]
-    for side, spot in (("old", finding.old), ("new", finding.new)):
-        if spot is not None:
-            revision, colon, path = spot.file.partition(":")
-            lines.append(f"{side} = {_string(f'{path if colon else revision}#{spot.pointer}')}")
+    for side, position in (("old", finding.old), ("new", finding.new)):
+        if position is not None:
+            revision, colon, path = position.file.partition(":")
+            lines.append(f"{side} = {_string(f'{path if colon else revision}#{position.pointer}')}")
     end = decided.until
     lines += [f"fingerprint = {_string(fingerprint)}", f"reason = {_string(decided.reason)}"]
     lines.append(f"expires = {end.isoformat()}" if isinstance(end, date) else f"until = {_string(end)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from acpgen.diagnostics.model import DiagnosticReport, Tone, tone
-from acpgen.schema.numbers import dumps
+from acpgen.input.numbers import dumps
 
 _COLOURS: Final[dict[Tone, str]] = {
     "good": "brightgreen",

@@ -11,8 +11,8 @@ from typing import Final
 
 from acpgen.diagnostics import outline
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport
+from acpgen.input.numbers import dumps
 from acpgen.ir import JSON
-from acpgen.schema.numbers import dumps
 
 _SEVERITIES: Final = {"error": "critical", "warning": "minor", "note": "info"}
 

@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 
 from acpgen.diagnostics.model import SEVERITIES, Diagnostic, Replacement, Snippet
 from acpgen.errors import visible
+from acpgen.input.numbers import dumps
 from acpgen.ir import JSON
-from acpgen.schema.numbers import dumps
 
 THE_ROOT: Final = "the root"
 """Stands for the name of a root, which has none."""

@@ -12,7 +12,7 @@ from typing import Final
 from acpgen.diagnostics import FORMATS, written
 from acpgen.diagnostics.model import DiagnosticReport
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
-from acpgen.schema.load import place
+from acpgen.input.load import place
 
 STANDARD: Final = "-"
 

@@ -18,8 +18,8 @@ from acpgen.diagnostics.model import (
 )
 from acpgen.diagnostics.outline import Item, RuleGroup
 from acpgen.errors import visible
+from acpgen.input.numbers import dumps
 from acpgen.markup import content_policy
-from acpgen.schema.numbers import dumps
 
 LONGEST: Final = 30_000
 """Characters. A page that fits shows the evidence and both schemas with each diagnostic, a longer one the evidence of those that say the

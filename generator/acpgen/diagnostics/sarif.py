@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 from acpgen.diagnostics import outline
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, SourceLocation
+from acpgen.input.numbers import dumps
 from acpgen.ir import JSON
-from acpgen.schema.numbers import dumps
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 

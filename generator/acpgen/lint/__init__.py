@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen.errors import Fault, Faults, UnknownName, did_you_mean
+from acpgen.input.dialect import dialect_file
+from acpgen.input.load import NO_REFERENCES, References, Source, parse_unchecked, place, read
+from acpgen.input.positions import positions
+from acpgen.input.step_budget import bounded
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
 from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
-from acpgen.schema.dialect import dialect_file
-from acpgen.schema.effort import bounded
-from acpgen.schema.load import NO_REFERENCES, References, Source, parse_unchecked, place, read
-from acpgen.schema.positions import positions
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
 

@@ -8,13 +8,13 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen.errors import UnknownKeyword, UnknownSide, did_you_mean, shown
+from acpgen.input.dialect import declared_sides, keywords, meta_schema, wrong_values
+from acpgen.input.drafts import MODERN, draft_of
+from acpgen.input.error_paths import Paths
+from acpgen.input.load import FORMATS, check, refusal
+from acpgen.input.numbers import with_decimals
 from acpgen.lint.subject import Remark, Subject
 from acpgen.pointers import pointer
-from acpgen.schema.dialect import declared_sides, keywords, meta_schema, wrong_values
-from acpgen.schema.drafts import MODERN, draft_of
-from acpgen.schema.load import FORMATS, check, refusal
-from acpgen.schema.numbers import with_decimals
-from acpgen.schema.paths import Paths
 
 if TYPE_CHECKING:
     import jsonschema_rs

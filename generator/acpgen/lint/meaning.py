@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Final
 
 from acpgen.errors import did_you_mean, shown
+from acpgen.input.dialect import SIDES, declared_sides
 from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.meaning.methods import role_of
-from acpgen.schema.dialect import SIDES, declared_sides
 
 STRICT_EVERYWHERE: Final = frozenset({"additionalDirectories"})
 """Fields in which a bad value is an error wherever they stand: a dropped root would change what a session may touch."""

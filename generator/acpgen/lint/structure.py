@@ -15,12 +15,12 @@ from acpgen.errors import (
     UnknownSide,
     shown,
 )
+from acpgen.input.equality import by_key
+from acpgen.input.tagged_unions import Flat, Tagged, branches_of, flatten, is_null, recognise, tags_of
+from acpgen.input.walk import DEFINITIONS, Schema, asserts, children, is_object
 from acpgen.lint.subject import Remark, SourceNode, Subject
+from acpgen.naming.identifiers import ERROR_CODES, field_name, python_class
 from acpgen.pointers import plain_pointer, pointer_parts
-from acpgen.schema.equality import by_key
-from acpgen.schema.names import ERROR_CODES, field_name, python_class
-from acpgen.schema.unions import Flat, Tagged, branches_of, flatten, is_null, recognise, tags_of
-from acpgen.schema.walk import DEFINITIONS, Schema, asserts, children, is_object
 
 
 def reference_dangling(subject: Subject) -> Iterable[Remark]:

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+from acpgen.bundle.bundle import Bundle
+from acpgen.bundle.bundle import bundle as bundled
+from acpgen.bundle.collect import Collected, collect
 from acpgen.errors import Fault, Faults
+from acpgen.input.drafts import MODERN
+from acpgen.input.load import Document, Documents, Source
+from acpgen.input.reference_resolution import Addresses, SchemaPlace
+from acpgen.input.tagged_unions import branches_of, is_null
+from acpgen.input.walk import Schema, children, is_object
 from acpgen.pointers import pointer
-from acpgen.schema.addresses import Addresses, SchemaPlace
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.bundle import bundle as bundled
-from acpgen.schema.collect import Collected, collect
-from acpgen.schema.drafts import MODERN
-from acpgen.schema.load import Document, Documents, Source
-from acpgen.schema.unions import branches_of, is_null
-from acpgen.schema.walk import Schema, children, is_object
 
 Role: TypeAlias = Literal["document", "definition", "field", "branch", "part"]
 

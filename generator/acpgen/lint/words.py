@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from acpgen.input.error_paths import Paths
+from acpgen.input.schema_validator import Validator
+from acpgen.input.tagged_unions import branches_of, constant, is_null, lone_reference
+from acpgen.input.walk import Schema, inside, is_array
 from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.pointers import plain_pointer, reference_to
-from acpgen.schema.paths import Paths
-from acpgen.schema.unions import branches_of, constant, is_null, lone_reference
-from acpgen.schema.walk import Schema, inside, is_array
-from acpgen.validator import Validator
 
 
 def description_missing(subject: Subject) -> Iterable[Remark]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen import ir
-from acpgen.schema.equality import key_of, kind_of, same, whole
-from acpgen.schema.unions import constant
-from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object
+from acpgen.input.equality import key_of, kind_of, same, whole
+from acpgen.input.tagged_unions import constant
+from acpgen.input.walk import ASSERTIONS, Schema, is_array, is_object
 
 
 def values(schema: Schema) -> list[Any] | None:

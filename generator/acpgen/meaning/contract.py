@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.expressions import translations
-from acpgen.schema.walk import is_object
+from acpgen.bundle.bundle import Bundle
+from acpgen.input.expressions import translations
+from acpgen.input.walk import is_object
 
 Row: TypeAlias = dict[str, Any]
 """Arguments by name; those that have their default are left out."""

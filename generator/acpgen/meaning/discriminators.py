@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from acpgen import ir
-from acpgen.meaning.nodes import Node, Schemas
+from acpgen.input.equality import key_of
+from acpgen.input.tagged_unions import OBJECTS, branches_of, tags_of
+from acpgen.input.walk import inside
+from acpgen.meaning.schema_nodes import Node, Schemas
 from acpgen.pointers import pointer
-from acpgen.schema.equality import key_of
-from acpgen.schema.unions import OBJECTS, branches_of, tags_of
-from acpgen.schema.walk import inside
 
 
 def discriminators(schemas: Schemas) -> dict[str, set[str]]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.schema.equality import exact
-from acpgen.schema.numbers import ExactNumber
+from acpgen.input.equality import exact
+from acpgen.input.numbers import ExactNumber
 
 OF_NUMBERS: Final[Mapping[str, str]] = {
     "minimum": "minimum",

@@ -8,23 +8,23 @@ from dataclasses import replace
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
+from acpgen.bundle.unknown_variants import common_fields, sharing
 from acpgen.errors import Faults, NothingDefined, UnknownLeniency
+from acpgen.input.equality import by_key
+from acpgen.input.step_budget import working_on
+from acpgen.input.tagged_unions import OBJECTS, Tagged, constant, excluded_text, is_null, is_of_type, own_tag, tags_of
+from acpgen.input.walk import asserts, is_array, is_object
 from acpgen.meaning.constants import example, overlap
 from acpgen.meaning.discriminators import discriminators
-from acpgen.meaning.meet import meet
+from acpgen.meaning.intersection import meet
 from acpgen.meaning.members import base, body, is_record, members, names_fields, required
 from acpgen.meaning.methods import find_methods
-from acpgen.meaning.narrow import implies, narrowest
-from acpgen.meaning.nodes import Node, Schemas
-from acpgen.meaning.placing import placed
-from acpgen.meaning.reading import Notes, extra, plain, referred, type_of
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.effort import working_on
-from acpgen.schema.equality import by_key
-from acpgen.schema.profile import KINDS
-from acpgen.schema.tolerance import common_fields, sharing
-from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, is_of_type, own_tag, tags_of
-from acpgen.schema.walk import asserts, is_array, is_object
+from acpgen.meaning.schema_nodes import Node, Schemas
+from acpgen.meaning.source_locations import placed
+from acpgen.meaning.subsumption import implies, narrowest
+from acpgen.meaning.types import Notes, extra, plain, referred, type_of
+from acpgen.methods.profile import KINDS
 
 LENIENCY: Final = {
     "x-deserialize-default-on-error": "default_on_error",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from acpgen.meaning.nodes import Node
-from acpgen.schema.equality import same
-from acpgen.schema.unions import OBJECTS, constrains
+from acpgen.input.equality import same
+from acpgen.input.tagged_unions import OBJECTS, constrains
+from acpgen.meaning.schema_nodes import Node
 
 
 def is_record(node: Node) -> bool:

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Fault, Faults, NoMethods, NoRole, RoleTaken, SidesDiffer
-from acpgen.meaning.nodes import Node, Schemas
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.calls import Bound
-from acpgen.schema.dialect import DECLARING, SIDES, declared_sides
+from acpgen.input.dialect import DECLARING, SIDES, declared_sides
+from acpgen.meaning.schema_nodes import Node, Schemas
+from acpgen.methods.discovery import Bound
 
 _ROLES: Final = {"Request": "request", "Response": "result", "Result": "result", "Notification": "notification"}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from acpgen.schema.drafts import as_written
+from acpgen.input.drafts import as_written
 
 if TYPE_CHECKING:
     from acpgen import ir
-    from acpgen.schema.bundle import Bundle
+    from acpgen.bundle.bundle import Bundle
 
 Gaps: TypeAlias = "Mapping[str, Mapping[str, str]]"
 """The keywords that neither decoding nor validation enforces, as places in the schema files, by definition; with each the reason."""
@@ -22,7 +22,7 @@ def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
     """What no validator enforces of the definitions of a protocol, as places in the schema files; a definition of which all is enforced is
     left out.
     """
-    from acpgen.meaning.checks import unchecked
+    from acpgen.meaning.unchecked_patterns import unchecked
 
     return {
         name: {as_written(place, bundle.sources): gap for place, gap in places.items()}

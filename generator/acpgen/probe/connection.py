@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import judge
+from acpgen.input.walk import is_array, is_object
+from acpgen.messages import validators
 from acpgen.probe.child import Child
 from acpgen.probe.conformance import TranscriptLine
-from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
     from acp_monitor import Breach, Monitor
@@ -270,7 +270,7 @@ class Connection:
         if index < 0:
             return True
         try:
-            value, _ = judge.read(line)
+            value, _ = validators.read(line)
         except ValueError:
             return True
         if is_array(value):

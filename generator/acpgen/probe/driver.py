@@ -11,17 +11,17 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import judge
+from acpgen.input.walk import is_object
+from acpgen.messages import validators
 from acpgen.probe import registry
-from acpgen.probe.answers import CAPABILITIES, Client
+from acpgen.probe.case_context import Greeting, Trial, Unreachable
 from acpgen.probe.child import Child, environment
 from acpgen.probe.clauses import ENDS
+from acpgen.probe.client_peer import CAPABILITIES, Client
 from acpgen.probe.conformance import Conformance, Proven, Unreached
 from acpgen.probe.connection import Clock, Connection, Over
-from acpgen.probe.judging import broken, merged, unjudged
+from acpgen.probe.monitor_findings import broken, merged, unjudged
 from acpgen.probe.registry import ProbeCase
-from acpgen.probe.trial import Greeting, Trial, Unreachable
-from acpgen.schema.walk import is_object
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
@@ -79,7 +79,7 @@ class Probing:
 
     def __init__(self, wanted: Wanted, report: Conformance, scratch: Path, began: float) -> None:
         self.wanted, self.report, self.scratch = wanted, report, scratch
-        self.strict: list[Strict] = judge.versions([f"acp/v{version}" for version in VERSIONS])
+        self.strict: list[Strict] = validators.versions([f"acp/v{version}" for version in VERSIONS])
         self.clock = Clock(wanted.seconds, STARTS * wanted.seconds, began + wanted.total)
         self.open: dict[int, Greeting] = {}
         self.memories: dict[int, dict[str, Any]] = {}
@@ -159,7 +159,7 @@ class Probing:
             return found
         first = self.greet(version)
         if first.version != version:
-            from acpgen.probe.cases.handshakes import unspoken
+            from acpgen.probe.cases.initialization import unspoken
 
             raise Unreachable(unspoken(first, version))
         if id(first.connection) in self.closed:
@@ -203,7 +203,7 @@ class Probing:
         child = Child(
             self.wanted.command, environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
         )
-        connection = Connection(child, judge.monitor(self.strict), self.clock, client)
+        connection = Connection(child, validators.monitor(self.strict), self.clock, client)
         connection.case = self.current
         # Two documents differ in what becomes of a version that is too old: the case alone says what is expected.
         connection.is_judged = wanted not in ("early", "all at once", 0)

@@ -108,8 +108,9 @@ def _notes(report: Conformance) -> Iterator[Diagnostic]:
         message = f"The baseline holds it, and it no longer occurs: {gone.get('message')}"
         yield Diagnostic(str(gone.get("rule")), "note", message, group="Baseline")
     if report.errors and not report.versions:
-        snippet = Snippet("The end of its standard error", lines=tuple(report.errors.splitlines()[-8:]))
-        yield Diagnostic("standard-error", "note", f"{snippet.caption}:", evidence=(snippet,), group="Program")
+        snippet = Snippet("It ends with:", lines=tuple(report.errors.splitlines()[-8:]))
+        message = "The program wrote to its standard error."
+        yield Diagnostic("standard-error", "note", message, evidence=(snippet,), group="Program")
 
 
 def _described(report: Conformance, rules: Collection[str]) -> Sequence[RuleDescription]:

@@ -13,7 +13,7 @@ from acpgen.probe.citations import requirements, tested
 from acpgen.probe.clauses import Clause, Strength
 
 if TYPE_CHECKING:
-    from acpgen.probe.trial import Trial
+    from acpgen.probe.case_context import Trial
 
 Start: TypeAlias = Literal["program", "connection", "session"]
 """Where a case begins: at a program that was told nothing, after `initialize`, or with a session open."""

@@ -6,16 +6,16 @@ This is the only stage that calls targets and the compatibility check.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 from acpgen.errors import Fault, Faults
+from acpgen.files.cache import FORGETFUL, Memory
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
-from acpgen.memory import FORGETFUL, Memory
 from acpgen.publish import (
     changelog,
     changes,
@@ -28,20 +28,22 @@ from acpgen.publish import (
     upstream,
 )
 from acpgen.publish import monitor as monitoring
-from acpgen.publish.channels import VersionPlaces, find_places
-from acpgen.publish.counterparts import beside
-from acpgen.publish.demands import demands
+from acpgen.publish.channels import VersionPaths, find_page_paths
 from acpgen.publish.in_browser import scripts
+from acpgen.publish.page_requirements import requirements_by_page
 from acpgen.publish.pages import Entry
 from acpgen.publish.table import Table
+from acpgen.publish.version_comparison import other_versions
 from acpgen.publish.versions import INDEX, Version, extended, successions
 from acpgen.targets import docs
 from acpgen.targets.docs.origin_notes import Origins
-from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
+from acpgen.targets.docs.requirement_notes import NO_REQUIREMENTS, RequirementNotes
 from acpgen.targets.python import construct
 from acpgen.targets.python.construct import Constructor
 
 __all__ = ["Entry", "Version", "documents", "navigation", "scripts", "sources"]
+
+T = TypeVar("T")
 
 HOME: Final = INDEX
 RULES: Final = "compatibility.md"
@@ -69,12 +71,16 @@ def documents(
     API of `python`. What has the inputs of the last time is taken from `memory`.
     Raises `Faults`.
     """
-    from acpgen.publish.ages import ages
+    from acpgen.publish.first_releases import find_availability
     from acpgen.publish.history import histories
+
+    def once(kind: str, make: Callable[..., T], *inputs: object, may_lag: bool = True, **options: object) -> T:
+        made = partial(make, *inputs, **options)
+        return memory.once(kind, (*inputs, *options.values()), made, may_lag=may_lag)
 
     table, every = _read(material, memory), versions
     versions = [version for version in every if for_site or extended(version, every) is None]
-    where = find_places(versions, for_site=for_site)
+    where = find_page_paths(versions, for_site=for_site)
     named = tuple((version.protocol.name, version.family) for version in versions)
     past = memory.once("past", (named, material.releases), lambda: histories(versions, material))
     files: dict[str, str] = {}
@@ -83,76 +89,62 @@ def documents(
         name = version.protocol.name
         others = [other for other in versions if other.family == version.family and other is not version]
         others += filter(None, [extended(version, versions)])
-        released = material.releases.get(name)
-        compared = (
-            version,
-            past.get(name),
-            released.differences if released else None,
-            released and released.typescript,
-        )
-        stood = partial(upstream.origins, version, past.get(name), material)
-        stands = memory.once(f"origins {name}", compared, stood, may_lag=True)
+        releases = material.releases.get(name)
+        origins = once(f"origins {name}", upstream.origins, version, past.get(name), releases, material.root)
         try:
             with version.bundle.bounded():
-                counterparts, known = beside(version, others, where), ages(version, past.get(name))
-                rules = demands(table, version) if table is not None else NO_RULES
-                book = memory.once(
-                    f"book {name}", (version, known, rules, stands), partial(_book, version, known, rules, stands)
+                known = find_availability(version, past.get(name))
+                required = requirements_by_page(table, version) if table is not None else NO_REQUIREMENTS
+                content = once(f"content {name}", _content, version, known, required, origins, may_lag=False)
+                files |= once(
+                    f"pages {name}",
+                    docs.write_pages,
+                    content,
+                    version.settings,
+                    other_versions(version, others, where),
+                    where[name],
+                    may_lag=False,
+                    changelog=_changelog_of(version, past),
+                    for_site=for_site,
                 )
-                places, log = where[name], _changelog_of(version, past)
-                pages_made = partial(
-                    docs.laid_out, book, version.settings, counterparts, places, changelog=log, for_site=for_site
-                )
-                files |= memory.once(f"pages {name}", (book, counterparts, places, log, for_site), pages_made)
                 if for_site:
-                    whole = partial(docs.single_file, book, version.settings)
-                    files |= memory.once(f"single file {name}", (book,), whole, may_lag=True)
+                    files |= once(f"single file {name}", docs.write_single_file, content, version.settings)
         except Faults as caught:
             faults.extend(replace(fault, at=version.at(fault.at)) for fault in caught.faults)
     if faults:
         raise Faults(faults)
     for version in versions:
-        name = version.protocol.name
+        name, path = version.protocol.name, version.path(changelog.PAGE)
         if name in past:
-            path, places = version.path(changelog.PAGE), where[name]
-            make_page = partial(changelog.page, name, past[name], path, RULES, version, places, has_own=for_site)
-            inputs = (version, places, past[name], for_site)
-            files[path] = memory.once(f"changelog {name}", inputs, make_page, may_lag=True)
+            told = (name, past[name], path, RULES, version, where[name])
+            files[path] = once(f"changelog {name}", changelog.page, *told, has_own=for_site)
     for name in _families(versions, material):
         files[_changelog(name)] = changelog.page(name, past[name], _changelog(name), RULES, has_own=False)
     for old, new in successions(versions):
         path = changes.name(old, new)
-        changed = partial(changes.page, old, new, path, _guide(old, new), where)
-        files[path] = memory.once(f"changes {path}", (old, new, where), changed, may_lag=True)
-        guided = partial(_guided, old, new)
+        files[path] = once(f"changes {path}", changes.page, old, new, path, _guide(old, new), where)
         try:
-            files |= memory.once(f"guide {path}", (old, new), guided, may_lag=True)
+            files |= once(f"guide {path}", _guided, old, new)
         except Faults as caught:
             raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
-    files |= memory.once("rules", (for_site,), partial(_rules, for_site=for_site))
+    files |= once("rules", _rules, may_lag=False, for_site=for_site)
     checked: Mapping[str, str] = {}
     if any(map(monitoring.is_known, versions)):
-        page = requirements.PAGE if table is not None else None
-        monitored = partial(monitoring.pages, versions, page, for_site=for_site)
-        files |= memory.once("monitor", (page, for_site, *versions), monitored, may_lag=True)
+        words: monitoring.Requirements = {} if table is None else requirements.words_by_id(table)
+        files |= once("monitor", monitoring.pages, versions, words, for_site=for_site)
         checked = monitoring.paths(for_site=for_site)
     if table is not None:
-        required = partial(requirements.pages, table, every, where, checked, for_site=for_site)
-        files |= memory.once("requirements", (table, where, for_site, *every), required, may_lag=True)
-    if for_site and in_browser.judged(versions):
-        judging = partial(in_browser.page, versions, checked)
-        files[in_browser.PAGE] = memory.once("judging", (checked, *versions), judging, may_lag=True)
+        files |= once("requirements", requirements.pages, table, every, where, checked, for_site=for_site)
+    if for_site and in_browser.supported(versions):
+        files[in_browser.PAGE] = once("judging", in_browser.page, versions, checked)
     if for_site:
-        files |= memory.once("schemas", tuple(versions), partial(schemas.pages, versions), may_lag=True)
+        files |= once("schemas", schemas.pages, versions)
     files.update(pages.added(material, files))
     if for_site:
-        for path in material.pages:
-            if path not in files:
-                continue
-            using = partial(reference.used, python, files[path], path)
-            used = memory.once(f"used {path}", (python, files[path]), using)
-            files |= {path: f"{files[path]}\n{used}"} if used is not None else {}
-        files |= memory.once("reference", (python,), partial(reference.pages, python))
+        for path in filter(files.__contains__, material.pages):
+            used = once(f"used {path}", reference.used, python, files[path], path, may_lag=False)
+            files[path] += f"\n{used}" if used is not None else ""
+        files |= once("reference", reference.pages, python, may_lag=False)
     listed, above = _listed(versions, where, past, files), _above(versions, material, files)
     linked = pages.linked(material)
     more = [(title, path) for title, path in above if path not in linked]
@@ -170,25 +162,25 @@ def navigation(
     memory: Memory = FORGETFUL,
     made: Mapping[str, str] = NO_FILES,
 ) -> list[Entry]:
-    """How the pages hang together: a section for each version with its methods and, by area, its types; the areas of migration guides as
-    far as they are among the `made` pages. Raises `Faults`.
+    """How the pages hang together: a group for each version with its methods and, by area, its types; the areas of migration guides as
+    far as they are among the `made` pages; all that arranged by `sections`. Raises `Faults`.
     """
     from acpgen.compat import catalogue
 
-    found: list[Entry] = [("Home", HOME), *pages.navigation(material, sections)]
+    found: list[Entry] = [("Home", HOME), *pages.navigation(material)]
     found += reference.navigation(python)
-    if in_browser.judged(versions):
+    if in_browser.supported(versions):
         found.append(("Judge messages", in_browser.PAGE))
     found.append(("JSON Schemas", schemas.PAGE))
-    version_places = find_places(versions, for_site=True)
+    version_paths = find_page_paths(versions, for_site=True)
     for version in versions:
-        where = version_places[version.protocol.name]
+        where = version_paths[version.protocol.name]
         areas: list[Entry] = []
         for area, page in filter(lambda each: each[1] not in where.replacements, where.areas.items()):
             types = [(name, where.types[name]) for name, found in where.area_of.items() if found == area]
             inside = sorted((name, version.path(each)) for name, each in types if each not in where.replacements)
             areas.append((docs.area_title(version.bundle, area), [("Overview", version.path(page)), *inside]))
-        plans = [(plan.title, where.conversations[plan.name]) for plan in docs.plans(version.protocol)]
+        plans = [(plan.title, where.conversations[plan.name]) for plan in docs.scenarios(version.protocol)]
         conversations: list[Entry] = [
             (title, version.path(page)) for title, page in plans if page not in where.replacements
         ]
@@ -230,7 +222,8 @@ def navigation(
         rules.append(("Monitor rules", [("All rules", monitoring.PAGE), *monitoring.navigation()]))
     each_rule: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
     rules.append(("Lint rules", lint_rules.PAGE))
-    return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *each_rule])])]
+    found.append(("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *each_rule])]))
+    return pages.arrange(found, sections)
 
 
 def sources(
@@ -240,9 +233,9 @@ def sources(
     hand.
     """
     found = {path: pages.source(material, path) for path in material.pages} | {**reference.sources(python)}
-    version_places = find_places(versions, for_site=True)
+    version_paths = find_page_paths(versions, for_site=True)
     for version in versions:
-        where = version_places[version.protocol.name]
+        where = version_paths[version.protocol.name]
         definitions = version.protocol.definitions
         files = {where.types[name]: definitions[name].at for name in definitions}
         files |= {where.methods[method.name]: method.at for method in version.protocol.methods}
@@ -254,8 +247,10 @@ def sources(
     return found
 
 
-def _book(version: Version, known: docs.Ages, rules: RuleNotes, stands: Origins) -> docs.Book:
-    return docs.book(version.protocol, version.bundle, version.settings, known, rules, stands, _snippets(version))
+def _content(
+    version: Version, known: docs.Availability, required: RequirementNotes, origins: Origins
+) -> docs.VersionDocs:
+    return docs.build(version.protocol, version.bundle, version.settings, known, required, origins, _snippets(version))
 
 
 def _requirements(material: Material) -> Table | None:
@@ -303,7 +298,7 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
         ("The Python API, module by module", reference.INDEX),
         ("Judge messages in the browser", in_browser.PAGE),
         ("Download the JSON Schemas", schemas.PAGE),
-        ("The requirements of the documents, and what enforces each", requirements.PAGE),
+        ("The requirements of the documents, and what checks each", requirements.PAGE),
         ("The rules of the monitor", monitoring.PAGE),
         ("The rules of lint", lint_rules.PAGE),
         ("How versions are compared: the compatibility rules", RULES),
@@ -312,7 +307,7 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
 
 
 def _listed(
-    versions: Sequence[Version], where: VersionPlaces, past: Mapping[str, object], files: Mapping[str, str]
+    versions: Sequence[Version], where: VersionPaths, past: Mapping[str, object], files: Mapping[str, str]
 ) -> list[dict[str, object]]:
     return [
         {
@@ -358,10 +353,10 @@ def _families(versions: Sequence[Version], material: Material) -> list[str]:
 
 def _guided(old: Version, new: Version) -> Mapping[str, str]:
     """The pages of the migration guide. Raises `Faults`."""
-    from acpgen.compat.protocol.revision import Revised
+    from acpgen.compat.protocol.revision import SchemaRevision
     from acpgen.publish.migration import guide
 
-    made = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+    made = guide(SchemaRevision(old.protocol, old.bundle), SchemaRevision(new.protocol, new.bundle))
     return {old.beside(path): text for path, text in made.items()}
 
 

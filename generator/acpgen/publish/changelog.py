@@ -10,15 +10,15 @@ from typing import Any, Final
 from acpgen.compat.check_report import VERDICTS
 from acpgen.compat.compare import side
 from acpgen.compat.findings import worst
-from acpgen.compat.protocol.check.check import check, restructured
-from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.sources import opened
+from acpgen.compat.protocol.check.check import check, restructuring
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.compat.sources import open_input
 from acpgen.markup import quoting
 from acpgen.publish.history import History
 from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, summarize
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs import Markdown, Places, code, joined
+from acpgen.targets.docs import Markdown, PagePaths, code, joined
 
 PAGE: Final = "changelog.md"
 
@@ -35,7 +35,7 @@ def page(
     path: str,
     rules: str,
     version: Version | None = None,
-    places: Places | None = None,
+    places: PagePaths | None = None,
     *,
     has_own: bool,
 ) -> str:
@@ -44,11 +44,11 @@ def page(
 
     With `has_own`, its end tells what that says otherwise than the newest release.
     """
-    teller = _Teller(version, places, path, rules)
-    steps = [_step(teller, old.title, new.title, new.step, date=new.date) for old, new in pairwise(history.releases)]
+    writer = _EntryWriter(version, places, path, rules)
+    steps = [_step(writer, old.title, new.title, new.step, date=new.date) for old, new in pairwise(history.releases)]
     own = None
     if version is not None and has_own:
-        own = _step(teller, history.releases[-1].title, "this schema", _own(history, version), most=None)
+        own = _step(writer, history.releases[-1].title, "this schema", _own(history, version), most=None)
     return docs.lay_out(
         "changelog",
         path=path,
@@ -66,16 +66,16 @@ def _own(history: History, version: Version) -> ChangelogStep:
 
     Changes that share a row depend on one another, so two branches with one each would not merge.
     """
-    last = side(opened(history.releases[-1].documents), unstable=False).meaning
-    present = Revised(version.protocol, version.bundle)
+    last = side(open_input(history.releases[-1].documents), unstable=False).meaning
+    present = SchemaRevision(version.protocol, version.bundle)
     found = check(last, present).reaches
     if not found and last.bundle.schema != present.bundle.schema:
-        found = (restructured(last, present, "", ""),)
+        found = (restructuring(last, present, "", ""),)
     return summarize(found, is_joined=False)
 
 
 def _step(
-    teller: _Teller, old: str, new: str, step: ChangelogStep, *, date: str = "", most: int | None = MANY
+    writer: _EntryWriter, old: str, new: str, step: ChangelogStep, *, date: str = "", most: int | None = MANY
 ) -> dict[str, Any]:
     """What a template shows of one step between revisions: as many changes as `most`."""
     return {
@@ -85,17 +85,17 @@ def _step(
         "verdict": VERDICTS[worst(step.severities)],
         "failure": step.failure,
         "severities": step.severities,
-        "groups": list(teller.groups(step.changes[:most])),
+        "groups": list(writer.groups(step.changes[:most])),
         "is_cut": most is not None and len(step.changes) > most,
     }
 
 
 @dataclass(frozen=True, slots=True)
-class _Teller:
+class _EntryWriter:
     """Puts changes into words and links for one page."""
 
     version: Version | None
-    places: Places | None
+    places: PagePaths | None
     path: str
     rules: str
 
@@ -106,11 +106,11 @@ class _Teller:
             heads.setdefault(change.methods[0] if len(change.methods) == 1 else "", []).append(change)
         shared = heads.pop("", [])
         if shared:
-            yield Markdown("In several methods"), [self._told(change) for change in shared]
+            yield Markdown("In several methods"), [self._entry(change) for change in shared]
         for name in sorted(heads):
-            yield self._method(name), [self._told(change) for change in heads[name]]
+            yield self._method(name), [self._entry(change) for change in heads[name]]
 
-    def _told(self, change: ChangelogEntry) -> Markdown:
+    def _entry(self, change: ChangelogEntry) -> Markdown:
         rule = Markdown(f"[{code(change.rule)}]({docs.relative(self.path, self.rules)}#{change.rule})")
         parts = [Markdown(f"**{change.severity}**, {rule}: {quoting(change.message)}")]
         if len(change.methods) > 1:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acpgen.publish.channels import VersionPlaces
-from acpgen.publish.counterparts import matched, same_method
+from acpgen.publish.channels import VersionPaths
+from acpgen.publish.version_comparison import matching_pages, same_method
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 
@@ -13,9 +13,9 @@ def name(old: Version, new: Version) -> str:
     return old.beside(f"changes-{old.last}-{new.last}.md")
 
 
-def page(old: Version, new: Version, path: str, guide: str, version_places: VersionPlaces) -> str:
+def page(old: Version, new: Version, path: str, guide: str, version_paths: VersionPaths) -> str:
     """The methods and types of two versions beside one another; `guide` is the page that says what takes the place of what is gone."""
-    before, after = version_places[old.protocol.name], version_places[new.protocol.name]
+    before, after = version_paths[old.protocol.name], version_paths[new.protocol.name]
 
     def of_old(page: str) -> docs.Markdown:
         return docs.relative(path, old.path(before.address(page)))
@@ -23,7 +23,7 @@ def page(old: Version, new: Version, path: str, guide: str, version_places: Vers
     def of_new(page: str) -> docs.Markdown:
         return docs.relative(path, new.path(after.address(page)))
 
-    pairs = {there: found for there, found in matched(old, new) if found[0] is not None}
+    pairs = {there: found for there, found in matching_pages(old, new) if found[0] is not None}
     methods = [
         (
             method.name,

@@ -9,19 +9,19 @@ from typing import TypeAlias
 from acpgen import ir
 from acpgen.publish.versions import Version, extended
 from acpgen.targets import docs
-from acpgen.targets.docs import Places
-from acpgen.targets.docs.places import ERRORS, MESSAGES
-from acpgen.targets.docs.uses import reachable_types
+from acpgen.targets.docs import PagePaths
+from acpgen.targets.docs.page_paths import ERRORS, MESSAGES
+from acpgen.targets.docs.usages import reachable_types
 
-VersionPlaces: TypeAlias = Mapping[str, Places]
+VersionPaths: TypeAlias = Mapping[str, PagePaths]
 """The places of each version, by its name."""
 
 
-def find_places(versions: Sequence[Version], *, for_site: bool) -> VersionPlaces:
+def find_page_paths(versions: Sequence[Version], *, for_site: bool) -> VersionPaths:
     """Where the pages of each version are: on a site all of them, in a repository without pages of types."""
-    found: dict[str, Places] = {}
+    found: dict[str, PagePaths] = {}
     for version in versions:
-        whole = docs.places_of(version.protocol, version.bundle)
+        whole = docs.page_paths(version.protocol, version.bundle)
         stable = extended(version, versions)
         if stable is not None:
             found[version.protocol.name] = docs.with_replacements(
@@ -32,9 +32,9 @@ def find_places(versions: Sequence[Version], *, for_site: bool) -> VersionPlaces
     return found
 
 
-def _equal_pages(version: Version, stable: Version, places: Places) -> Iterator[tuple[str, str]]:
+def _equal_pages(version: Version, stable: Version, places: PagePaths) -> Iterator[tuple[str, str]]:
     """The pages of a version that would say what those of the version that it extends say, each with the address of the other."""
-    there = docs.places_of(stable.protocol, stable.bundle)
+    there = docs.page_paths(stable.protocol, stable.bundle)
 
     def other(page: str) -> str:
         return posixpath.relpath(f"/{stable.path(page)}", f"/{version.settings.prefix}")
@@ -47,8 +47,8 @@ def _equal_pages(version: Version, stable: Version, places: Places) -> Iterator[
     own = {places.area_of[name] for name in protocol.definitions if name not in types}
     own |= {places.area_of.get(m.params or m.result or "", "") for m in protocol.methods if m.name not in methods}
     yield from ((page, other(there.areas[area])) for area, page in places.areas.items() if area not in own)
-    steps = {plan.name: _outline(plan) for plan in docs.plans(stable.protocol)}
-    alike = [plan.name for plan in docs.plans(protocol) if steps.get(plan.name) == _outline(plan)]
+    steps = {plan.name: _outline(plan) for plan in docs.scenarios(stable.protocol)}
+    alike = [plan.name for plan in docs.scenarios(protocol) if steps.get(plan.name) == _outline(plan)]
     yield from ((places.conversations[name], other(there.conversations[name])) for name in alike)
     for page, about in ((ERRORS, docs.about_errors), (MESSAGES, _about_messages)):
         content = about(protocol)
@@ -79,5 +79,5 @@ def _about_messages(protocol: ir.Protocol) -> Mapping[str, object]:
     return {**framing, **docs.about_messages(protocol)}
 
 
-def _outline(plan: docs.PlannedConversation) -> list[tuple[str, bool, tuple[str, ...]]]:
+def _outline(plan: docs.Scenario) -> list[tuple[str, bool, tuple[str, ...]]]:
     return [(step.method.name, step.is_answer, step.carries) for step in plan.steps]

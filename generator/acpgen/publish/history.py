@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 
 from acpgen import material
 from acpgen.errors import Fault, Faults
+from acpgen.input.load import Documents
 from acpgen.material import Material
-from acpgen.publish.outlines import Outline
+from acpgen.publish.release_contents import ReleaseContents
 from acpgen.publish.release_verdicts import ChangelogStep, evaluate
 from acpgen.publish.versions import Version
-from acpgen.schema.load import Documents
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
     """A release: its outline, the step from the release before it, and its date (`YYYY-MM-DD`), where it is known."""
 
-    outline: Outline
+    contents: ReleaseContents
     step: ChangelogStep
     release: material.Release = field(repr=False)
     date: str = ""
@@ -57,7 +57,7 @@ def histories(versions: Sequence[Version], beside: Material) -> Mapping[str, His
         found[name] = History(
             given.about,
             tuple(
-                Past(each.outline, each.step, release, given.dates.get(release.version, ""))
+                Past(each.contents, each.step, release, given.dates.get(release.version, ""))
                 for each, release in zip(known, given.releases, strict=True)
             ),
         )

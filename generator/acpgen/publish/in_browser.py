@@ -9,7 +9,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import Markdown, html
-from acpgen.meaning import framing
+from acpgen.meaning import envelopes
 from acpgen.meaning.contract import method_row
 from acpgen.publish.versions import Version
 from acpgen.targets import docs, typescript
@@ -33,7 +33,7 @@ _MOST: Final = 3
 """Requests of the example."""
 
 
-def judged(versions: Sequence[Version]) -> list[Version]:
+def supported(versions: Sequence[Version]) -> list[Version]:
     """The versions whose messages the browser can judge: frames of JSON-RPC 2.0, between two sides."""
     return [version for version in versions if version.protocol.envelope == "json-rpc" and len(_sides(version)) == 2]
 
@@ -42,7 +42,7 @@ def page(versions: Sequence[Version], monitored: Mapping[str, str]) -> str:
     """The page for these versions. `monitored` is where the docs tell of each rule of the monitor, as far as they do."""
     known = [
         {"name": each.protocol.name, "version": each.protocol.version, "script": _script(each)}
-        for each in judged(versions)
+        for each in supported(versions)
     ]
     return docs.lay_out(
         "judge",
@@ -57,7 +57,7 @@ def page(versions: Sequence[Version], monitored: Mapping[str, str]) -> str:
 def scripts(versions: Sequence[Version]) -> Mapping[str, str]:
     """What the page loads when a protocol is chosen, by its path below the assets of the site."""
     found: dict[str, str] = {}
-    for version in judged(versions):
+    for version in supported(versions):
         protocol = version.protocol
         data = {
             "sides": _sides(version),
@@ -94,7 +94,7 @@ def _example(version: Version) -> Iterator[dict[str, ir.JSON]]:
             continue
         number += 1
         sender = next(side for side in sides if side != method.side)
-        yield {"from": sender, "message": framing.call("json-rpc", method, params.examples[0], id_=number)}
-        yield {"from": method.side, "message": framing.answer("json-rpc", method, result.examples[0], id_=number)}
+        yield {"from": sender, "message": envelopes.call("json-rpc", method, params.examples[0], id_=number)}
+        yield {"from": method.side, "message": envelopes.answer("json-rpc", method, result.examples[0], id_=number)}
         if number == _MOST:
             return

@@ -8,9 +8,9 @@ from inspect import getdoc
 from typing import Any, Final, cast
 
 from acpgen import resources
+from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.lint import RULES, rule_id
-from acpgen.markup import Markdown
-from acpgen.schema.load import decode, parse_json, read_bytes
+from acpgen.markup import Markdown, fenced
 from acpgen.targets import docs
 
 PAGE: Final = "lint.md"
@@ -23,7 +23,7 @@ def page() -> str:
         subject = (getdoc(sys.modules[rule.__module__]) or "").split("\n")[0]
         told = {"id": rule_id(rule), "doc": getdoc(rule) or "", "example": examples()[rule_id(rule)]}
         groups.setdefault(subject, []).append(told)
-    return docs.lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_fenced)
+    return docs.lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_difference)
 
 
 @cache
@@ -33,6 +33,5 @@ def examples() -> dict[str, Any]:
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 
-def _fenced(difference: str) -> Markdown:
-    assert "\n```" not in difference, difference
-    return Markdown(f"```diff\n{difference.rstrip()}\n```")
+def _difference(text: str) -> Markdown:
+    return fenced(text.rstrip(), "diff")

@@ -15,13 +15,13 @@ import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from acpgen.bundle.bundle import Moved
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.check.check import check
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.markup import code, identifier, plain
+from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
-from acpgen.schema.bundle import Moved
-from acpgen.schema.names import assign
 
 EVERY_MESSAGE: Final = "Every message"
 CAPABILITIES: Final = "Capabilities"
@@ -33,19 +33,19 @@ def first_page(old: str, new: str) -> str:
     return f"migration-{old.rpartition('/')[2]}-{new.rpartition('/')[2]}.md"
 
 
-def guide(old: Revised, new: Revised) -> Mapping[str, str]:
+def guide(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
     """The pages of the guide from one version to the next, as Markdown, the first page first. Raises `Faults` for a message that its
     version refuses.
     """
     migration_notes.require_valid(old, new)
-    judged = check(old, new).reaches
-    return {path: "\n".join(lines).rstrip() + "\n" for path, lines in _Guide(old, new, judged).pages()}
+    findings = check(old, new).reaches
+    return {path: "\n".join(lines).rstrip() + "\n" for path, lines in _Guide(old, new, findings).pages()}
 
 
 class _Guide:
-    def __init__(self, old: Revised, new: Revised, judged: tuple[Reach, ...]) -> None:
-        self.old, self.new, self.judged = old, new, judged
-        self.mine = [each for each in judged if each.severity != "editorial"]
+    def __init__(self, old: SchemaRevision, new: SchemaRevision, findings: tuple[Reach, ...]) -> None:
+        self.old, self.new, self.findings = old, new, findings
+        self.relevant = [each for each in findings if each.severity != "editorial"]
         self.first = first_page(old.protocol.name, new.protocol.name)
         self.methods = migration_methods.areas(old, new)
         self.moves: dict[str, list[tuple[str, Moved]]] = {}
@@ -60,7 +60,7 @@ class _Guide:
     def pages(self) -> Iterator[tuple[str, list[str]]]:
         further = {
             EVERY_MESSAGE: list(
-                migration_entries.grouped([e for e in self.mine if e.method is None], self.old, self.new)
+                migration_entries.entries([e for e in self.relevant if e.method is None], self.old, self.new)
             ),
             CAPABILITIES: list(migration_types.capabilities(self.old, self.new)),
             TYPES: list(migration_types.types(self.old, self.new)),
@@ -81,9 +81,11 @@ class _Guide:
             f"How to move an implementation from {code(old.protocol.name)} to {code(new.protocol.name)}: {where}every difference between "
             "the two schemas. Every message in this guide was checked against the schema of its version.\n"
         )
-        yield from migration_notes.checklists(new, self._href(self.first))
+        titles_here = [*map(migration_notes.heading, migration_notes.readers(new)), "Methods", "Details"]
+        yield f"On this page: {', '.join(f'[{title}](#{migration_notes.anchor(title)})' for title in titles_here)}.\n"
+        yield from migration_notes.checklists(new, self.about, self._href(self.first))
         yield "\n## Methods\n"
-        yield from migration_methods.overview(old, new, self.judged)
+        yield from migration_methods.overview(old, new, self.findings)
         yield "\n## Details\n"
         yield "All differences between the schemas of the two versions. They are computed, so none is left out.\n"
         for title in titles:
@@ -99,8 +101,8 @@ class _Guide:
         if title in self.methods:
             yield "\n## Methods"
         for name in self.methods.get(title, ()):
-            judged = [each for each in self.mine if each.method == name]
-            yield from migration_methods.section(name, judged, self.old, self.new, here)
+            findings = [each for each in self.relevant if each.method == name]
+            yield from migration_methods.section(name, findings, self.old, self.new, here)
 
     def _href(self, page: str) -> Callable[[str], str]:
         """What turns the title of a move into its address as seen from a page."""

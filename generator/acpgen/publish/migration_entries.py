@@ -2,77 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.findings import Reach
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.markup import code, plain, prose, quoting
 from acpgen.pointers import place_parts
 
-INSTEAD: Final[Mapping[str, str]] = {
-    "alternative-added": "Be ready to receive this new form.",
-    "alternative-removed": "Do not send this form any more.",
-    "batch-allowed": "Be ready to receive messages in batches.",
-    "batch-withdrawn": "Send each message on its own, not in batches.",
-    "closed-field-added": "You may send it.",
-    "closed-value-added": "Be ready to receive it.",
-    "closed-value-removed": "Do not send this value any more.",
-    "closed-variant-added": "Be ready to receive it.",
-    "closed-variant-removed": "Do not send this variant any more.",
-    "default-changed": "Send the value instead of leaving it out.",
-    "demand-changed": "See which capability requires it now.",
-    "extension-declared": "Send nothing else under the name.",
-    "extension-undeclared": "It stays allowed as an extension.",
-    "field-added": "You may send it.",
-    "field-became-optional": "Be ready to receive messages without it.",
-    "field-became-required": "Always send it.",
-    "field-removed": "Stop sending it: receivers ignore it.",
-    "field-renamed": "Use the new name.",
-    "gate-added": "Send it only to peers that advertise the capability.",
-    "gate-moved": "Check the new capability before you send it.",
-    "gate-removed": "Be ready to receive it without having advertised anything.",
-    "leniency-added": "Invalid values are decoded leniently now.",
-    "leniency-withdrawn": "Send valid values.",
-    "limit-changed": "Observe the new limit.",
-    "limit-loosened": "Be ready to receive more values.",
-    "limit-tightened": "Observe the new limit.",
-    "method-added": "You may send it where its description allows it.",
-    "method-kind-changed": "Requests are answered, notifications are not: change whether you wait for an answer.",
-    "method-removed": "Do not send it any more.",
-    "method-renamed": "Use the new name.",
-    "null-allowed": "Be ready to receive null.",
-    "null-forbidden": "Send a value instead of null; leave the field out where it is optional.",
-    "null-meaning-changed": "Check what null means before you send it.",
-    "null-result-withdrawn": "Answer with an object, not with null.",
-    "object-closed": "Send declared members only.",
-    "object-opened": "Be ready to receive members that are not declared.",
-    "position-changed": "Send each item at its new position.",
-    "required-field-added": "Send it.",
-    "required-field-removed": "Stop sending it, and do not require it of others.",
-    "tag-renamed": "Name the variant in the new member.",
-    "tolerance-added": "Keep unknown variants.",
-    "tolerance-withdrawn": "Reject unknown variants.",
-    "type-changed": "Send the new type only.",
-    "type-narrowed": "Send the new type only.",
-    "type-widened": "Be ready to receive the new type.",
-    "undeclared-narrowed": "Send declared members only.",
-    "unknown-accepted": "Keep unknown values instead of rejecting them.",
-    "unknown-refused": "Send known values only.",
-    "untagged-variant-added": "Be ready to receive this form without a tag.",
-    "untagged-variant-removed": "Give every variant its tag.",
-    "value-added": "You may send it; be ready to receive it.",
-    "value-removed": "Do not send this value any more.",
-    "values-named": "Some values have a known meaning now.",
-    "values-unnamed": "Do not rely on known values.",
-    "variant-added": "You may send it; be ready to receive it.",
-    "variant-beside-default-added": "Be ready to receive it.",
-    "variant-renamed": "Use the new tag.",
-    "variant-removed": "Do not send this variant any more.",
+Actor: TypeAlias = Literal["sender", "receiver", "both"]
+
+INSTEAD: Final[Mapping[str, tuple[Actor, str]]] = {
+    "alternative-added": ("receiver", "Be ready to receive this new form."),
+    "alternative-removed": ("sender", "Do not send this form any more."),
+    "batch-allowed": ("receiver", "Be ready to receive messages in batches."),
+    "batch-withdrawn": ("sender", "Send each message on its own, not in batches."),
+    "closed-field-added": ("sender", "You may send it."),
+    "closed-value-added": ("receiver", "Be ready to receive it."),
+    "closed-value-removed": ("sender", "Do not send this value any more."),
+    "closed-variant-added": ("receiver", "Be ready to receive it."),
+    "closed-variant-removed": ("sender", "Do not send this variant any more."),
+    "default-changed": ("sender", "Send the value instead of leaving it out."),
+    "demand-changed": ("sender", "See which capability requires it now."),
+    "extension-declared": ("sender", "Send nothing else under the name."),
+    "extension-undeclared": ("sender", "It stays allowed as an extension."),
+    "field-added": ("sender", "You may send it."),
+    "field-became-optional": ("receiver", "Be ready to receive messages without it."),
+    "field-became-required": ("sender", "Always send it."),
+    "field-removed": ("sender", "Stop sending it: receivers ignore it."),
+    "field-renamed": ("both", "Use the new name."),
+    "gate-added": ("sender", "Send it only to peers that advertise the capability."),
+    "gate-moved": ("sender", "Check the new capability before you send it."),
+    "gate-removed": ("receiver", "Be ready to receive it without having advertised anything."),
+    "leniency-added": ("receiver", "Invalid values are decoded leniently now."),
+    "leniency-withdrawn": ("sender", "Send valid values."),
+    "limit-changed": ("both", "Observe the new limit."),
+    "limit-loosened": ("receiver", "Be ready to receive more values."),
+    "limit-tightened": ("sender", "Observe the new limit."),
+    "method-added": ("sender", "You may send it where its description allows it."),
+    "method-kind-changed": (
+        "both",
+        "Requests are answered, notifications are not: change whether you wait for an answer.",
+    ),
+    "method-removed": ("sender", "Do not send it any more."),
+    "method-renamed": ("both", "Use the new name."),
+    "null-allowed": ("receiver", "Be ready to receive null."),
+    "null-forbidden": ("sender", "Send a value instead of null; leave the field out where it is optional."),
+    "null-meaning-changed": ("both", "Check what null means before you send it."),
+    "null-result-withdrawn": ("sender", "Answer with an object, not with null."),
+    "object-closed": ("sender", "Send declared members only."),
+    "object-opened": ("receiver", "Be ready to receive members that are not declared."),
+    "position-changed": ("both", "Send each item at its new position."),
+    "required-field-added": ("sender", "Send it."),
+    "required-field-removed": ("both", "Stop sending it, and do not require it of others."),
+    "tag-renamed": ("both", "Name the variant in the new member."),
+    "tolerance-added": ("receiver", "Keep unknown variants."),
+    "tolerance-withdrawn": ("receiver", "Reject unknown variants."),
+    "type-changed": ("both", "Send the new type only."),
+    "type-narrowed": ("sender", "Send the new type only."),
+    "type-widened": ("receiver", "Be ready to receive the new type."),
+    "undeclared-narrowed": ("sender", "Send declared members only."),
+    "unknown-accepted": ("receiver", "Keep unknown values instead of rejecting them."),
+    "unknown-refused": ("sender", "Send known values only."),
+    "untagged-variant-added": ("receiver", "Be ready to receive this form without a tag."),
+    "untagged-variant-removed": ("sender", "Give every variant its tag."),
+    "value-added": ("both", "You may send it; be ready to receive it."),
+    "value-removed": ("sender", "Do not send this value any more."),
+    "values-named": ("receiver", "Some values have a known meaning now."),
+    "values-unnamed": ("receiver", "Do not rely on known values."),
+    "variant-added": ("both", "You may send it; be ready to receive it."),
+    "variant-beside-default-added": ("receiver", "Be ready to receive it."),
+    "variant-renamed": ("both", "Use the new tag."),
+    "variant-removed": ("sender", "Do not send this variant any more."),
 }
-"""What a reader does about a finding. What is not listed needs nothing to be done."""
+"""Who acts on a finding, and how. What is not listed needs nothing to be done."""
 
 REMOVED: Final = frozenset(
     {
@@ -94,25 +99,27 @@ REPLACED: Final = frozenset({"default-changed", "null-forbidden", "type-changed"
 _UNSAID: Final = "The schema does not say whether there is a replacement."
 
 
-def demands(each: Reach, old: Revised, new: Revised) -> bool:
+def is_demanded(each: Reach, old: SchemaRevision, new: SchemaRevision) -> bool:
     """Whether a reader must act; not on a default of which the new version says in words what its absence means."""
     is_said = each.rule == "default-changed" and _key(each, old) in new.bundle.migration
     return each.severity in ("breaking", "undecided", "risky") and not is_said
 
 
-def grouped(found: list[Reach], old: Revised, new: Revised) -> Iterator[str]:
-    """One entry a finding; findings about leniency that say the same of several fields share one."""
-    by_rule: dict[tuple[str, str, str], list[Reach]] = {}
+def actor(each: Reach) -> str:
+    """The side that acts on a finding, or both."""
+    sender, _, receiver = each.flow.partition("-to-")
+    who = INSTEAD[each.rule][0] if each.rule in INSTEAD else "both"
+    return "both sides" if who == "both" or not receiver else f"the {sender if who == 'sender' else receiver}"
+
+
+def entries(found: Iterable[Reach], old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
+    """An entry for each thing that is to be done; findings that ask the same in several places share one."""
+    groups: dict[tuple[str, str], list[Reach]] = {}
     for each in found:
-        said = _nameless(each) if each.rule.startswith("leniency") else ""
-        by_rule.setdefault((each.rule, each.flow, said), []).append(each)
-    for (rule, _, said), group in by_rule.items():
-        if said and len(group) > 1:
-            places = ", ".join(dict.fromkeys(code(each.location) for each in group))
-            yield f"- {places} ({_who(group[0])}): {quoting(said)} {INSTEAD[rule]}"
-            continue
-        for each in group:
-            yield _entry(each, old, new)
+        groups.setdefault((_who(each), _says(each, _nameless(each), old, new)), []).append(each)
+    for (who, says), group in groups.items():
+        told = says if len(group) > 1 else _says(group[0], group[0].message, old, new)
+        yield f"- {', '.join(dict.fromkeys(code(each.location) for each in group))} ({who}): {told}".rstrip()
 
 
 def _nameless(each: Reach) -> str:
@@ -122,19 +129,18 @@ def _nameless(each: Reach) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _entry(each: Reach, old: Revised, new: Revised) -> str:
+def _says(each: Reach, message: str, old: SchemaRevision, new: SchemaRevision) -> str:
+    """What a finding means for its reader: its message, or what the new version says in words, and what is to be done."""
     note = new.bundle.migration.get(_key(each, old))
-    instead = INSTEAD.get(each.rule, "")
+    _, instead = INSTEAD.get(each.rule, ("both", ""))
     if each.rule in REMOVED:
-        does = f"{_gone(each)} {prose(note)}" if note else f"{quoting(each.message)} {instead} {_UNSAID}"
-    elif note and each.rule in REPLACED:
-        does = prose(note)
-    elif each.rule == "gate-added" and (advertiser := _advertiser(each)) == each.flow.partition("-to-")[0]:
+        return f"{_gone(each)} {prose(note)}" if note else f"{quoting(message)} {instead} {_UNSAID}"
+    if note and each.rule in REPLACED:
+        return prose(note)
+    if each.rule == "gate-added" and (advertiser := _advertiser(each)) == each.flow.partition("-to-")[0]:
         capability = str(each.subject).rpartition(":")[2]
-        does = f"It is sent only once the {plain(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
-    else:
-        does = f"{quoting(each.message)} {instead}"
-    return f"- {code(each.location)} ({_who(each)}): {does}".rstrip()
+        return f"It is sent only once the {plain(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
+    return f"{quoting(message)} {instead}"
 
 
 def _gone(each: Reach) -> str:
@@ -148,7 +154,7 @@ def _advertiser(each: Reach) -> str:
     return str(each.subject).rpartition(" ")[2].partition(":")[0]
 
 
-def _key(each: Reach, old: Revised) -> str:
+def _key(each: Reach, old: SchemaRevision) -> str:
     """What `x-migration` calls the old thing that a finding is about."""
     if each.rule == "method-removed":
         return each.method or ""
@@ -157,7 +163,7 @@ def _key(each: Reach, old: Revised) -> str:
     return _members(old).get(each.old_at) or _field_key(each.old_at)
 
 
-def _members(side: Revised) -> dict[str, str]:
+def _members(side: SchemaRevision) -> dict[str, str]:
     """The variants and values of a version by their places."""
     found: dict[str, str] = {}
     for definition in side.definitions.values():

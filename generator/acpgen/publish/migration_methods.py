@@ -10,21 +10,21 @@ from acpgen import ir
 from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.messages import Part, Route, example, message
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.input.walk import is_object
 from acpgen.markup import block, code, plain, prose
 from acpgen.publish import migration_entries, migration_notes
-from acpgen.schema.walk import is_object
 
 _VERSION: Final = "protocolVersion"
 
 
-def overview(old: Revised, new: Revised, judged: Iterable[Reach]) -> Iterator[str]:
+def overview(old: SchemaRevision, new: SchemaRevision, findings: Iterable[Reach]) -> Iterator[str]:
     """Which methods are new, gone, changed or renamed, as a table."""
     before, after = ({method.name for method in side.methods} for side in (old, new))
     names_now = renamed_methods(old, new)
     before, after = before - set(names_now), after - set(names_now.values())
     names = list(dict.fromkeys(method.name for side in (old, new) for method in side.methods))
-    hard = {each.method for each in judged if each.severity in ("breaking", "risky", "undecided")}
+    hard = {each.method for each in findings if each.severity in ("breaking", "risky", "undecided")}
     rows = (
         ("New", [name for name in names if name in after - before]),
         ("Gone", [name for name in names if name in before - after]),
@@ -38,7 +38,7 @@ def overview(old: Revised, new: Revised, judged: Iterable[Reach]) -> Iterator[st
         yield f"| Renamed | {', '.join(f'{code(was)} is {code(now)}' for was, now in names_now.items())} |"
 
 
-def areas(old: Revised, new: Revised) -> dict[str, list[str]]:
+def areas(old: SchemaRevision, new: SchemaRevision) -> dict[str, list[str]]:
     """The methods of both versions by area, those of the new version first."""
     areas: dict[str, list[str]] = {}
     placed: set[str] = set()
@@ -50,14 +50,16 @@ def areas(old: Revised, new: Revised) -> dict[str, list[str]]:
     return dict(sorted(areas.items()))
 
 
-def area(at: str, side: Revised) -> str:
+def area(at: str, side: SchemaRevision) -> str:
     """What the file of a place calls itself; its name, where it has no title."""
     file = at.partition("#")[0]
     words = PurePosixPath(file).name.partition(".")[0].replace("-", " ").replace("_", " ")
     return side.bundle.title(file) or words[:1].upper() + words[1:]
 
 
-def section(name: str, judged: list[Reach], old: Revised, new: Revised, href: Callable[[str], str]) -> Iterator[str]:
+def section(
+    name: str, findings: list[Reach], old: SchemaRevision, new: SchemaRevision, href: Callable[[str], str]
+) -> Iterator[str]:
     """What changes about one method; `href` is where a move is described, by its title."""
     before, after = (next((each for each in side.methods if each.name == name), None) for side in (old, new))
     yield f"\n### {code(name)}\n"
@@ -74,10 +76,10 @@ def section(name: str, judged: list[Reach], old: Revised, new: Revised, href: Ca
     links = [f"[{plain(title)}]({href(title)})" for title in migration_notes.about(name, new)]
     if links:
         yield f"See {', '.join(links)}.\n"
-    if not judged:
+    if not findings:
         yield "Nothing changes.\n"
-    if judged or before is None or after is None:
-        yield from _folded("Each change", _changes(judged, before, after, old, new))
+    if findings or before is None or after is None:
+        yield from _folded("Each change", _changes(findings, before, after, old, new))
 
 
 def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
@@ -88,21 +90,24 @@ def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _changes(
-    judged: list[Reach], before: ir.Method | None, after: ir.Method | None, old: Revised, new: Revised
+    findings: list[Reach], before: ir.Method | None, after: ir.Method | None, old: SchemaRevision, new: SchemaRevision
 ) -> Iterator[str]:
     """What was found about a method, and its messages."""
-    must = [each for each in judged if migration_entries.demands(each, old, new)]
-    may = [each for each in judged if not migration_entries.demands(each, old, new)]
-    for heading, found in (("You must", must), ("You may", may)):
-        if found:
-            yield f"{heading}:\n"
-            yield from migration_entries.grouped(found, old, new)
-            yield ""
-    if must or before is None or after is None:
+    groups: dict[tuple[str, str], list[Reach]] = {}
+    for each in findings:
+        how = "must" if migration_entries.is_demanded(each, old, new) else "may"
+        groups.setdefault((how, migration_entries.actor(each)), []).append(each)
+    for how, who in sorted(groups, reverse=True):
+        yield f"{who[:1].upper()}{who[1:]} {how}:\n"
+        yield from migration_entries.entries(groups[how, who], old, new)
+        yield ""
+    if any(how == "must" for how, _ in groups) or before is None or after is None:
         yield from _messages(before, after, old, new)
 
 
-def _messages(before: ir.Method | None, after: ir.Method | None, old: Revised, new: Revised) -> Iterator[str]:
+def _messages(
+    before: ir.Method | None, after: ir.Method | None, old: SchemaRevision, new: SchemaRevision
+) -> Iterator[str]:
     parts: tuple[Part, ...] = ("params", "result")
     for part in parts:
         shown = [
@@ -114,11 +119,11 @@ def _messages(before: ir.Method | None, after: ir.Method | None, old: Revised, n
         if len({text for text, _ in texts}) < len(texts):
             continue
         for text, side in texts:
-            what = "A message" if part == "params" else "An answer"
+            what = "A message" if part == "params" else "A response"
             yield f"{what} in {code(side.protocol.name)}:\n\n{text}\n"
 
 
-def _example(method: ir.Method, part: Part, side: Revised, like: Revised) -> ir.JSON:
+def _example(method: ir.Method, part: Part, side: SchemaRevision, like: SchemaRevision) -> ir.JSON:
     """A message with the first example that the schema gives; else a smallest one, with texts as the version `like` shows them."""
     name = method.params if part == "params" else method.result
     if name is None:

@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Moved
 from acpgen.compat.protocol.check.message_pairs import envelope_parts
-from acpgen.compat.protocol.covered import closure
+from acpgen.compat.protocol.definition_coverage import closure
 from acpgen.compat.protocol.messages import Route, message_schema
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.errors import Fault, Faults, InvalidExample
-from acpgen.markup import block, code, plain, prose
+from acpgen.input.schema_validator import Validator
+from acpgen.input.walk import Schema, references
+from acpgen.markup import blocks, code, plain, prose
 from acpgen.pointers import plain_pointer
-from acpgen.schema.bundle import Moved
-from acpgen.schema.walk import Schema, references
-from acpgen.validator import Validator
 
 _BECAME: Final = {
     "changed": "Changed",
@@ -31,7 +31,7 @@ _BECAME: Final = {
 }
 
 
-def lines(moves: Iterable[tuple[str, Moved]], old: Revised, new: Revised) -> Iterator[str]:
+def lines(moves: Iterable[tuple[str, Moved]], old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
     """What each of these says of a thing of the old version, with messages of both."""
     for of, move in moves:
         yield f"\n### {plain(move.title)}\n"
@@ -40,22 +40,32 @@ def lines(moves: Iterable[tuple[str, Moved]], old: Revised, new: Revised) -> Ite
         yield f"Why: {prose(move.why)}\n"
         for side, shown in ((old, move.before), (new, move.after)):
             if shown:
-                yield f"In {code(side.protocol.name)}:\n"
-                yield from map(_example, shown)
+                yield f"In {code(side.protocol.name)}:\n\n{blocks(shown)}\n"
 
 
-def _example(message: Any) -> str:
-    return f"{block(message)}\n"
+def readers(new: SchemaRevision) -> list[str]:
+    """The kinds of readers for whom the new version says what to do."""
+    return list(dict.fromkeys(reader for move in new.bundle.moves.values() for reader in move.does))
 
 
-def checklists(new: Revised, href: Callable[[str], str]) -> Iterator[str]:
-    """A checklist for each kind of reader; `href` is where a move is described, by its title."""
-    moves = new.bundle.moves.values()
-    for reader in dict.fromkeys(reader for move in moves for reader in move.does):
-        yield f"\n## Checklist for {plain(reader)}\n"
-        tasks = [(move.title, move.does[reader]) for move in moves if reader in move.does]
-        for number, (title, does) in enumerate(tasks, 1):
-            yield f"{number}. **[{plain(title)}]({href(title)})**: {prose(does)}"
+def heading(reader: str) -> str:
+    """The title of the checklist of a kind of reader."""
+    return f"Checklist for {plain(reader)}"
+
+
+def checklists(new: SchemaRevision, areas: Mapping[str, str], href: Callable[[str], str]) -> Iterator[str]:
+    """A checklist for each kind of reader, by area; `areas` and `href` are where a move is described, by its title."""
+    for reader in readers(new):
+        yield f"\n## {heading(reader)}\n"
+        tasks: dict[str, list[str]] = {}
+        for move in new.bundle.moves.values():
+            if reader in move.does:
+                task = f"- **[{plain(move.title)}]({href(move.title)})**: {prose(move.does[reader])}"
+                tasks.setdefault(areas[move.title], []).append(task)
+        for area, found in tasks.items():
+            yield f"**{plain(area)}**\n"
+            yield from found
+            yield ""
 
 
 def anchor(title: str) -> str:
@@ -63,12 +73,12 @@ def anchor(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-def about(method: str, new: Revised) -> list[str]:
+def about(method: str, new: SchemaRevision) -> list[str]:
     """The titles of the sections in which a method is named: as what moved, or as what takes its place."""
     return [move.title for of, move in new.bundle.moves.items() if method in (of, *move.to)]
 
 
-def require_valid(old: Revised, new: Revised) -> None:
+def require_valid(old: SchemaRevision, new: SchemaRevision) -> None:
     """Raise `Faults` for each message that its version refuses, with the place where the new version says it."""
     faults: list[Fault] = []
     judges = _Judges(old), _Judges(new)
@@ -87,7 +97,7 @@ def require_valid(old: Revised, new: Revised) -> None:
 class _Judges:
     """Judges the messages of one version, by a validator for each kind of them."""
 
-    def __init__(self, side: Revised) -> None:
+    def __init__(self, side: SchemaRevision) -> None:
         self.side = side
         self._validators: dict[tuple[tuple[Route, str | None], ...], Validator] = {}
 

@@ -9,17 +9,18 @@ from typing import assert_never
 
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, renamed_methods
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.markup import code, plain, prose
+from acpgen.targets.docs.type_text import references
 
 
-def capabilities(old: Revised, new: Revised) -> Iterator[str]:
+def capabilities(old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
     """Every marker of both versions and what advertises it, those of one name beside one another."""
     rows: list[tuple[str, str, str]] = []
     lacks = f"none in {code(old.protocol.name)}"
     for side in dict.fromkeys((*old.protocol.sides, *new.protocol.sides)):
         before, after = (dict(_markers(revised, side)) for revised in (old, new))
-        matches = _counterparts(tuple(before), tuple(after))
+        matches = _matching_capabilities(tuple(before), tuple(after))
         for path, sign in before.items():
             match = matches.get(path)
             there = f"{code(match)} {after[match]}" if match else _covered(f"{side}:{path}", old, new)
@@ -32,7 +33,7 @@ def capabilities(old: Revised, new: Revised) -> Iterator[str]:
         yield from (f"| {plain(side)} | {was} | {now} |" for side, was, now in rows)
 
 
-def _covered(gate: str, old: Revised, new: Revised) -> str:
+def _covered(gate: str, old: SchemaRevision, new: SchemaRevision) -> str:
     """What is said of a capability that the new version does not have: what its methods need there."""
     now = renamed_methods(old, new)
     names = [now.get(method.name, method.name) for method in old.methods if method.capability == gate]
@@ -44,7 +45,7 @@ def _covered(gate: str, old: Revised, new: Revised) -> str:
     return "; ".join((f"none in {code(new.protocol.name)}", *needs))
 
 
-def _markers(revised: Revised, side: str) -> Iterator[tuple[str, str]]:
+def _markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str]]:
     """The paths of the capabilities that a side has, with the value that advertises each."""
     for method in revised.methods:
         if method.name == "initialize" and method.kind == "request":
@@ -56,8 +57,10 @@ def _markers(revised: Revised, side: str) -> Iterator[tuple[str, str]]:
                     yield from _markers_below(revised, field.type, field.name, frozenset())
 
 
-def _markers_below(revised: Revised, type_: ir.Type, path: str, seen: frozenset[str]) -> Iterator[tuple[str, str]]:
-    for name in _references(type_):
+def _markers_below(
+    revised: SchemaRevision, type_: ir.Type, path: str, seen: frozenset[str]
+) -> Iterator[tuple[str, str]]:
+    for name in references(type_):
         definition = revised.definitions[name]
         if not isinstance(definition, ir.Record) or name in seen:
             continue
@@ -65,24 +68,16 @@ def _markers_below(revised: Revised, type_: ir.Type, path: str, seen: frozenset[
             if field.name == "_meta":
                 continue
             below = f"{path}.{field.name}"
-            is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in _references(field.type))
+            is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in references(field.type))
             yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
             yield from _markers_below(revised, field.type, below, seen | {name})
 
 
-def _references(type_: ir.Type) -> Iterator[str]:
-    if isinstance(type_, ir.Ref):
-        yield type_.name
-    elif isinstance(type_, ir.AnyOf):
-        for member in type_.types:
-            yield from _references(member)
-
-
-def _counterparts(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
+def _matching_capabilities(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
     """The capabilities that both versions have, by their old paths: those of one name, and those that hold the same ones."""
     found: dict[str, str] = {}
     for path in before:
-        match = _counterpart(path, before, [each for each in after if each not in found.values()])
+        match = _matching_capability(path, before, [each for each in after if each not in found.values()])
         if match:
             found[path] = match
     for path in before:
@@ -92,7 +87,7 @@ def _counterparts(before: Sequence[str], after: Sequence[str]) -> dict[str, str]
     return found
 
 
-def _counterpart(path: str, before: Sequence[str], after: Sequence[str]) -> str:
+def _matching_capability(path: str, before: Sequence[str], after: Sequence[str]) -> str:
     """The capability that has this name alone in both versions, with the one around it or by itself; empty if there is none."""
     for names in (2, 1):
         tail = _tail(path, names)
@@ -107,30 +102,30 @@ def _tail(path: str, names: int) -> tuple[str, ...]:
     return ("", *path.split(".")[1:])[-names:]
 
 
-def types(old: Revised, new: Revised) -> Iterator[str]:
+def types(old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
     """The types that only one version has, with what the new ones hold, and those that have another name."""
     before, after = _own(old), _own(new)
-    joined = renamed_definitions(old.definitions, new)
-    renamed = {was: name for was, name in joined.items() if was in before and name in after}
+    renames = renamed_definitions(old.definitions, new)
+    renamed = {was: name for was, name in renames.items() if was in before and name in after}
     gone = [name for name in before if name not in after and name not in renamed]
     added = [name for name in after if name not in before and name not in renamed.values()]
     for heading, found in (
         ("Renamed", [f"{code(was)} is {code(name)}" for was, name in renamed.items()]),
-        ("Gone", [f"{code(name)}{_heir(name, new)}" for name in gone]),
-        ("New", [f"{code(name)}{_held(new.definitions[name])}" for name in added]),
+        ("Gone", [f"{code(name)}{_replacement(name, new)}" for name in gone]),
+        ("New", [f"{code(name)}{_members(new.definitions[name])}" for name in added]),
     ):
         if found:
             yield f"\n## {heading} types\n"
             yield from (f"- {entry}" for entry in sorted(found))
 
 
-def _heir(name: str, new: Revised) -> str:
+def _replacement(name: str, new: SchemaRevision) -> str:
     """What takes the place of a type, as a second line of its entry."""
     note = new.bundle.migration.get(name)
     return f"\n  {prose(note)}" if note else ""
 
 
-def _own(side: Revised) -> list[str]:
+def _own(side: SchemaRevision) -> list[str]:
     """The types that have their name from the schema; what else is named stands inside of them."""
     return [
         name
@@ -140,7 +135,7 @@ def _own(side: Revised) -> list[str]:
     ]
 
 
-def _held(definition: ir.Definition) -> str:
+def _members(definition: ir.Definition) -> str:
     """What a type holds, as the end of a line."""
     match definition:
         case ir.Record():

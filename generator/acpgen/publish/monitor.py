@@ -6,15 +6,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from inspect import getdoc
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen import embedded, resources
+from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.markup import identifier
-from acpgen.publish.table import anchor
 from acpgen.publish.versions import Version
-from acpgen.schema.load import decode, parse_json, read_bytes
 from acpgen.targets import docs
-from acpgen.targets.docs import Markdown, code, joined
+from acpgen.targets.docs import code, joined
 
 if TYPE_CHECKING:
     from acp_monitor import Rule
@@ -62,9 +61,13 @@ def navigation() -> list[tuple[str, str]]:
     return [(subject.partition(": ")[0], page) for page, (subject, _) in _subjects().items()]
 
 
-def pages(versions: Sequence[Version], requirements: str | None, *, for_site: bool = True) -> Mapping[str, str]:
+Requirements: TypeAlias = Mapping[int | str, tuple[str, str]]
+"""The words and the address of each requirement of a project, by its id."""
+
+
+def pages(versions: Sequence[Version], requirements: Requirements, *, for_site: bool = True) -> Mapping[str, str]:
     """The page of all rules, which has the anchor of each, and for a site a page for each subject with what its rules say, how severe that
-    is, what they enforce and in which protocols. `requirements` is the page of those.
+    is, what they check and in which protocols.
     """
     known = [version for version in versions if is_known(version)]
     subjects = _subjects()
@@ -74,9 +77,8 @@ def pages(versions: Sequence[Version], requirements: str | None, *, for_site: bo
         )
     }
     for page, (subject, group) in subjects.items() if for_site else ():
-        target = None if requirements is None else f"../{requirements}"
-        told = [_told(rule, known, target) for rule in group]
-        files[page] = docs.lay_out("monitor-of", path=page, subject=subject, rules=told, home=PAGE)
+        details = [_rule_details(rule, known, requirements) for rule in group]
+        files[page] = docs.lay_out("monitor-of", path=page, subject=subject, rules=details, home=PAGE)
     return files
 
 
@@ -84,18 +86,21 @@ def _subjects() -> Mapping[str, tuple[str, Sequence[Rule]]]:
     """By the page of each subject, what it is about, and its rules."""
     found: dict[str, tuple[str, list[Rule]]] = {}
     for rule in rules().values():
-        told = (getdoc(sys.modules[rule.check.__module__]) or "").partition("\n\n")[0]
-        subject = " ".join(told.split())
+        doc = (getdoc(sys.modules[rule.check.__module__]) or "").partition("\n\n")[0]
+        subject = " ".join(doc.split())
         found.setdefault(path(rule), (subject, []))[1].append(rule)
     return found
 
 
-def _told(rule: Rule, known: Sequence[Version], requirements: str | None) -> Mapping[str, Any]:
+def _rule_details(rule: Rule, known: Sequence[Version], requirements: Requirements) -> Mapping[str, Any]:
     return {
         "id": rule.id,
         "doc": rule.doc,
         "level": rule.level,
-        "requirements": joined(_requirement(found, requirements) for found in rule.requirements),
+        "requirements": [
+            (says, docs.relative("monitor/", address))
+            for says, address in (requirements[each] for each in rule.requirements if each in requirements)
+        ],
         "protocols": joined(code(name) for name in protocols(rule, known)),
         "methods": joined(code(method) for method in rule.methods),
         "example": examples()[rule.id],
@@ -110,7 +115,3 @@ def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:
         if has and (not rule.protocols or version.protocol.name in rule.protocols):
             found.append(version.protocol.name)
     return tuple(found)
-
-
-def _requirement(found: int | str, page: str | None) -> Markdown:
-    return Markdown(f"[{found}]({page}#{anchor(found)})" if page is not None else f"{found}")

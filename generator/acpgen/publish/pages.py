@@ -17,7 +17,7 @@ Entry: TypeAlias = "tuple[str, str | list[Entry]]"
 """A title in the navigation, and the page or the entries below it."""
 
 Sections: TypeAlias = Sequence[tuple[str, Sequence[str]]]
-"""Pages by hand that stand together in the navigation, by the title above them."""
+"""Pages that stand together in the navigation, by the title above them."""
 
 _CODE: Final = re.compile(r"^(```+|~~~+).*?^\1\s*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"\]\(\s*<?([^)\s>]+)")
@@ -48,31 +48,61 @@ def added(material: Material, made: Mapping[str, str]) -> Mapping[str, str]:
     return found
 
 
-def navigation(material: Material, sections: Sections = ()) -> list[Entry]:
+def navigation(material: Material) -> list[Entry]:
     """The pages but for the home page: those of a folder stand below its name, the folder's own page first and the others in the order in
-    which it links to them, then those of no section, then each section. Raises `Faults` for pages of sections that are not there.
+    which it links to them, then those of no folder.
     """
     folders: dict[str, list[tuple[str, str]]] = {}
     others: list[Entry] = []
-    titles = {path: title(text) or path for path, text in material.pages.items() if path != INDEX}
-    named = {path for _, paths in sections for path in paths}
-    if missing := sorted(named - titles.keys()):
-        at = "pyproject.toml: tool.acpgen.site.sections"
-        raise Faults([UnknownName(at, "page by hand", path, did_you_mean(path, titles)) for path in missing])
-    for path in (path for path in material.pages if path not in named):
+    for path, text in material.pages.items():
         folder, _, name = path.rpartition("/")
-        entry = (titles.get(path, path), path)
-        if folder and name == INDEX:
-            folders.setdefault(folder, []).append(("Overview", path))
-        elif folder:
-            folders.setdefault(folder, []).append(entry)
+        if folder:
+            entry = "Overview" if name == INDEX else title(text) or path
+            folders.setdefault(folder, []).append((entry, path))
         elif path != INDEX:
-            others.append(entry)
+            others.append((title(text) or path, path))
     above: list[Entry] = [
         (f"{folder[:1].upper()}{folder[1:]}", _as_linked(material, folder, found)) for folder, found in folders.items()
     ]
-    below: list[Entry] = [(name, [(titles[path], path) for path in paths]) for name, paths in sections]
-    return [*above, *others, *below]
+    return [*above, *others]
+
+
+def arrange(entries: Sequence[Entry], sections: Sections) -> list[Entry]:
+    """The entries with the sections after the home page, and after those what no section names.
+
+    The path of the first page of a group names the group: all of it that no section names apart. Raises `Faults` for unknown paths.
+    """
+    named = {path for _, paths in sections for path in paths}
+    chosen: dict[str, Entry] = {}
+
+    def remaining(entries: Sequence[Entry]) -> Iterator[Entry]:
+        for entry in entries:
+            heading, below = entry
+            if isinstance(below, str):
+                if below in named:
+                    chosen[below] = entry
+                else:
+                    yield entry
+                continue
+            first = below[0][1]
+            if isinstance(first, str) and first in named:
+                inside = [*remaining(below[1:])]
+                chosen[first] = (heading, [below[0], *inside] if inside else first)
+            elif inside := [*remaining(below)]:
+                yield heading, inside
+
+    rest = [*remaining(entries)]
+    if missing := sorted(named - chosen.keys()):
+        at, known = "pyproject.toml: tool.acpgen.site.sections", [*_paths(entries)]
+        raise Faults([UnknownName(at, "page", path, did_you_mean(path, known)) for path in missing])
+    home = [entry for entry in rest if entry[1] == INDEX]
+    arranged: list[Entry] = [(name, [chosen[path] for path in paths]) for name, paths in sections]
+    return [*home, *arranged, *(entry for entry in rest if entry not in home)]
+
+
+def _paths(entries: Sequence[Entry]) -> Iterator[str]:
+    for _, below in entries:
+        yield from [below] if isinstance(below, str) else _paths(below)
 
 
 def _as_linked(material: Material, folder: str, entries: Sequence[tuple[str, str]]) -> list[Entry]:

@@ -1,7 +1,8 @@
 """The Python API from its docstrings: a page for each public module of the packages that a project names for its site.
 
-Sources are read, never imported. A module is public if no part of its name begins with an underscore; of a module, the names in its
-`__all__` are public, or without one those that do not begin with an underscore.
+Sources are read, never imported. A module is public if no part of its name begins with an underscore. Below a package that exports names,
+it also has to define one of them, to have an `__all__`, or to be named by itself. Of a module, the names in its `__all__` are
+public, or without one those that do not begin with an underscore.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from acpgen.errors import BadMaterial, Fault, Faults
-from acpgen.markup import Markdown, code, identifier, prose
+from acpgen.markup import Markdown, code, fenced, identifier, prose
 from acpgen.publish.pages import Entry
 from acpgen.targets import docs
 
@@ -30,19 +31,19 @@ _DEPTH: Final = 20
 _LONGEST: Final = 88
 """Characters of a signature on one line."""
 
-_FENCE: Final = re.compile(r"^\s*(`{3,}|~{3,})", re.MULTILINE)
 _IMPORT: Final = re.compile(r"^(?:from ([\w.]+) import ([\w, ]+)|import ([\w.]+))", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^```(?:python|pycon)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class PythonSource:
-    """A module: its dotted name, the file as people know it, its text, and whether it is a package."""
+    """A module: its dotted name, the file as people know it, its text, whether it is a package, and whether a project names the file."""
 
     name: str
     at: str
     text: str = field(repr=False)
     is_package: bool = False
+    is_named: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,13 @@ class Module:
         return found
 
     @cached_property
+    def exported(self) -> tuple[str, ...]:
+        """The names that it says to be public: its `__all__`, or what it imports under the same name (`from .a import b as b`)."""
+        imports = [node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom)]
+        same = (alias.name for node in imports for alias in node.names if alias.asname == alias.name)
+        return self.public if "__all__" in self.defined else tuple(same)
+
+    @cached_property
     def public(self) -> tuple[str, ...]:
         """The names that it offers, as they stand."""
         listed = self.defined.get("__all__")
@@ -113,6 +121,23 @@ class Library:
 
     modules: Mapping[str, Module]
 
+    @cached_property
+    def _offered(self) -> frozenset[str]:
+        """The modules that define what a package exports."""
+        packages = [each for each in self.modules.values() if each.source.is_package]
+        origins = (self.origin(each.name, name) for each in packages for name in each.exported)
+        return frozenset(found[0].name for found in origins if found is not None)
+
+    def is_public(self, module: Module) -> bool:
+        """Whether a module may have a page."""
+        parts = module.name.split(".")
+        if any(part.startswith("_") for part in parts):
+            return False
+        above = (self.modules.get(".".join(parts[:count])) for count in range(1, len(parts)))
+        if not any(each is not None and each.exported for each in above):
+            return True
+        return module.source.is_named or "__all__" in module.defined or module.name in self._offered
+
     def origin(self, module: str, name: str) -> tuple[Module, ast.stmt] | None:
         """Where a name that a module offers is defined, through imports; `None` where that is elsewhere."""
         for _ in range(_DEPTH):
@@ -133,10 +158,10 @@ class Library:
             return None
         there, node = found
         own = next((each for each, other in there.defined.items() if other is node), name)
-        if is_public(there) and own in there.public:
+        if self.is_public(there) and own in there.public:
             return f"{there.path}#{_anchor(own)}"
         here = self.modules[module]
-        return f"{here.path}#{_anchor(name)}" if is_public(here) and name in here.public else None
+        return f"{here.path}#{_anchor(name)}" if self.is_public(here) and name in here.public else None
 
     def _base(self, module: Module, name: ast.expr) -> tuple[Module, ast.stmt] | None:
         """Where a base is defined that is written as a name, or as a name in a module."""
@@ -196,10 +221,12 @@ def pages(library: Library) -> Mapping[str, str]:
 
 
 def navigation(library: Library) -> list[Entry]:
-    """The entries of these pages."""
-    modules = _public(library)
-    below: list[Entry] = [("All modules", INDEX), *((each.name, each.path) for each in modules)]
-    return [("Python API", below)] if modules else []
+    """The entries of these pages: the modules of each package below its name."""
+    packages: dict[str, list[Entry]] = {}
+    for each in _public(library):
+        packages.setdefault(each.name.partition(".")[0], []).append((each.name, each.path))
+    below: list[Entry] = [("All modules", INDEX), *packages.items()]
+    return [("Python API", below)] if packages else []
 
 
 def sources(library: Library) -> Mapping[str, str]:
@@ -224,7 +251,9 @@ def used(library: Library, text: str, path: str) -> Markdown | None:
 def _note(links: dict[str, Markdown], library: Library, path: str, module: str, name: str) -> None:
     """Add the link to a name, or to a module that is imported by its name."""
     whole = library.modules.get(f"{module}.{name}" if name else module)
-    address = whole.path if whole is not None and is_public(whole) else library.page(module, name) if name else None
+    address = (
+        whole.path if whole is not None and library.is_public(whole) else library.page(module, name) if name else None
+    )
     if address is not None:
         page, _, anchor = address.partition("#")
         shown = name or module
@@ -235,12 +264,7 @@ def _note(links: dict[str, Markdown], library: Library, path: str, module: str, 
 
 def _public(library: Library) -> list[Module]:
     """The modules that have a page: those that offer something."""
-    return [each for _, each in sorted(library.modules.items()) if is_public(each) and each.public]
-
-
-def is_public(module: Module) -> bool:
-    """Whether a module may have a page."""
-    return not any(part.startswith("_") for part in module.name.split("."))
+    return [each for _, each in sorted(library.modules.items()) if library.is_public(each) and each.public]
 
 
 def _first(module: Module) -> Markdown:
@@ -266,7 +290,7 @@ def _offered(library: Library, module: Module, name: str) -> Iterator[str]:
     if found is None:
         origin = module.imported.get(name)
         below = library.modules.get(".".join(origin)) if origin is not None else None
-        if below is not None and is_public(below) and below.public:
+        if below is not None and library.is_public(below) and below.public:
             yield f"The module [{code(below.name)}]({docs.relative(module.path, below.path)}).\n"
             return
         yield f"From {code(origin[0])}.\n" if origin is not None else "Made when the module is loaded.\n"
@@ -395,9 +419,7 @@ def _undented(lines: Sequence[str]) -> str:
 
 
 def _fenced(text: str, kind: str = "python") -> str:
-    """Text as a block of code, with a fence that no line of it ends."""
-    marks = "`" * max(3, *(len(each.strip()) + 1 for each in _FENCE.findall(text)), 3)
-    return f"{marks}{kind}\n{text}\n{marks}\n"
+    return f"{fenced(text, kind)}\n"
 
 
 def _heading(marks: str, name: str) -> str:

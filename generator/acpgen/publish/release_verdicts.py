@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen.adopt import layout
-from acpgen.among import is_behind_link
 from acpgen.compat.findings import SEVERITIES, Reach, Severity
 from acpgen.compat.rules import VERSION
 from acpgen.errors import BadMaterial, Faults, LinkRefused
-from acpgen.files import Change, Tree
+from acpgen.files import Change, Tree, is_behind_link
+from acpgen.input.load import decode, parse_json, place
+from acpgen.input.walk import is_object
 from acpgen.material import RELEASES, VERDICTS, Files, Release, Releases, parsed
 from acpgen.pointers import place_parts, pointer
-from acpgen.publish.outlines import Outline, OutlinedType, outline
-from acpgen.schema.load import decode, parse_json, place
-from acpgen.schema.walk import is_object
+from acpgen.publish.release_contents import ReleaseContents, TypeContents, summarize_release
 
 FEW: Final = 6
 """As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
@@ -122,7 +121,7 @@ class ReleaseVerdict:
     """What is known of a release: a hash of its bytes, its outline, and the step from the release before it."""
 
     digest: str
-    outline: Outline
+    contents: ReleaseContents
     step: ChangelogStep
 
 
@@ -172,7 +171,7 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
         digest = _digest(release)
         verdict = known.get((verdicts[-1].digest if verdicts else "", digest)) if number != recomputed else None
         if verdict is None:
-            verdict = ReleaseVerdict(digest, outline(sides[number].meaning), _compare(sides, number))
+            verdict = ReleaseVerdict(digest, summarize_release(sides[number].meaning), _compare(sides, number))
         verdicts.append(verdict)
     return tuple(verdicts)
 
@@ -220,22 +219,22 @@ class _Sides:
 
     def __getitem__(self, number: int) -> Any:
         from acpgen.compat.compare import side
-        from acpgen.compat.sources import opened
+        from acpgen.compat.sources import open_input
 
         if number not in self._read:
-            self._read[number] = side(opened(self._releases[number].documents), unstable=False)
+            self._read[number] = side(open_input(self._releases[number].documents), unstable=False)
         return self._read[number]
 
 
 def _compare(sides: _Sides, number: int) -> ChangelogStep:
     """What a release changes for peers of the one before it."""
-    from acpgen.compat.compare import checked
+    from acpgen.compat.compare import check_sides
 
     if not number:
         return ChangelogStep()
     old, new = sides[number - 1], sides[number]
     try:
-        return summarize(checked(old, new).reaches)
+        return summarize(check_sides(old, new).reaches)
     except Faults as caught:
         return ChangelogStep(failure=" ".join(dict.fromkeys(map(str, caught.faults))))
 
@@ -287,7 +286,7 @@ def _read(releases: Releases) -> Mapping[tuple[str, str], ReleaseVerdict]:
 
 def _require_form(value: Any, at: str) -> None:
     """Refuse what is no file of verdicts. Raises `Faults`."""
-    from acpgen.validator import Validator
+    from acpgen.input.schema_validator import Validator
 
     error = next(Validator(_FORM).errors(value), None)
     if error is not None:
@@ -301,10 +300,10 @@ def _apply(before: Mapping[Any, Any], changes: Mapping[Any, Any]) -> dict[Any, A
     return {key: value for key, value in {**before, **changes}.items() if value is not None}
 
 
-def _outline(types: Mapping[str, Any], methods: Mapping[tuple[str, str], Any]) -> Outline:
-    return Outline(
+def _outline(types: Mapping[str, Any], methods: Mapping[tuple[str, str], Any]) -> ReleaseContents:
+    return ReleaseContents(
         {
-            name: OutlinedType(
+            name: TypeContents(
                 each.get("kind"),
                 frozenset(each.get("members", ())),
                 {tag: frozenset(names) for tag, names in each.get("fields", {}).items()},
@@ -326,7 +325,7 @@ def _serialize(releases: Sequence[Release], verdicts: Sequence[ReleaseVerdict]) 
     rows: list[Any] = []
     before: tuple[Mapping[Any, Any], Mapping[Any, Any]] = ({}, {})
     for release, each in zip(releases, verdicts, strict=True):
-        types, methods = _types(each.outline), {key: [*names] for key, names in each.outline.methods.items()}
+        types, methods = _types(each.contents), {key: [*names] for key, names in each.contents.methods.items()}
         changed = _diff(before[1], methods)
         row: dict[str, Any] = {
             "version": release.version,
@@ -349,15 +348,15 @@ def _row(change: ChangelogEntry) -> Mapping[str, Any]:
     return {"severity": change.severity, "rule": change.rule, "message": change.message, **present}
 
 
-def _types(outline: Outline) -> Mapping[str, Any]:
+def _types(contents: ReleaseContents) -> Mapping[str, Any]:
     return {
         name: {
             **({"kind": each.kind} if each.kind is not None else {}),
-            **({"named": True} if name in outline.own else {}),
+            **({"named": True} if name in contents.own else {}),
             **({"members": sorted(each.members)} if each.members else {}),
             **({"fields": {tag: sorted(names) for tag, names in sorted(each.fields.items())}} if each.fields else {}),
         }
-        for name, each in outline.types.items()
+        for name, each in contents.types.items()
     }
 
 

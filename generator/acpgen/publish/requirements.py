@@ -1,82 +1,103 @@
-"""The pages of requirements: every rule of the documents that a project follows, and what enforces it."""
+"""The pages of requirements: every one of the documents that a project follows, and what checks it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.input.walk import is_array, is_object
 from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.pointers import pointer_parts, resolve
-from acpgen.publish.channels import VersionPlaces
-from acpgen.publish.table import PEERS, WAYS, NormativeDocument, Requirement, SchemaPlaces, Table, parse, slug
+from acpgen.publish.channels import VersionPaths
+from acpgen.publish.table import (
+    CHECKERS,
+    KEEPERS,
+    PEERS,
+    NormativeDocument,
+    Requirement,
+    SchemaPlaces,
+    Table,
+    parse,
+    slug,
+)
 from acpgen.publish.versions import Version
-from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import docs
-from acpgen.targets.docs.places import TYPES, Places
+from acpgen.targets.docs.page_paths import TYPES, PagePaths
 
-__all__ = ["PAGE", "areas", "pages", "parse", "path", "paths"]
+__all__ = ["PAGE", "addresses", "areas", "checks", "pages", "parse", "path", "words_by_id"]
 
 PAGE: Final = "requirements.md"
 
 _MEANINGS: Final = {
-    "schema": "The bundled JSON Schema says so, at the place that is named. Every judge and every binding knows it.",
-    "validator": "`validate` refuses a message that breaks the rule, by the keyword that is named.",
-    "lint": "`acpgen lint` refuses a schema that breaks the rule.",
-    "monitor": "It reports a breach in a conversation, with the id of the rule.",
-    "functions": "A program that calls them keeps the rule.",
-    "bindings": "The generated types and codecs keep it by themselves.",
-    "probe": "`acpgen probe` tries it on a running peer.",
-    "documentation": "What is left to people, and why nothing else reaches it.",
+    "schema": "The JSON Schema states it at the place that is named, and the generated types follow.",
+    "validator": "`acpgen validate` and the strict validators refuse a message that breaks it, by the keyword that is named.",
+    "lint": "`acpgen lint` refuses a schema that breaks it.",
+    "monitor": "The monitor reports a breach in a recorded or running conversation.",
+    "probe": "`acpgen probe` tests it on a running peer.",
+    "bindings": "The generated codecs keep it without being asked.",
+    "functions": "A program that calls these functions keeps it.",
 }
+
+_WORDS: Final = 8
+"""As many words of a requirement are its anchor, if no other one begins with them."""
 
 
 def pages(
     table: Table,
     versions: Sequence[Version],
-    version_places: VersionPlaces,
+    version_paths: VersionPaths,
     rules: Mapping[str, str],
     *,
     for_site: bool = True,
 ) -> Mapping[str, str]:
-    """The pages of a table by path: at `PAGE` the documents with an anchor for each of their rules, and one page for each area with the
-    rules of its documents, and links to the types and the rules of the monitor that enforce each; for a site, to the tests that show it.
+    """The pages of a table by path: at `PAGE` the areas, and a page for each with the requirements of its documents, and links to the
+    types and the rules of the monitor that check each; for a site, to the tests that show it.
 
-    `version_places` are the places of the versions that have pages. `rules` are the pages that tell of each rule of the monitor; none where
+    `version_paths` are the places of the versions that have pages. `rules` are the pages that tell of each rule of the monitor; none where
     the docs do not. Raises `Faults` for a place that is not what the table says, and for a rule that the monitor does not have.
     """
     faults = list(_unfounded(table, versions, rules))
     if faults:
         raise Faults(faults)
     found = {version.protocol.name: version for version in versions}
-    documented = {name: _DocumentedVersion(found[name], places) for name, places in version_places.items()}
-    views = [
-        _DocumentView(document, path(document), _sections(table, document, documented, rules, with_tests=for_site))
-        for document in table.documents
-    ]
-    ways = [
-        _Way(
+    documented = {name: _DocumentedVersion(found[name], places) for name, places in version_paths.items()}
+    titles = {page: title for title, page in areas(table).items()}
+    grouped: dict[Markdown, list[_DocumentView]] = {page: [] for page in titles}
+    for document in table.documents:
+        sections = _sections(table, document, documented, rules, for_site=for_site)
+        grouped[path(document)].append(_DocumentView(document, path(document), sections))
+    checkers = [
+        (
             title,
+            sum(key in rule.checkers for rule in table.rules),
+            sum(rule.checkers == (key,) for rule in table.rules),
             _MEANINGS[key],
-            sum(key in rule.ways for rule in table.rules),
-            sum(rule.ways == (key,) for rule in table.rules),
         )
-        for key, title in WAYS.items()
+        for key, title in CHECKERS.items()
     ]
-    kinds = [_Kind(names, [view for view in views if view.document.protocols == names]) for names in _kinds(table)]
-    enforced = sum(rule.ways != ("documentation",) for rule in table.rules)
-    figures = {"count": len(table.rules), "enforced": enforced}
-    files = {PAGE: docs.lay_out("requirements", documents=views, kinds=kinds, ways=ways, **figures)}
-    for title, page in areas(table).items():
-        inside = [view for view in views if view.page == page]
-        files[page] = docs.lay_out("requirements-of", title=title, documents=inside)
-    return files
+    files = {
+        PAGE: docs.lay_out(
+            "requirements",
+            areas=[(title, page, _count(grouped[page]), grouped[page]) for page, title in titles.items()],
+            documents=len(table.documents),
+            count=len(table.rules),
+            checked=sum(bool(rule.checkers) for rule in table.rules),
+            checkers=checkers,
+        )
+    }
+    return files | {
+        page: docs.lay_out("requirements-of", title=titles[page], documents=views) for page, views in grouped.items()
+    }
 
 
-def _kinds(table: Table) -> Sequence[tuple[str, ...]]:
-    """The sets of protocols that documents are about, in the order of the first document of each."""
-    return tuple(dict.fromkeys(document.protocols for document in table.documents))
+def _count(documents: Sequence[_DocumentView]) -> tuple[int, int]:
+    """How many requirements these documents have, and how many of them something checks or keeps."""
+    rules = [view.rule for document in documents for section in document.sections for view in section.rules]
+    return len(rules), sum(bool(rule.checkers) for rule in rules)
 
 
 def path(document: NormativeDocument) -> Markdown:
@@ -84,14 +105,30 @@ def path(document: NormativeDocument) -> Markdown:
     return Markdown(f"requirements/{identifier(document.page)}.md")
 
 
-def paths(table: Table) -> Mapping[str, Markdown]:
-    """The page of each document by its id."""
-    return {document.id: path(document) for document in table.documents}
-
-
 def areas(table: Table) -> Mapping[str, Markdown]:
-    """The title and path of each page with the rules of documents."""
-    return {document.area or document.title: path(document) for document in table.documents}
+    """The title and path of each page with the requirements of documents, by title."""
+    return dict(sorted((each.area or each.title, path(each)) for each in table.documents))
+
+
+def addresses(table: Table) -> Mapping[int | str, Markdown]:
+    """The page and anchor of each requirement by its id. An anchor is made of the first words of the requirement."""
+    documents = {document.id: path(document) for document in table.documents}
+    words = {rule.id: re.findall(r"[a-z0-9]+", rule.says.lower()) for rule in table.rules}
+    taken = Counter(tuple(each[:_WORDS]) for each in words.values())
+    return {
+        rule.id: Markdown(f"{documents[rule.document]}#req-{'-'.join(_anchor_words(words[rule.id], taken))}")
+        for rule in table.rules
+    }
+
+
+def words_by_id(table: Table) -> Mapping[int | str, tuple[str, Markdown]]:
+    """The words and the address of each requirement by its id."""
+    known = addresses(table)
+    return {rule.id: (rule.says, known[rule.id]) for rule in table.rules}
+
+
+def _anchor_words(words: Sequence[str], taken: Mapping[tuple[str, ...], int]) -> Sequence[str]:
+    return words[:_WORDS] if taken[tuple(words[:_WORDS])] == 1 else words
 
 
 # --- what the table claims -------------------------------------------------------------------------------------------
@@ -136,26 +173,16 @@ def _contradicted(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """A way of enforcement in the summary, with how many rules it enforces, and how many it enforces alone."""
-
-    title: str
-    meaning: str
-    count: int
-    alone: int
-
-
-@dataclass(frozen=True, slots=True)
 class _DocumentedVersion:
     """A version and its pages."""
 
     version: Version
-    places: Places
+    places: PagePaths
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One way in which a requirement is enforced, or how that is shown: a word, and phrases."""
+    """What checks or keeps a requirement, or shows that: a word, and phrases."""
 
     title: str
     phrases: tuple[Markdown, ...]
@@ -169,14 +196,18 @@ class _View:
     anchor: Markdown
     who: str
     narrowed: str
+    checks: str
     lines: tuple[_Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _SectionView:
-    """A section of a document. `target` is where it is published; `None` if the document's address is not known."""
+    """A section of a document. `target` is where it is published; `None` if the document's address is not known. `mark` gives its heading
+    an anchor of its own on a site, where sections of several documents on one page may have the same title.
+    """
 
     title: str
+    mark: Markdown
     target: Markdown | None
     rules: Sequence[_View]
 
@@ -191,18 +222,6 @@ class _DocumentView:
     def address(self) -> Markdown | None:
         return Markdown(self.document.url) if self.document.url is not None else None
 
-    @property
-    def count(self) -> int:
-        return sum(len(section.rules) for section in self.sections)
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """The documents about the same protocols."""
-
-    protocols: tuple[str, ...]
-    documents: Sequence[_DocumentView]
-
 
 def _sections(
     table: Table,
@@ -210,40 +229,62 @@ def _sections(
     documented: Mapping[str, _DocumentedVersion],
     rules: Mapping[str, str],
     *,
-    with_tests: bool,
+    for_site: bool,
 ) -> list[_SectionView]:
     """The sections of a document in the order of their first rules."""
     found: dict[str, list[_View]] = {}
+    known = addresses(table)
     for rule in table.rules:
         if rule.document == document.id:
-            found.setdefault(rule.section, []).append(_view(rule, document, documented, rules, with_tests=with_tests))
+            anchor = Markdown(known[rule.id].partition("#")[2])
+            view = _view(rule, anchor, document, documented, rules, with_tests=for_site)
+            found.setdefault(rule.section, []).append(view)
     return [
-        _SectionView(title, Markdown(f"{document.url}#{slug(title)}") if document.url is not None else None, views)
+        _SectionView(
+            title,
+            Markdown(f" {{ #{'-'.join(re.findall('[a-z0-9]+', f'{document.id} {title}'.lower()))} }}" * for_site),
+            Markdown(f"{document.url}#{slug(title)}") if document.url is not None else None,
+            views,
+        )
         for title, views in found.items()
     ]
 
 
 def _view(
     rule: Requirement,
+    anchor: Markdown,
     document: NormativeDocument,
     documented: Mapping[str, _DocumentedVersion],
     rules: Mapping[str, str],
     *,
     with_tests: bool,
 ) -> _View:
+    details: Mapping[str, Iterable[Markdown]] = {
+        "schema": (phrase for place in rule.schema for phrase in _places(place, documented)),
+        "validator": (Markdown(f"refuses by {_listed(rule.validator)}"),) if rule.validator else (),
+        "lint": map(code, rule.lint),
+        "monitor": (_rule_link(name, rules) for name in rule.monitor),
+        "probe": map(code, rule.probe),
+        "bindings": (code(name.replace(":", ".")) for name in rule.bindings),
+        "functions": (code(name.replace(":", ".")) for name in rule.functions),
+    }
     lines = [
         _Line("Methods", tuple(_method_links(rule, documented))),
-        _Line(WAYS["schema"], tuple(phrase for place in rule.schema for phrase in _places(place, documented))),
-        _Line(WAYS["validator"], (_refuses(rule.validator),) if rule.validator else ()),
-        _Line(WAYS["lint"], tuple(map(code, rule.lint))),
-        _Line(WAYS["monitor"], tuple(_rule_link(name, rules) for name in rule.monitor)),
-        _Line(WAYS["functions"], tuple(code(name.replace(":", ".")) for name in rule.functions)),
-        _Line(WAYS["bindings"], tuple(code(name.replace(":", ".")) for name in rule.bindings)),
-        _Line(WAYS["probe"], tuple(map(code, rule.probe))),
+        *(_Line(title, tuple(details[key])) for key, title in CHECKERS.items()),
         _Line("Shown by", tuple(map(code, rule.tests)) if with_tests else ()),
     ]
     narrowed = ", ".join(rule.protocols) if rule.protocols != document.protocols else ""
-    return _View(rule, Markdown(rule.anchor), PEERS[rule.who], narrowed, tuple(line for line in lines if line.phrases))
+    shown = tuple(line for line in lines if line.phrases)
+    return _View(rule, anchor, PEERS[rule.who], narrowed, checks(rule), shown)
+
+
+def checks(rule: Requirement) -> str:
+    """What checks or keeps a requirement, in words; empty if nothing does."""
+    keys = {"checked by": [key for key in rule.checkers if key not in KEEPERS]}
+    keys["kept by"] = [key for key in rule.checkers if key in KEEPERS]
+    said = (f"{how} {', '.join(CHECKERS[key].lower() for key in found)}" for how, found in keys.items() if found)
+    text = "; ".join(said)
+    return text[:1].upper() + text[1:]
 
 
 def _method_links(rule: Requirement, documented: Mapping[str, _DocumentedVersion]) -> Iterator[Markdown]:
@@ -262,10 +303,6 @@ def _rule_link(entry: str, rules: Mapping[str, str]) -> Markdown:
     name, _, word = entry.partition(":")
     found = f"[{code(name)}](../{rules[name]}#{name})" if name in rules else code(name)
     return Markdown(f"{found} about {code(word)}" if word else found)
-
-
-def _refuses(keywords: Sequence[str]) -> Markdown:
-    return Markdown(f"refuses by {_listed(keywords)}")
 
 
 _PHRASES: Final = {

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownKey, did_you_mean, shown
+from acpgen.input.walk import is_array
 from acpgen.pointers import plain_pointer
-from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
     from acpgen import ir
@@ -25,21 +25,51 @@ PEERS: Final = {
 }
 """Whom a rule binds, and how the page says it."""
 
-WAYS: Final = {
-    "schema": "Schema",
-    "validator": "Strict validator",
+CHECKERS: Final = {
+    "schema": "Schema and types",
+    "validator": "Validator",
     "lint": "Lint",
     "monitor": "Monitor",
-    "functions": "Functions",
-    "bindings": "Bindings",
     "probe": "Probe",
-    "documentation": "Documentation",
+    "bindings": "Codecs",
+    "functions": "Functions",
 }
-"""The ways in which a requirement is enforced, by their key in the table, in the order of the page."""
+"""What checks or keeps a requirement, by its key in the table, in the order of the page."""
 
-_NAMES: Final = ("protocols", "methods", "validator", "lint", "monitor", "functions", "bindings", "probe", "tests")
-_DOCUMENT: Final = ("id", "title", "area", "protocols", "revision", "url", "about")
-_RULE: Final = ("number", "id", "document", "section", "protocols", "level", "who", "says", "methods", *WAYS, "tests")
+KEEPERS: Final = ("bindings", "functions")
+"""What keeps a requirement without checking what others send."""
+
+_TEXT: Final = {"type": "string", "pattern": "[^ ]"}
+_TEXTS: Final = {"type": "array", "items": _TEXT, "minItems": 1, "uniqueItems": True}
+
+
+def _object(required: str, optional: str = "", **properties: object) -> dict[str, object]:
+    """The schema of an object with these members, texts unless `properties` says otherwise, and no others."""
+    names = f"{required} {optional}".split()
+    members = {name: properties.get(name, _TEXT) for name in names}
+    return {"type": "object", "properties": members, "required": required.split(), "additionalProperties": False}
+
+
+def _array(items: object) -> dict[str, object]:
+    return {"type": "array", "items": items, "minItems": 1}
+
+
+_LISTS: Final = ("protocols", "methods", "validator", "lint", "monitor", "functions", "bindings", "probe", "tests")
+_FORM: Final = _object(
+    "documents rules",
+    documents=_array(_object("id title protocols about", "area revision url", protocols=_TEXTS)),
+    rules=_array(
+        _object(
+            "document section level who says",
+            f"number id {' '.join(_LISTS)} schema documentation",
+            number={"type": "integer", "minimum": 1},
+            level={"enum": [*LEVELS]},
+            who={"enum": [*PEERS]},
+            schema=_array(_object("at", "has lacks", at=_TEXTS, has=_TEXTS, lacks=_TEXTS)),
+            **dict.fromkeys(_LISTS, _TEXTS),
+        )
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +81,9 @@ class NormativeDocument:
     id: str
     title: str
     protocols: tuple[str, ...]
-    revision: str | None
-    url: str | None
     about: str
+    revision: str | None = None
+    url: str | None = None
     area: str = ""
 
     @property
@@ -67,13 +97,13 @@ class SchemaPlaces:
     """Places of bundled schemas, `acp/v1#/$defs/Name/…`, each an object or array; what must be in every one of them, or must not be."""
 
     at: tuple[str, ...]
-    has: tuple[str, ...]
-    lacks: tuple[str, ...]
+    has: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One requirement and what enforces it.
+    """One requirement and what checks it.
 
     `id` is its number, or its document, section and place there (`acp/v1/content/image/2`). It holds in `protocols` and is about
     `methods`, which may be none. `validator` are keywords by which the strict validator refuses a breach, `lint` ids of rules, `monitor`
@@ -88,25 +118,21 @@ class Requirement:
     level: str
     who: str
     says: str
-    methods: tuple[str, ...]
-    schema: tuple[SchemaPlaces, ...]
-    validator: tuple[str, ...]
-    lint: tuple[str, ...]
-    monitor: tuple[str, ...]
-    functions: tuple[str, ...]
-    bindings: tuple[str, ...]
-    probe: tuple[str, ...]
-    documentation: str | None
-    tests: tuple[str, ...]
+    methods: tuple[str, ...] = ()
+    schema: tuple[SchemaPlaces, ...] = ()
+    validator: tuple[str, ...] = ()
+    lint: tuple[str, ...] = ()
+    monitor: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    bindings: tuple[str, ...] = ()
+    probe: tuple[str, ...] = ()
+    documentation: str | None = None
+    tests: tuple[str, ...] = ()
 
     @property
-    def anchor(self) -> str:
-        return anchor(self.id)
-
-    @property
-    def ways(self) -> tuple[str, ...]:
-        """The keys of the ways in which it is enforced."""
-        return tuple(key for key in WAYS if getattr(self, key))
+    def checkers(self) -> tuple[str, ...]:
+        """The keys of what checks or keeps it; none if nothing does."""
+        return tuple(key for key in CHECKERS if getattr(self, key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +144,6 @@ class Table:
     rules: tuple[Requirement, ...]
 
 
-def anchor(identifier: int | str) -> str:
-    """Where the pages tell of a requirement."""
-    return f"req-{str(identifier).replace('/', '-')}"
-
-
 def slug(section: str) -> str:
     """The anchor of a heading, as its site writes it: lower case, words joined by hyphens."""
     return re.sub(r"[^\w-]+", "", re.sub(r"\s+", "-", section.strip().lower()))
@@ -130,168 +151,118 @@ def slug(section: str) -> str:
 
 def parse(value: ir.JSON, at: str) -> Table:
     """The table in a file. Raises `Faults`, which name every place where it is not well formed."""
-    reading = _Reading(at)
-    top = reading.object(value, "", ("documents", "rules"))
-    documents = tuple(
-        reading.document(item, f"/documents/{index}") for index, item in reading.items(top, "documents", "")
-    )
+    faults = list(_malformed(value, at))
+    if faults:
+        raise Faults(faults)
+    top = cast("dict[str, list[dict[str, Any]]]", value)
+    documents = tuple(NormativeDocument(**_with_tuples(row)) for row in top["documents"])
     known = {document.id: document for document in documents}
-    rules = tuple(reading.rule(item, f"/rules/{index}", known) for index, item in reading.items(top, "rules", ""))
-    order = {name: place for place, name in enumerate(known)}
-    for index, (before, rule) in enumerate(pairwise(rules), 1):
-        if order.get(rule.document, 0) < order.get(before.document, 0):
-            reason = f"rules of {shown(rule.document)} stand after those of {shown(before.document)}"
-            reading.wrong(f"/rules/{index}/document", reason, "Keep the documents in the order of 'documents'")
-        elif isinstance(rule.id, int) and isinstance(before.id, int) and rule.id <= before.id:
-            reading.wrong(f"/rules/{index}/number", f"{rule.id} comes after {before.id}", "Sort the rules by number")
-    ids = [rule.id for rule in rules]
-    for index, rule in enumerate(rules):
-        if isinstance(rule.id, str) and rule.id in ids[:index]:
-            reading.wrong(
-                f"/rules/{index}/id", f"{shown(rule.id)} occurs twice", "Give the rule the next place in its section"
-            )
-    if len(known) < len(documents):
-        reading.wrong("/documents", "an id occurs twice", "Give each document its own")
+    rules = tuple(_requirement(row, known) for row in top["rules"])
+    table = Table(at, documents, rules)
+    wrong = [*_wrong_documents(table), *_wrong_order(table)]
+    for index, (row, rule) in enumerate(zip(top["rules"], rules, strict=True)):
+        wrong += [(f"/rules/{index}{below}", why, remedy) for below, why, remedy in _wrong_rule(row, rule, known)]
+    if wrong:
+        raise Faults([BadMaterial(at=f"{at}#{where}", reason=why, remedy=remedy) for where, why, remedy in wrong])
+    return table
+
+
+# --- the form of the file --------------------------------------------------------------------------------------------
+
+
+def _malformed(value: ir.JSON, at: str) -> Iterator[Fault]:
+    """What the file has that no table may have, with the nearest name for an unknown key."""
+    from acpgen.input.schema_validator import Validator
+
+    validator = Validator(_FORM)
+    for error in validator.errors(value):
+        where = plain_pointer(*error.instance_path)
+        unknown: Sequence[str] = getattr(error.kind, "unexpected", ())
+        for key in unknown:
+            hint = did_you_mean(key, _known_keys(error.instance_path))
+            yield UnknownKey(at=f"{at}#{where}{plain_pointer(key)}", key=shown(key), hint=hint)
+        if not unknown:
+            reason, remedy = validator.message(error)[:200], "Correct it: schema/README.md describes the table"
+            yield BadMaterial(at=f"{at}#{where}", reason=reason, remedy=remedy)
+
+
+def _known_keys(path: Iterable[str | int]) -> Iterable[str]:
+    """The keys of the objects at a place in the file."""
+    schema: Any = _FORM
+    for key in path:
+        schema = schema["properties"][key] if isinstance(key, str) else schema["items"]
+    return cast("Iterable[str]", schema["properties"])
+
+
+def _with_tuples(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if is_array(value) else value for key, value in row.items()}
+
+
+def _requirement(row: Mapping[str, Any], known: Mapping[str, NormativeDocument]) -> Requirement:
+    given = _with_tuples(row)
+    document = known.get(row["document"])
+    given["id"] = given.pop("number", None) or given.get("id", 0)
+    given.setdefault("protocols", document.protocols if document is not None else ())
+    given["schema"] = tuple(SchemaPlaces(**_with_tuples(place)) for place in row.get("schema", ()))
+    return Requirement(**given)
+
+
+# --- what its parts say of one another -------------------------------------------------------------------------------
+
+Wrong: TypeAlias = tuple[str, str, str]
+"""A pointer, what is wrong there, and what to do."""
+
+
+def _wrong_documents(table: Table) -> Iterator[Wrong]:
+    documents = table.documents
+    if len({document.id for document in documents}) < len(documents):
+        yield "/documents", "an id occurs twice", "Give each document its own"
     elif len({document.page for document in documents}) < len({document.area or document.id for document in documents}):
         reason = "two ids or areas differ only in case or punctuation, and would have one page"
-        reading.wrong("/documents", reason, "Give each a name of its own, or the documents the same area")
+        yield "/documents", reason, "Give each a name of its own, or the documents the same area"
+    used = {rule.document for rule in table.rules}
     for index, document in enumerate(documents):
-        if all(rule.document != document.id for rule in rules):
-            reading.wrong(f"/documents/{index}", "no rule is from this document", "Add its rules, or remove it")
-    if reading.faults:
-        raise Faults(reading.faults)
-    return Table(at, documents, rules)
+        if document.id not in used:
+            yield f"/documents/{index}", "no rule is from this document", "Add its rules, or remove it"
 
 
-# --- reading ----------------------------------------------------------------------------------------------------------
+def _wrong_order(table: Table) -> Iterator[Wrong]:
+    order = {document.id: place for place, document in enumerate(table.documents)}
+    for index, (before, rule) in enumerate(pairwise(table.rules), 1):
+        if order.get(rule.document, 0) < order.get(before.document, 0):
+            reason = f"rules of {shown(rule.document)} stand after those of {shown(before.document)}"
+            yield f"/rules/{index}/document", reason, "Keep the documents in the order of 'documents'"
+        elif isinstance(rule.id, int) and isinstance(before.id, int) and rule.id <= before.id:
+            yield f"/rules/{index}/number", f"{rule.id} comes after {before.id}", "Sort the rules by number"
+    ids = [rule.id for rule in table.rules]
+    for index, id_ in enumerate(ids):
+        if isinstance(id_, str) and id_ in ids[:index]:
+            yield f"/rules/{index}/id", f"{shown(id_)} occurs twice", "Give the rule the next place in its section"
 
 
-@dataclass(slots=True)
-class _Reading:
-    """Takes a table apart. What is not well formed is noted and read as something harmless, so that one run shows all of it."""
-
-    file: str
-    faults: list[Fault] = field(default_factory=list[Fault])
-
-    def wrong(self, at: str, reason: str, remedy: str) -> None:
-        self.faults.append(BadMaterial(at=f"{self.file}#{at}", reason=reason, remedy=remedy))
-
-    def document(self, value: object, at: str) -> NormativeDocument:
-        row = self.object(value, at, _DOCUMENT)
-        return NormativeDocument(
-            id=self.text(row, "id", at),
-            title=self.text(row, "title", at),
-            protocols=self.texts(row, "protocols", at),
-            revision=self.text(row, "revision", at) if "revision" in row else None,
-            url=self.text(row, "url", at) if "url" in row else None,
-            about=self.text(row, "about", at),
-            area=self.text(row, "area", at) if "area" in row else "",
-        )
-
-    def rule(self, value: object, at: str, documents: Mapping[str, NormativeDocument]) -> Requirement:
-        row = self.object(value, at, _RULE)
-        document = self.choice(row, "document", at, documents)
-        section = self.text(row, "section", at)
-        ours = documents[document].protocols if document in documents else ()
-        names = {key: self.texts(row, key, at) if key in row else () for key in _NAMES}
-        names["protocols"] = names["protocols"] or ours
-        for index, name in enumerate(names["protocols"]):
-            if ours and name not in ours:
-                self.foreign(f"{at}/protocols/{index}", name, documents[document])
-        found = Requirement(
-            id=self.identity(row, at, document, section),
-            document=document,
-            section=section,
-            level=self.choice(row, "level", at, LEVELS),
-            who=self.choice(row, "who", at, PEERS),
-            says=self.text(row, "says", at),
-            schema=tuple(
-                self.place(item, f"{at}/schema/{index}", documents.get(document))
-                for index, item in (self.items(row, "schema", at) if "schema" in row else ())
-            ),
-            documentation=self.text(row, "documentation", at) if "documentation" in row else None,
-            **names,
-        )
-        if not found.ways:
-            self.wrong(at, "nothing enforces this rule", f"Give it one of {', '.join(WAYS)}")
-        if found.ways != ("documentation",) and not found.tests:
-            self.wrong(at, "no test shows this rule", "Name one in 'tests'")
-        return found
-
-    def identity(self, row: Mapping[str, Any], at: str, document: str, section: str) -> int | str:
-        if ("number" in row) == ("id" in row):
-            self.wrong(at, "a rule has a number or an id", "Write one of 'number' and 'id'")
-            return 0
-        if "id" in row:
-            start = f"{document}/{slug(section)}/"
-            found = self.text(row, "id", at)
-            if not found.startswith(start) or re.fullmatch(r"[1-9][0-9]*", found.removeprefix(start)) is None:
-                reason = f"{shown(found)} does not name the document, the section and the position in it"
-                self.wrong(f"{at}/id", reason, f"Write {start}1 or a higher number at its end")
-            return found
-        number: object = row["number"]
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            self.wrong(
-                f"{at}/number", "this is not a positive integer", "Give the rule the number it has in its document"
-            )
-            return 0
-        return number
-
-    def foreign(self, at: str, protocol: str, document: NormativeDocument) -> None:
-        reason = f"the document {shown(document.id)} is not about the protocol {shown(protocol)}"
-        self.wrong(at, reason, f"It is about {' and '.join(document.protocols)}")
-
-    def place(self, value: object, at: str, document: NormativeDocument | None) -> SchemaPlaces:
-        row = self.object(value, at, ("at", "has", "lacks"))
-        if ("has" in row) == ("lacks" in row):
-            self.wrong(at, "a place has something or lacks something", "Write one of 'has' and 'lacks'")
-        found = SchemaPlaces(
-            at=self.texts(row, "at", at),
-            has=self.texts(row, "has", at) if "has" in row else (),
-            lacks=self.texts(row, "lacks", at) if "lacks" in row else (),
-        )
-        for index, where in enumerate(found.at):
-            protocol = where.partition("#")[0]
-            if document is not None and protocol not in document.protocols:
-                self.foreign(f"{at}/at/{index}", protocol, document)
-        return found
-
-    def object(self, value: object, at: str, known: Iterable[str]) -> dict[str, Any]:
-        if not is_object(value):
-            self.wrong(at, "this is not an object", f"Write one with the keys {', '.join(known)}")
-            return {}
-        for key in value:
-            if key not in known:
-                hint = did_you_mean(key, known)
-                self.faults.append(UnknownKey(at=f"{self.file}#{at}{plain_pointer(key)}", key=shown(key), hint=hint))
-        return value
-
-    def items(self, row: Mapping[str, Any], key: str, at: str) -> Iterator[tuple[int, Any]]:
-        value = row.get(key)
-        if not is_array(value) or not value:
-            self.wrong(f"{at}/{key}", "this is not a non-empty array", "Write one")
-            return
-        yield from enumerate(value)
-
-    def text(self, row: Mapping[str, Any], key: str, at: str) -> str:
-        value = row.get(key)
-        if isinstance(value, str) and value.strip():
-            return value
-        self.wrong(f"{at}/{key}", "this is not a non-empty string", "Write one")
-        return ""
-
-    def texts(self, row: Mapping[str, Any], key: str, at: str) -> tuple[str, ...]:
-        value = row.get(key)
-        if is_array(value) and value and all(isinstance(item, str) and item for item in value):
-            if len(set(value)) < len(value):
-                self.wrong(f"{at}/{key}", "an entry occurs twice", "Remove one of them")
-            return tuple(value)
-        self.wrong(f"{at}/{key}", "this is not a non-empty array of strings", "Write one, or leave out the key")
-        return ()
-
-    def choice(self, row: Mapping[str, Any], key: str, at: str, known: Iterable[str]) -> str:
-        value = row.get(key)
-        if isinstance(value, str) and value in known:
-            return value
-        self.wrong(f"{at}/{key}", f"{shown(str(value))} is not allowed here", f"Write {' or '.join(known)}")
-        return ""
+def _wrong_rule(row: Mapping[str, Any], rule: Requirement, known: Mapping[str, NormativeDocument]) -> Iterator[Wrong]:
+    """What is wrong with one rule, by pointers from it."""
+    start = f"{rule.document}/{slug(rule.section)}/"
+    if ("number" in row) == ("id" in row):
+        yield "", "a rule has a number or an id", "Write one of 'number' and 'id'"
+    elif isinstance(rule.id, str) and re.fullmatch(re.escape(start) + "[1-9][0-9]*", rule.id) is None:
+        reason = f"{shown(rule.id)} does not name the document, the section and the position in it"
+        yield "/id", reason, f"Write {start}1 or a higher number at its end"
+    document = known.get(rule.document)
+    if document is None:
+        yield "/document", f"{shown(rule.document)} is not allowed here", f"Write {' or '.join(known)}"
+    else:
+        named = {f"/protocols/{index}": name for index, name in enumerate(rule.protocols)}
+        for number, place in enumerate(rule.schema):
+            named |= {f"/schema/{number}/at/{index}": at.partition("#")[0] for index, at in enumerate(place.at)}
+        for where, protocol in named.items():
+            if protocol not in document.protocols:
+                reason = f"the document {shown(document.id)} is not about the protocol {shown(protocol)}"
+                yield where, reason, f"It is about {' and '.join(document.protocols)}"
+    for number, place in enumerate(rule.schema):
+        if bool(place.has) == bool(place.lacks):
+            yield f"/schema/{number}", "a place has something or lacks something", "Write one of 'has' and 'lacks'"
+    if not rule.checkers and rule.documentation is None:
+        yield "", "nothing enforces this rule", f"Give it one of {', '.join((*CHECKERS, 'documentation'))}"
+    if rule.checkers and not rule.tests:
+        yield "", "no test shows this rule", "Name one in 'tests'"

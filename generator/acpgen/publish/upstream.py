@@ -15,15 +15,15 @@ from acpgen.adopt.canonical import canonical
 from acpgen.adopt.differences import Difference, differences
 from acpgen.adopt.facts import LENIENCY, UNIONS, Parts, facts, rebuilt
 from acpgen.errors import BadMaterial, Faults
-from acpgen.material import INDEX, RELEASES, Material, Releases
+from acpgen.input.load import Document, Documents
+from acpgen.input.walk import Schema, is_array, is_object, references
+from acpgen.material import INDEX, RELEASES, Releases
 from acpgen.pointers import pointer, target
-from acpgen.publish.ages import published_method, published_type
+from acpgen.publish.first_releases import published_method, published_type
 from acpgen.publish.history import History
-from acpgen.publish.outlines import Kind
+from acpgen.publish.release_contents import Kind
 from acpgen.publish.versions import Version
-from acpgen.schema.load import Document, Documents
-from acpgen.schema.walk import Schema, is_array, is_object, references
-from acpgen.targets.docs.age_notes import Member
+from acpgen.targets.docs.availability import Member
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Divergence, Origins, Way, together
 
 LENIENT: Final = ("x-null", "x-unknown")
@@ -38,10 +38,11 @@ _BOUNDS: Final = frozenset(
 _ANY: Final = ("additionalProperties", "unevaluatedProperties")
 
 
-def origins(version: Version, history: History | None, material: Material) -> Origins:
-    """How everything in a version stands to the newest release, if the index of releases says that they are upstream's. Raises `Faults`."""
-    name = version.protocol.name
-    given = material.releases.get(name)
+def origins(version: Version, history: History | None, given: Releases | None, root: str) -> Origins:
+    """How everything in a version stands to the newest release, if the index of releases says that they are upstream's.
+
+    `given` are the releases that are kept below the folder `root`. Raises `Faults`.
+    """
     if history is None or given is None or given.differences is None:
         return NO_ORIGINS
     found = _Comparison(version, history, given)
@@ -53,7 +54,7 @@ def origins(version: Version, history: History | None, material: Material) -> Or
         if place not in found.explained
     ]
     if unused:
-        at = f"{material.root}/{RELEASES}/{name}/{INDEX}".lstrip("/")
+        at = f"{root}/{RELEASES}/{version.protocol.name}/{INDEX}".lstrip("/")
         raise Faults(
             [
                 BadMaterial(

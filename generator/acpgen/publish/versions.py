@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
-from acpgen.schema.bundle import Bundle
+from acpgen.bundle.bundle import Bundle
 from acpgen.targets import Settings
 
 INDEX: Final = "index.md"

@@ -4,8 +4,8 @@
 summaries of others, so that each process of an engine summarises its share.
 """
 
-from acpgen.recordings.reached import judge
-from acpgen.recordings.standard import Standard
+from acpgen.recordings.criteria import Standard
+from acpgen.recordings.recording_result import judge
 from acpgen.recordings.stores import Recording, find
 from acpgen.recordings.summary import Summary, summarise
 from acpgen.recordings.verdict import Finding, Verdict

@@ -11,8 +11,8 @@ from acpgen.diagnostics.outline import counted
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON
+    from acpgen.messages.validate import LineProblem, LineVerdict
     from acpgen.recordings.verdict import Verdict
-    from acpgen.validate import LineProblem, LineVerdict
 
 MOST: Final = 1000
 """Kinds of wrong messages that a report names; lines of further kinds are counted."""
@@ -110,6 +110,6 @@ class MessageDiagnostics:
 
 
 def _cited(problem: LineProblem) -> tuple[str, ...]:
-    from acpgen import judge
+    from acpgen.messages import validators
 
-    return (f"Requirements: {judge.cited(problem.requirements)}.",) if problem.requirements else ()
+    return (f"Requirements: {validators.cited(problem.requirements)}.",) if problem.requirements else ()

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
-from acpgen import recording
 from acpgen.errors import Faults, Inflated, NoRecordings, NotFound, Unreadable
-from acpgen.recording import Line
+from acpgen.messages import recording
+from acpgen.messages.recording import Line
 
 if sys.version_info >= (3, 14):
     from compression import zstd

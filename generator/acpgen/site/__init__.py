@@ -7,6 +7,7 @@ output is: as a whole or not at all. `serve` shows it while people write it, and
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,27 +16,28 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from acpgen import material, resources, stamp
+from acpgen import material, resources
 from acpgen.config import Config, Published
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable
 from acpgen.files import Change, Files, Tree, require_folder, write
-from acpgen.kept import NOTHING, Kept
-from acpgen.memory import FORGETFUL, Memory
-from acpgen.schema.effort import account
-from acpgen.schema.load import Source, parse, place, read
+from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of
+from acpgen.input.load import Source, parse, place, read
+from acpgen.input.step_budget import account
 from acpgen.site import generator, laying, modules, searching
 from acpgen.site.live import Live
 from acpgen.site.serving import served
 
 if TYPE_CHECKING:
-    from acpgen.provenance import Code
     from acpgen.publish import Entry, Version, reference
 
 LARGEST_PAGE: Final = 1_000_000
 
 _NOWHERE: Final = Published()
 
-_UNUSED: Final = frozenset({"assets/images/favicon.png"})
+_UNUSED: Final = re.compile(r"assets/images/favicon\.png|assets/javascripts/workers/.*")
+
+_AS_IT_IS: Final = re.compile(r"<(pre|script|style|textarea)\b.*?</\1>", re.DOTALL)
+_SPACE: Final = re.compile(r"\s*\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,11 @@ class Docs:
 def build(
     config: Config,
     out: Path,
-    kept: Kept = NOTHING,
+    cache: Cache = NO_CACHE,
     say: Callable[[str], None] = lambda sentence: None,
     step: Callable[[str], None] = lambda name: None,
 ) -> Change:
-    """Build the site of a project into a folder, with results that are `kept`; a folder that is as it was built of the same inputs
+    """Build the site of a project into a folder, with results of a `cache`; a folder that is as it was built of the same inputs
     stays. `say` is told where the site generator is not the one that was tested, and `step` what is made next. Raises `Faults`; then
     nothing was changed.
     """
@@ -79,16 +81,17 @@ def build(
     if warned:
         say(warned)
     found = inputs(config)
-    code, stamps = stamp.code(), stamp.Stamps(kept)
+    code = all_code()
+    outputs = Outputs(cache, code)
     known = _digest(config, found, code)
-    if kept is not NOTHING and stamps.is_fresh(out, known):
+    if cache is not NO_CACHE and outputs.is_fresh(out, known):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
     require_folder(Tree(out, {}))
     documents = docs(config, found, Memory(forgets=True, before=step))
     step("pages of the site")
     tree = Tree(out, made(documents, config.site))
     (change,) = write([tree])
-    stamps.record(tree, known, code, {})
+    outputs.record(tree, known, {})
     return change
 
 
@@ -137,7 +140,7 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
     for name, source in sources.items():
         names = {**config.names, **config.names_of.get(name, {})}
         profile = config.profile(name) if config.methods else None
-        read_of = (source, names, profile, config.package(name))
+        read_of = (source, names, profile, config.package(name), config.module(name))
         before = memory.last(f"version {name}")
         made = memory.once(f"version {name}", read_of, partial(_version, config, name, source), may_lag=has_changed)
         has_changed = has_changed or made is not before
@@ -156,7 +159,8 @@ def _version(config: Config, name: str, source: Source) -> Version:
         shared=frozenset(config.names),
         methods=config.profile(name) if config.methods else None,
     )
-    return Version(*understood, Settings(package=config.package(name), prefix=name), source.at, extends=source.extends)
+    settings = Settings(package=config.package(name), prefix=name, module=config.module(name))
+    return Version(*understood, settings, source.at, extends=source.extends)
 
 
 def _digest(config: Config, given: Inputs, code: Code) -> str:
@@ -170,7 +174,7 @@ def _digest(config: Config, given: Inputs, code: Code) -> str:
     files += [(f"material/{path}", content) for path, content in given.beside.files]
     files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in given.python]
     options = {"config": repr(replace(config, root=Path())), "zensical": generator.require()}
-    return stamp.inputs(code.digest, files, options)
+    return key_of("site", code.digest, repr(options), *(each for file in files for each in file))
 
 
 def made(shown: Docs, address: Published = _NOWHERE) -> Files:
@@ -187,7 +191,7 @@ def made(shown: Docs, address: Published = _NOWHERE) -> Files:
         except OSError as error:
             raise Faults([Unwritable(at=place(folder), reason=str(error.strerror))]) from None
     files.update({path: laying.as_text(text) for path, text in shown.documents.items()})
-    files |= searching.improved(files)
+    files |= searching.files(files.pop(searching.FOUND, ""))
     if not address.url:
         files.pop("sitemap.xml", None)  # it holds absolute addresses, and none is known
     large = [(path, len(text.encode())) for path, text in files.items() if path.endswith(".html")]
@@ -217,7 +221,7 @@ def serve(
     warned = generator.untested(generator.require())
     if warned:
         say(warned)
-    memory, templates = Memory(), stamp.generator()
+    memory, templates = Memory(), all_code().digest
     with (
         TemporaryDirectory(prefix="acpgen-site-") as temporary,
         _ended_by_signals(),
@@ -238,7 +242,7 @@ def serve(
             show(in_hurry=False)
             say(f"{address} shows the site. Ctrl-C ends this.")
             for _ in changes:
-                if templates != (templates := stamp.generator()):
+                if templates != (templates := all_code().digest):
                     memory = Memory()
                 try:
                     count = show(in_hurry=True)
@@ -282,5 +286,16 @@ def _paths(folder: Path) -> tuple[str, ...]:
 def _read(folder: Path) -> Iterator[tuple[str, str]]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name not in _UNUSED:
-            yield name, path.read_text("utf-8")
+        if path.is_file() and not _UNUSED.fullmatch(name):
+            text = path.read_text("utf-8")
+            yield name, _compact(text) if name.endswith(".html") else text
+
+
+def _compact(page: str) -> str:
+    """A page without blank lines and indentation, which are half of what the site generator writes."""
+    kept: list[str] = []
+    at = 0
+    for found in _AS_IT_IS.finditer(page):
+        kept += [_SPACE.sub("\n", page[at : found.start()]), found[0]]
+        at = found.end()
+    return "".join([*kept, _SPACE.sub("\n", page[at:])])

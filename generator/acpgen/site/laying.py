@@ -29,13 +29,15 @@ _SITE: Final = {
     "404.html": "theme/404.html",
     "actions.html": "theme/partials/actions.html",
     "acpgen.js": f"{PAGES}/assets/acpgen.js",
-    "deferring.js": f"{PAGES}/assets/deferring.js",
     "favicon.svg": f"{PAGES}/assets/favicon.svg",
     "judge.js": f"{PAGES}/assets/judge.js",
     "judging.js": f"{PAGES}/assets/judging.js",
-    "iframe-worker.js": f"{PAGES}/assets/iframe-worker.js",
     "main.html": "theme/main.html",
     "mkdocs.yml": "base.yml",
+    "nav-item.html": "theme/partials/nav-item.html",
+    "palette.html": "theme/partials/palette.html",
+    "search.html": "theme/partials/search.html",
+    "search.js": f"{PAGES}/assets/search.js",
 }
 """The files of `templates/docs/site`, and where the site generator finds them."""
 

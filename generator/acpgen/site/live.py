@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from acpgen.errors import Faults
@@ -56,15 +56,10 @@ class Live(contextlib.AbstractContextManager["Live"]):
         """What stands at a path of the site in place of what the site generator made, or beside it."""
         if path in self._beside:
             return as_text(self._beside[path])
-        if searching.is_part(path):
+        if path in (searching.INDEX, searching.TEXTS):
             with contextlib.suppress(OSError):  # it is being written
-                return searching.improved(self._search()).get(path)
+                return searching.files((self.pages / searching.FOUND).read_text("utf-8"))[path]
         return None
-
-    def _search(self) -> Mapping[str, str]:
-        """The files of the search that the site generator made."""
-        found = [path for path in searching.files(self.pages) if path.is_file()]
-        return {path.relative_to(self.pages).as_posix(): path.read_text("utf-8") for path in found}
 
 
 def _is_everywhere(path: str) -> bool:

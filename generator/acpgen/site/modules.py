@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acpgen.errors import Faults, SiteNotBuilt
-from acpgen.schema.load import decode, place, read_bytes
+from acpgen.input.load import decode, place, read_bytes
 
 if TYPE_CHECKING:
     from acpgen.publish.reference import PythonSource
@@ -26,7 +26,8 @@ def read(root: Path, named: Sequence[str]) -> list[PythonSource]:
         for file in files:
             name, is_package = _name(file), file.name == "__init__.py"
             at = file.relative_to(root).as_posix()
-            found.setdefault(name, PythonSource(name, at, decode(read_bytes(file), place(file)), is_package))
+            text, is_named = decode(read_bytes(file), place(file)), file == root / each
+            found.setdefault(name, PythonSource(name, at, text, is_package, is_named))
     return [found[name] for name in sorted(found)]
 
 

@@ -1,74 +1,152 @@
-"""The search of the site: the index that the site generator makes, with what ranks it, and a worker of our own that reads both.
+"""The search of the site: an index of what the site generator found on its pages, made once, so that a browser only looks words up.
 
-The generator's worker wants every word of a query and ranks by where they stand. Ours knows synonyms, parts of names, words that say
-nothing, and that some pages are asked for more than others. `search.json` of the templates holds those. Each page has a tag by which
-readers filter: its protocol version, or its folder.
+Pages are ranked by words in titles, paths and texts. The index knows the parts of names, synonyms, words that say nothing, and that some
+pages are asked for more than others: `search.json` of the templates holds those. Each page has a tag by which readers filter: its
+protocol version, or its folder.
 """
 
 from __future__ import annotations
 
+import html
 import json
+import math
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from acpgen import resources
 from acpgen.errors import Faults, SiteNotBuilt
-from acpgen.files import Files
 from acpgen.site.generator import ZENSICAL
 
-_INDEX: Final = "search.json"
-_SCRIPT: Final = "search.js"
-_WORKERS: Final = "assets/javascripts/workers"
+FOUND: Final = "search.json"
+"""What the site generator found on the pages."""
+
+INDEX: Final = "assets/search-index.js"
+TEXTS: Final = "assets/search-texts.js"
+"""The files of the search: what ranks pages, and the texts of which results show a part."""
+
 _VERSION: Final = "types.html"
 """The page that the folder of each protocol version has."""
-_WORKER: Final = re.compile(_WORKERS + r"/search\.[0-9a-f]+\.min\.js")
+
+_FIELDS: Final = (("title", 9.0), ("path", 3.0), ("keywords", 7.0), ("text", 1.0))
+_WORD: Final = re.compile(r"-?\d{4,}|[\w$]+")
+_HUMP: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_+")
+_END: Final = re.compile(r"(ss|us|is)$|ies$|(?:ing|ed|es|s)$")
+
+_DIGITS: Final = "".join(chr(code) for code in range(35, 127) if chr(code) != "\\")
+"""What a posting is written with: characters that JSON takes as they are."""
+
+_LEAST, _STEP = 0.05, 1.08
+"""The weights of words are kept as powers of the step, times the least."""
 
 _OTHER: Final = SiteNotBuilt(
     at="zensical", reason="its search has another form", remedy=f"Install zensical {ZENSICAL}, which was tested"
 )
 
 
-def is_part(path: str) -> bool:
-    """Whether a file of the site belongs to its search."""
-    return path in (_INDEX, _SCRIPT) or _WORKER.fullmatch(path) is not None
-
-
-def files(site: Path) -> Iterator[Path]:
-    """The files of the search in the folder of a site, but for those that hold the same."""
-    yield site / _INDEX
-    yield from (site / _WORKERS).glob("search.*.js")
-
-
-def improved(files: Files) -> Mapping[str, str]:
-    """The files of a site's search, as they stand in place of those that the site generator made."""
-    source = resources.templates() / "docs" / "site"
+def files(found: str) -> Mapping[str, str]:
+    """The files of the search. Raises `Faults` where what the site generator found has another form."""
+    settings = json.loads((resources.templates() / "docs" / "site" / "search.json").read_text("utf-8"))
     try:
-        index = json.loads(files[_INDEX])
-        index["config"].update(json.loads((source / "search.json").read_text("utf-8")))
-        versions = {posixpath.dirname(each) for each in _locations(index) if posixpath.basename(each) == _VERSION}
-        for item in index["items"]:
-            item["tags"] = _tags(posixpath.dirname(item["location"].partition("#")[0]), versions)
+        items: list[Mapping[str, Any]] = json.loads(found)["items"]
+        locations = [str(item["location"]) for item in items]
+        fields = [
+            {
+                "title": _plain(item["title"]),
+                "path": " / ".join(map(_plain, item["path"])),
+                "keywords": " ".join(_matching(settings["keywords"], location)),
+                "text": _plain(item["text"]),
+            }
+            for item, location in zip(items, locations, strict=True)
+        ]
     except (KeyError, TypeError, AttributeError, ValueError):
         raise Faults([_OTHER]) from None
-    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
-    worker = (source / "search.js").read_text("utf-8")
-    found = {path: worker for path in files if _WORKER.fullmatch(path)}
-    if len(found) != 1:
+    if not items:
         raise Faults([_OTHER])
-    return {**found, _INDEX: text, _SCRIPT: f"var __index = {text}"}
+    versions = {posixpath.dirname(each) for each in locations if posixpath.basename(each) == _VERSION}
+    terms = _Terms(len(items))
+    for number, values in enumerate(fields):
+        terms.add(number, values)
+    names, postings = zip(*sorted(terms.postings.items()), strict=True)
+    index = {
+        "locations": locations,
+        "titles": [values["title"] for values in fields],
+        "paths": [values["path"] for values in fields],
+        "tags": [_tag(posixpath.dirname(each.partition("#")[0]), versions) for each in locations],
+        "weights": [next(_matching(settings["weights"], each), 1) * (1 if "#" in each else 1.6) for each in locations],
+        "terms": " ".join(names),
+        "postings": postings,
+        "width": terms.width,
+        "least": _LEAST,
+        "step": _STEP,
+        "ignored": settings["ignored"],
+        "synonyms": settings["synonyms"],
+    }
+    return {
+        INDEX: f"var acpSearchIndex = {_dumped(index)}\n",
+        TEXTS: f"var acpSearchTexts = {_dumped([values['text'] for values in fields])}\n",
+    }
 
 
-def _locations(index: Mapping[str, Any]) -> Iterator[str]:
-    return (item["location"] for item in index["items"])
+class _Terms:
+    """The terms of the index, each with its postings: the number of an item in a fixed width, and the weight of the term there."""
+
+    def __init__(self, count: int) -> None:
+        self.postings: dict[str, str] = {}
+        self.width = max(1, math.ceil(math.log(count, len(_DIGITS)))) if count > 1 else 1
+        self._parts: dict[str, list[str]] = {}
+
+    def add(self, number: int, values: Mapping[str, str]) -> None:
+        weights: dict[str, float] = {}
+        for field, factor in _FIELDS:
+            counts: dict[str, int] = {}
+            length = 0
+            for word in _WORD.findall(values[field]):
+                found = self._parts.get(word) or self._parts.setdefault(word, [*map(_stem, _split(word))])
+                length += max(1, len(found) - 1)
+                for part in found:
+                    counts[part] = counts.get(part, 0) + 1
+            share = 1 / math.sqrt(max(1.0, length / 3))
+            for term, times in counts.items():
+                often = times / (times + 1.5) if field == "text" else share
+                weights[term] = weights.get(term, 0.0) + factor * often
+        written = ""
+        for _ in range(self.width):
+            number, digit = divmod(number, len(_DIGITS))
+            written = _DIGITS[digit] + written
+        for term, weight in weights.items():
+            level = round(math.log(weight / _LEAST, _STEP))
+            self.postings[term] = self.postings.get(term, "") + written + _DIGITS[max(0, min(len(_DIGITS) - 1, level))]
 
 
-def _tags(folder: str, versions: Collection[str]) -> list[str]:
+def _split(word: str) -> Sequence[str]:
+    """A word as a whole, and the parts of camelCase and snake_case."""
+    parts = [part.lower() for part in _HUMP.split(word) if part]
+    return [word.lower(), *parts] if len(parts) > 1 else [word.lower()]
+
+
+def _stem(word: str) -> str:
+    if len(word) < 5:
+        return word
+    return _END.sub(lambda end: end[1] or ("y" if end[0] == "ies" else ""), word, count=1)
+
+
+def _plain(text: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"</?(?:code|strong|em)>", "", text))).split())
+
+
+def _matching(patterns: Sequence[tuple[str, Any]], location: str) -> Iterator[Any]:
+    return (value for pattern, value in patterns if re.search(pattern, location))
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _tag(folder: str, versions: Collection[str]) -> str:
     """The tag of the pages in a folder: the protocol version that they are about, otherwise the first folder above them."""
     above = folder
     while above and above not in versions:
         above = posixpath.dirname(above)
-    tag = above or folder.partition("/")[0]
-    return [tag] if tag else []
+    return above or folder.partition("/")[0]

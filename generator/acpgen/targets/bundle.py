@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from acpgen import ir
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.names import method_keys
-from acpgen.schema.numbers import dumps
+from acpgen.bundle.bundle import Bundle
+from acpgen.input.numbers import dumps
+from acpgen.naming.identifiers import method_keys
 from acpgen.targets import Settings
 
 _GROUPS: Final = {

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults, Unsupported
-from acpgen.schema.bundle import Bundle
 from acpgen.targets.options import Option, Value
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How an output wants its files: the dotted package, the distribution around it, the folder for this protocol.
+
+    For docs, `package` and `module` are the Python package and the npm module that other outputs make of the protocol.
 
     `version` and `license`, an SPDX expression, are those of the distribution. `options` has a value for each option that the target
     declares.
@@ -25,6 +27,7 @@ class Settings:
     version: str | None = None
     license: str | None = None
     prefix: str = ""
+    module: str = ""
     options: Mapping[str, Value] = field(default_factory=dict[str, Value], hash=False)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
+from acpgen.input.numbers import dumps
 from acpgen.interchange import dump
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.numbers import dumps
 from acpgen.targets import Settings
 
 

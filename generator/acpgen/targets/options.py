@@ -113,7 +113,8 @@ def checked(
             continue
         fitting = next(_readings(option, value), None)
         if fitting is None:
-            faults.append(BadSetting(at=at, key=named, expected=option.expected))
+            hint = did_you_mean(str(value), option.choices) if option.choices else "Correct the value."
+            faults.append(BadSetting(at=at, key=named, expected=option.expected, hint=hint))
         else:
             found[name] = fitting
     return found

@@ -14,9 +14,9 @@ from importlib.metadata import EntryPoint
 from typing import Final, cast
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults, TargetFailed, printable, shown
 from acpgen.files import is_file
-from acpgen.schema.bundle import Bundle
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import misdeclared
 

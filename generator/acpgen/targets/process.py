@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from acpgen import embedded, ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults, TargetRefused, printable, shown
+from acpgen.input.load import parse_json
+from acpgen.input.numbers import dumps
 from acpgen.interchange import dump
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.load import parse_json
-from acpgen.schema.numbers import dumps
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option, Value, misdeclared
 from acpgen.targets.outside import failed, files_of, out_of_time, seconds

@@ -33,7 +33,7 @@ class Peer:
         assert self.handle is not None
         return await self.handle(method, params)
 
-    async def heed(self, method: str, params: Any) -> None:
+    async def handle_notification(self, method: str, params: Any) -> None:
         await self.serve(method, params)
 
     async def disconnected(self) -> None:

@@ -65,7 +65,7 @@ class Agent(Side):
             case _:
                 raise unserved(method)
 
-    async def heed(self, method: str, params: Any) -> None:
+    async def handle_notification(self, method: str, params: Any) -> None:
         if method == "session/cancel":
             self.cancelled.set()
 
@@ -127,7 +127,7 @@ class Client(Side):
                 return v.decode_as(result, request["answer"])
         raise unserved(method)
 
-    async def heed(self, method: str, params: Any) -> None:
+    async def handle_notification(self, method: str, params: Any) -> None:
         if method != "session/update":
             return
         update = plain(params)["update"]

@@ -3,17 +3,3 @@
 `AgentAsV1` serves a client of v1 for an agent of v2; `AgentAsV2` is an agent of v2 whose work one of v1 does. What the other version has no
 place for is a `Loss`: counted in `losses`, and passed to `on_loss`.
 """
-
-from .agent_as_v1 import AgentAsV1
-from .agent_as_v2 import AgentAsV2
-from .losses import CARRIER, Kind, Loss, Losses, OnLoss
-
-__all__ = [
-    "CARRIER",
-    "AgentAsV1",
-    "AgentAsV2",
-    "Kind",
-    "Loss",
-    "Losses",
-    "OnLoss",
-]

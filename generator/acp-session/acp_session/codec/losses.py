@@ -23,11 +23,7 @@ CARRIER: Final = "acp_session/v2"
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Something that the other version of the protocol has no place for.
-
-    `method` and `pointer` say where it stood, in the params or the result, `sentence` why it could not go on as it was. `value` is the
-    value itself, `session_id` the session that the message belongs to.
-    """
+    """Something that the other version has no place for: where it stood in the params or the result of `method`, and why it was lost."""
 
     method: str
     pointer: str

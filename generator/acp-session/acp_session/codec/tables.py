@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .walker import Object, Row, Union, Values
+from .walker import Flag, Object, Row, Union, Values
 
 _TOOL_CALL: Final = {
     "content": "ToolCallContent",
@@ -23,7 +23,6 @@ _SETUP: Final = Object(fields={"mcpServers": "McpServer"}, v1_needs={"mcpServers
 _ANSWER: Final = Object(code=frozenset({"modes", "configOptions", "availableCommands"}))
 _CHUNK: Final = Object(fields={"content": "ContentBlock"}, code=frozenset({"messageId"}))
 _CONFIG_OPTION: Final = Object(rename={"id": "configId"}, fields={"options": "SessionConfigSelectGroup"})
-_INFO: Final = {"info": "Implementation"}
 
 TABLE: Final[Mapping[str, Row]] = {
     # content
@@ -121,13 +120,42 @@ TABLE: Final[Mapping[str, Row]] = {
             "authMethods": "AuthMethod",
         },
     ),
-    "ClientCapabilities": Object(code=frozenset({"fs", "terminal", "session", "auth"})),
-    "AgentCapabilities": Object(
-        code=frozenset({"loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "session"})
+    "ClientCapabilities": Object(
+        fields={"auth": "AuthCapabilities"},
+        only_v1={
+            "fs": "an agent of v2 does not use the files of the client",
+            "terminal": "an agent of v2 does not use terminals of the client",
+            "session": "",
+        },
+        v1_needs={
+            "auth": {"terminal": False},
+            "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+        },
     ),
-    "SessionCapabilities": Object(code=frozenset({"close", "list", "resume", "mcp", "prompt"})),
-    "McpCapabilities": Object(code=frozenset({"sse", "stdio"})),
-    "AgentAuthCapabilities": Object(code=frozenset({"logout"})),
+    "AuthCapabilities": Object(fields={"terminal": "Flag"}, v1_needs={"terminal": False}),
+    "AgentCapabilities": Object(
+        fields={"auth": "AgentAuthCapabilities"},
+        code=frozenset({"loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "session"}),
+        v1_needs={"auth": {}},
+    ),
+    "SessionCapabilities": Object(
+        only_v1=dict.fromkeys(("close", "list", "resume"), ""),
+        v1_needs={"close": {}, "list": {}, "resume": {}},
+        code=frozenset({"mcp", "prompt"}),
+    ),
+    "PromptCapabilities": Object(
+        fields=dict.fromkeys(("image", "audio", "embeddedContext"), "Flag"),
+        v1_needs=dict.fromkeys(("image", "audio", "embeddedContext"), False),
+    ),
+    "McpCapabilities": Object(
+        fields={"http": "Flag"},
+        only_v1={"sse": "v2 has no MCP servers over SSE"},
+        v1_needs={"http": False, "sse": False},
+        v2_needs={"stdio": {}},
+        code=frozenset({"stdio"}),
+    ),
+    "AgentAuthCapabilities": Object(only_v1={"logout": ""}),
+    "Flag": Flag(),
     "AuthMethod": Union(
         rows={"agent": "AuthMethodAgent", "terminal": "AuthMethodTerminal"},
         default="agent",

@@ -2,7 +2,7 @@
 
 v1 cannot take back what was said, has one plan, no display of terminals, and fewer states. What v2 patches is kept here, so that v1 is
 sent the whole. What v1 cannot hold goes on as text that people can read, with the original in `_meta`, from where the way back takes it;
-what has no form in v1 at all goes on as an extension notification (`CARRIED`), with its params as they were.
+what has no form in v1 at all goes on as an extension notification (`CARRIER_METHOD`), with its params as they were.
 
 Sources: the pages of both versions on prompts, tool calls, plans, commands, configuration; the migration page; the RFD on terminal output.
 """
@@ -13,31 +13,31 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
+
+from acp_bindings import v2
 
 from acp_session.diffs import as_object, diff_to_v1
+from acp_session.transcript import TerminalState
 
-from .capabilities import CAPABILITIES_TO_V1
 from .losses import CARRIER, Place
 from .tables import TABLE
-from .terminal_text import TerminalText
-from .to_v2 import CHUNKS, CLEARABLE, LISTS, MODE, ON
-from .walker import Hook, Json, Walker, carried, without
+from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, MODE, SWITCH_VALUES
+from .walker import Hook, Json, Walker, get_or_add, omit, with_original
 
-CARRIED: Final = f"_{CARRIER}/session/update"
+CARRIER_METHOD: Final = f"_{CARRIER}/session/update"
 """The notification that carries an update of v2 to those who know it."""
-FORMLESS: Final = frozenset({"notice", "compaction_update", "compaction_summary_chunk", "plan_update", "state_update"})
+CARRIED_KINDS: Final = frozenset(
+    {"notice", "compaction_update", "compaction_summary_chunk", "plan_update", "state_update"}
+)
 """Updates that v1 has a form for, but not always."""
-STATES: Final = frozenset({"running", "requires_action", "idle"})
+TURN_STATES: Final = frozenset({"running", "requires_action", "idle"})
 """States that follow from the turns of v1."""
-UNTITLED: Final = "Tool call"
-MOST: Final = 10_000
-"""Messages, tool calls and plans of a session that are kept; the oldest go first."""
-MOST_TERMINALS: Final = 64
+DEFAULT_TITLE: Final = "Tool call"
+MAX_TERMINALS: Final = 64
 """Terminals whose output is kept."""
-
-K = TypeVar("K")
-V = TypeVar("V")
+MIN_NEWS: Final = 1024
+"""Bytes of new output that are worth sending a terminal again."""
 
 
 @dataclass(slots=True)
@@ -51,7 +51,43 @@ class _Message:
 @dataclass(slots=True)
 class _Call:
     content: list[Any] = field(default_factory=list[Any])
-    given: set[str] = field(default_factory=set[str])
+    known: set[str] = field(default_factory=set[str])
+
+
+@dataclass(slots=True)
+class _Terminal:
+    """A terminal of the agent, and how many bytes of its output were sent, and are new since."""
+
+    state: TerminalState
+    sent: int = 0
+    new: int = 0
+    is_changed: bool = False
+
+    def apply(self, update: Json) -> None:
+        """Take in a `terminal_update` or a `terminal_output_chunk`."""
+        before = 0 if "output" in update else len(self.state.output)
+        if not self.state.apply(v2.decode_as(v2.SessionUpdate, update)):
+            self.state.output += b"[output that is not base64]"
+        self.new += max(0, len(self.state.output) - before) or len(update.get("data", ""))
+        self.is_changed |= not update.keys().isdisjoint(("output", "command", "exitStatus"))
+
+    def has_news(self, *, is_last: bool = False) -> bool:
+        """Whether enough has changed to be sent: output that grows is sent again when there is half as much more, and at last."""
+        return self.is_changed or self.new >= (1 if is_last else max(MIN_NEWS, self.sent // 2))
+
+    def mark_sent(self) -> None:
+        """Note that the text is sent."""
+        self.sent, self.new, self.is_changed = len(self.state.output), 0, False
+
+    @property
+    def text(self) -> str:
+        """Command, output and end, a line each; bytes that are no UTF-8 are replaced."""
+        state, status = self.state, self.state.exit_status
+        lines = [f"$ {state.command}" if state.command else "", state.text.removesuffix("\n")]
+        if status is not None:
+            code, signal = status.exit_code, status.signal
+            lines.append(f"[ended{f' with {code}' if code is not None else ''}{f' by {signal}' if signal else ''}]")
+        return "\n".join(filter(None, lines))
 
 
 class ToV1(Walker):
@@ -68,7 +104,7 @@ class ToV1(Walker):
         terminals: Callable[[], Collection[str]] = tuple,
     ) -> None:
         hooks: dict[str, Hook] = {
-            **CAPABILITIES_TO_V1,
+            "AgentCapabilities": self._agent_capabilities,
             "ContentBlock?": self._unknown_block,
             "ToolCallContent?": self._unknown_item,
             "Diff": self._diff,
@@ -80,142 +116,118 @@ class ToV1(Walker):
         }
         super().__init__(1, TABLE, hooks)
         self._has_switches = has_switches
-        self._gates = {
-            "notice": has_notices,
-            "compaction_update": has_compaction,
-            "compaction_summary_chunk": has_compaction,
-        }
-        self._terminals = terminals
+        compactions = ("compaction_update", "compaction_summary_chunk")
+        self._gates = {"notice": has_notices, **dict.fromkeys(compactions, has_compaction)}
+        self._client_terminals = terminals
         self._options: list[Json] = []
         self._messages: dict[tuple[str, str], _Message] = {}
         self._calls: dict[str, _Call] = {}
         self._plans: dict[str, list[Json]] = {}
-        self._texts: dict[str, TerminalText] = {}
+        self._terminals: dict[str, _Terminal] = {}
 
     def update(self, update: Json, place: Place) -> list[Json] | None:
         """The updates of v1 that say the same, in order; `None` for one that v1 has no form for, which is to be carried."""
         kind = str(update.get("sessionUpdate"))
         match kind:
-            case _ if kind in CHUNKS:
-                message = _kept(self._messages, (kind, str(update.get("messageId"))), _Message)
+            case _ if kind in CHUNK_KINDS:
+                message = get_or_add(self._messages, (kind, str(update.get("messageId"))), _Message)
                 message.digests.append(_digest(update.get("content")))
-                return [self._renamed(kind, self.convert("SessionUpdate", update, place))]
+                return [_rename(message, self.convert("SessionUpdate", update, place))]
             case "user_message" | "agent_message" | "agent_thought":
                 return self._message(f"{kind}_chunk", update, place)
             case "tool_call_update":
                 return [self._tool_call_update(update, place)]
             case "tool_call_content_chunk":
-                return [self._grown(update, place)]
+                return [self._tool_call_chunk(update, place)]
             case "terminal_update" | "terminal_output_chunk":
                 name = str(update.get("terminalId"))
-                text = _kept(self._texts, name, TerminalText, MOST_TERMINALS)
-                text.take(update)
-                return self._shown_again(name, text, place) if text.is_worth_sending else []
+                terminal = get_or_add(self._terminals, name, lambda: _Terminal(TerminalState(name)), MAX_TERMINALS)
+                terminal.apply(update)
+                return self._show(name, terminal, place) if terminal.has_news() else []
             case "plan_update":
                 return self._plan(update, place)
             case "config_option_update":
                 return self._config_options(update, place)
             case _:
                 pass
-        if not self._gates.get(kind, True):
-            place.lose("the client does not accept this update", update, "carried")
-            return None
-        if kind not in TABLE["SessionUpdate"].rows:  # type: ignore[union-attr]
-            place.lose("v1 has no such update", update, "carried")
-            return None
-        return [self.convert("SessionUpdate", update, place)]
+        is_known = kind in TABLE["SessionUpdate"].rows  # type: ignore[union-attr]
+        if is_known and self._gates.get(kind, True):
+            return [self.convert("SessionUpdate", update, place)]
+        sentence = "the client does not accept this update" if is_known else "v1 has no such update"
+        place.lose(sentence, update, "carried")
+        return None
 
     def flush(self, place: Place) -> list[Json]:
         """What terminals have shown and v1 was not sent yet, as when the work has ended."""
-        more = [(name, text) for name, text in self._texts.items() if text.has_more]
-        return [update for name, text in more for update in self._shown_again(name, text, place)]
-
-    # --- messages
+        late = [(name, terminal) for name, terminal in self._terminals.items() if terminal.has_news(is_last=True)]
+        return [update for name, terminal in late for update in self._show(name, terminal, place)]
 
     def _message(self, kind: str, update: Json, place: Place) -> list[Json]:
         """A message as a whole: what is new in it, piece by piece. One that says something else now is sent as another message."""
-        message = _kept(self._messages, (kind, str(update.get("messageId"))), _Message)
+        message = get_or_add(self._messages, (kind, str(update.get("messageId"))), _Message)
         if "content" not in update:
             place.lose_fields(update, "sessionUpdate", "messageId")
             return []
         content: Sequence[Any] = update["content"] or ()
-        digests = [_digest(one) for one in content]
-        start = len(message.digests)
+        digests, start, at = [_digest(one) for one in content], len(message.digests), place.at("content")
         if digests[:start] != message.digests:
             if not content:
-                place.at("content").lose("v1 cannot retract a message", update["content"])
+                at.lose("v1 cannot retract a message", update["content"])
                 return []
-            place.at("content").lose("v1 cannot change a message; it is sent again as a new message", kind="changed")
+            at.lose("v1 cannot change a message; it is sent again as a new message", kind="changed")
             message.versions += 1
             start = 0
         message.digests = digests
         if len(content) == start:
             place.lose_fields(update, "sessionUpdate", "messageId", "content")
-        rest = {**without(update, "content"), "sessionUpdate": kind}
-        at = place.at("content")
-        blocks = [
-            self.convert("ContentBlock", one, at.at(index)) for index, one in enumerate(content) if index >= start
-        ]
-        return [self._renamed(kind, {**rest, "content": block}) for block in blocks]
-
-    def _renamed(self, kind: str, chunk: Json) -> Json:
-        again = _kept(self._messages, (kind, str(chunk.get("messageId"))), _Message).versions
-        return chunk if not again else {**chunk, "messageId": f"{chunk['messageId']}~{again}"}
-
-    # --- tool calls
+        rest = {**omit(update, "content"), "sessionUpdate": kind}
+        blocks = [self.convert("ContentBlock", content[index], at.at(index)) for index in range(start, len(content))]
+        return [_rename(message, {**rest, "content": block}) for block in blocks]
 
     def tool_call(self, update: Json, place: Place) -> Json:
         """A tool call as it stands in an update or a request for permission; it is kept, so that later updates are whole."""
-        call = _kept(self._calls, str(update.get("toolCallId")), _Call)
-        said: Json = {key: [] if value is None and key in LISTS else value for key, value in update.items()}
-        for key in CLEARABLE:
-            if key in said and said[key] is None:
-                del said[key]
-                if key in call.given:
+        call = get_or_add(self._calls, str(update.get("toolCallId")), _Call)
+        source: Json = {key: [] if value is None and key in LIST_FIELDS else value for key, value in update.items()}
+        for key in CLEARABLE_FIELDS:
+            if key in source and source[key] is None:
+                del source[key]
+                if key in call.known:
                     place.at(key).lose("v1 cannot clear a field", None)
-        if "content" in said:
-            call.content = list(said["content"])
-        made: Json = self.by_row("ToolCallUpdate", said, place)
-        call.given |= made.keys()
-        return made
+        if "content" in source:
+            call.content = list(source["content"])
+        found: Json = self.convert_row("ToolCallUpdate", source, place)
+        call.known |= found.keys()
+        return found
 
     def _tool_call_update(self, update: Json, place: Place) -> Json:
         is_new = str(update.get("toolCallId")) not in self._calls
-        made = self.tool_call(update, place)
-        return self._announced(made, place.at("title")) if is_new else made
+        found = self.tool_call(update, place)
+        return _announce(found, place.at("title")) if is_new else found
 
-    def _grown(self, update: Json, place: Place) -> Json:
+    def _tool_call_chunk(self, update: Json, place: Place) -> Json:
         """A tool call whose content grows: v1 is sent all of it."""
         call_id = str(update.get("toolCallId"))
         is_new = call_id not in self._calls
-        call = _kept(self._calls, call_id, _Call)
+        call = get_or_add(self._calls, call_id, _Call)
         call.content.append(update.get("content"))
         if update.get("_meta"):
             place.at("_meta").lose("v1 has no content chunks", update["_meta"])
+        found = self._content_update(call_id, call, place)
+        return _announce(found, place) if is_new else found
+
+    def _content_update(self, call_id: str, call: _Call, place: Place) -> Json:
         content = self.convert("ToolCallContent", call.content, place.at("content"))
-        made: Json = {**without(update, "_meta"), "sessionUpdate": "tool_call_update", "content": content}
-        return self._announced(made, place) if is_new else made
+        return {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "content": content}
 
-    def _announced(self, made: Json, place: Place) -> Json:
-        if "title" not in made:
-            place.lose("a tool call of v1 has a title", kind="added")
-            made["title"] = made.get("name") or UNTITLED
-        return {**made, "sessionUpdate": "tool_call"}
-
-    def _shown_again(self, name: str, text: TerminalText, place: Place) -> list[Json]:
+    def _show(self, name: str, terminal: _Terminal, place: Place) -> list[Json]:
         """The tool calls in which a terminal of the agent stands, with what it shows now."""
-        text.mark_sent()
-        return [
-            {
-                "sessionUpdate": "tool_call_update",
-                "toolCallId": call_id,
-                "content": self.convert("ToolCallContent", call.content, place.at("content")),
-            }
+        terminal.mark_sent()
+        calls = [
+            (call_id, call)
             for call_id, call in self._calls.items()
             if any(as_object(one).get("terminalId") == name for one in call.content)
         ]
-
-    # --- plans and options
+        return [self._content_update(call_id, call, place) for call_id, call in calls]
 
     def _plan(self, update: Json, place: Place) -> list[Json] | None:
         """All plans of the session as one."""
@@ -224,29 +236,28 @@ class ToV1(Walker):
             at.lose("v1 has no plan of this type", plan, "carried")
             return None
         name = str(plan.get("planId"))
-        _kept(self._plans, name, list[Json])[:] = self.convert(
-            "PlanEntry", list(plan.get("entries") or ()), at.at("entries")
-        )
+        steps = self.convert("PlanEntry", list(plan.get("entries") or ()), at.at("entries"))
+        get_or_add(self._plans, name, list[Json])[:] = steps
         if len(self._plans) > 1:
             at.at("planId").lose("a session of v1 has one plan; it holds the steps of all plans", name, "changed")
         at.lose_fields(plan, "type", "planId", "entries")
         whole = [one for steps in self._plans.values() for one in steps]
-        return [{**without(update, "plan"), "sessionUpdate": "plan", "entries": whole}]
+        return [{**omit(update, "plan"), "sessionUpdate": "plan", "entries": whole}]
 
     def _config_options(self, update: Json, place: Place) -> list[Json]:
         before = self.mode
-        found = self.replace_options(update.get("configOptions") or (), place.at("configOptions"))
-        made: list[Json] = [{**update, "configOptions": found}]
+        options = self.replace_options(update.get("configOptions") or (), place.at("configOptions"))
+        found: list[Json] = [{**update, "configOptions": options}]
         mode = self.mode
         if mode is not None and before is not None and mode.get("currentValue") != before.get("currentValue"):
-            made.append({"sessionUpdate": "current_mode_update", "currentModeId": mode.get("currentValue")})
-        return made
+            found.append({"sessionUpdate": "current_mode_update", "currentModeId": mode.get("currentValue")})
+        return found
 
     def replace_options(self, options: Sequence[Any], place: Place) -> list[Json]:
         """Take in all options of the agent anew, and return them for v1."""
         self._options = [as_object(one) for one in options]
-        made: list[Json] = self.convert("SessionConfigOption", self._options, place)
-        return made
+        found: list[Json] = self.convert("SessionConfigOption", self._options, place)
+        return found
 
     def option(self, config_id: object) -> Json | None:
         """The option of this id."""
@@ -262,94 +273,110 @@ class ToV1(Walker):
         option = self.mode
         if option is None:
             return None
-        listed: list[Json] = []
+        values: list[Json] = []
         for one in map(as_object, option.get("options") or ()):
-            listed += map(as_object, one["options"]) if "groupId" in one else [one]
-        return {
-            "currentModeId": option.get("currentValue"),
-            "availableModes": [{**without(one, "value"), "id": one.get("value")} for one in listed],
-        }
+            values += map(as_object, one["options"]) if "groupId" in one else [one]
+        modes = [{**omit(one, "value"), "id": one.get("value")} for one in values]
+        return {"currentModeId": option.get("currentValue"), "availableModes": modes}
 
-    # --- hooks
+    def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
+        session, at = as_object(capabilities.get("session")), place.at("session")
+        has_sessions = isinstance(capabilities.get("session"), dict)
+        mcp = as_object(session.get("mcp"))
+        if not has_sessions:
+            at.lose("an agent of v1 always has sessions; requests for them are refused")
+        elif not isinstance(mcp.get("stdio"), dict):
+            at.at("mcp", "stdio").lose("in v1 every agent starts MCP servers", kind="added")
+        rest = omit(session, "prompt", "mcp")
+        return {
+            **self.convert_row("AgentCapabilities", omit(capabilities, "session"), place),
+            "loadSession": has_sessions,
+            "promptCapabilities": self.convert("PromptCapabilities", as_object(session.get("prompt")), at.at("prompt")),
+            "mcpCapabilities": self.convert("McpCapabilities", omit(mcp, "stdio"), at.at("mcp")),
+            "sessionCapabilities": self.convert("SessionCapabilities", rest, at) if has_sessions else {},
+        }
 
     def _unknown_block(self, block: Any, place: Place) -> Json:
         place.lose("v1 has no content of this type", block, "carried")
-        return carried({"type": "text", "text": f"[{block.get('type')}]"}, block)
+        return with_original({"type": "text", "text": f"[{block.get('type')}]"}, block)
 
     def _unknown_item(self, item: Any, place: Place) -> Json:
         place.lose("v1 has no content of this type", item, "carried")
         return _as_text(f"[{item.get('type')}]", item)
 
     def _diff(self, diff: Json, place: Place) -> Json:
-        made = diff_to_v1(diff)
-        if made is not None:
-            return made
+        found = diff_to_v1(diff)
+        if found is not None:
+            return found
         place.lose("v1 shows the old and the new text of one file", diff, "carried")
-        return _as_text(_changes(diff), diff)
+        return _as_text(_describe_changes(diff), diff)
 
     def _terminal(self, item: Json, place: Place) -> Json:
         name = str(item.get("terminalId"))
-        if name in self._terminals():
+        if name in self._client_terminals():
             return item
         place.lose("the client owns terminals in v1; the output of this one is sent as text", item, "carried")
-        text = self._texts[name].text if name in self._texts else ""
-        return _as_text(_fenced(text, "console"), item)
+        text = self._terminals[name].text if name in self._terminals else ""
+        return _as_text(_fence(text, "console"), item)
 
     def _switch(self, option: Json, place: Place) -> Json:
-        made: Json = self.by_row("BooleanSessionConfigOption", option, place)
+        found: Json = self.convert_row("BooleanSessionConfigOption", option, place)
         if self._has_switches:
-            return made
+            return found
         place.lose("the client has no boolean options; a choice of two is offered", option, "carried")
-        names = [{"value": ON[True], "name": "On"}, {"value": ON[False], "name": "Off"}]
-        now = ON[option.get("currentValue") is True]
-        return carried({**made, "type": "select", "currentValue": now, "options": names}, option)
+        names = [{"value": SWITCH_VALUES[True], "name": "On"}, {"value": SWITCH_VALUES[False], "name": "Off"}]
+        now = SWITCH_VALUES[option.get("currentValue") is True]
+        return with_original({**found, "type": "select", "currentValue": now, "options": names}, option)
 
     def _terminal_method(self, method: Json, place: Place) -> Json:
-        made: Json = self.by_row("AuthMethodTerminal", method, place)
-        if isinstance(made.get("env"), list):
-            variables = [as_object(one) for one in made["env"]]
-            made["env"] = {one["name"]: one["value"] for one in variables}
+        found: Json = self.convert_row("AuthMethodTerminal", method, place)
+        if isinstance(found.get("env"), list):
+            variables = [as_object(one) for one in found["env"]]
+            found["env"] = {one["name"]: one["value"] for one in variables}
             if any(one.keys() - {"name", "value"} for one in variables):
                 place.at("env").lose("v1 has only names and values", method["env"], "changed")
-        return made
-
-
-def _kept(found: dict[K, V], key: K, make: Callable[[], V], most: int = MOST) -> V:
-    """The value of a key, made where there is none; where there are more than `most`, the oldest goes."""
-    if key not in found and len(found) >= most:
-        del found[next(iter(found))]
-    return found.setdefault(key, make())
+        return found
 
 
 def is_carried(update: Json) -> bool:
     """Whether v1 carries this update of v2. One that v1 has a form for, or that ends work, is never carried."""
     kind, row = update.get("sessionUpdate"), TABLE["SessionUpdate"]
-    known = {*row.rows, *row.only_v2}  # type: ignore[union-attr]
     match kind:
         case "plan_update":
             return as_object(update.get("plan")).get("type") != "items"
         case "state_update":
-            return bool(update.get("background")) or update.get("state") not in STATES
+            return bool(update.get("background")) or update.get("state") not in TURN_STATES
         case _:
-            return kind in FORMLESS or kind not in known
+            return kind in CARRIED_KINDS or kind not in {*row.rows, *row.only_v2}  # type: ignore[union-attr]
+
+
+def _rename(message: _Message, chunk: Json) -> Json:
+    return chunk if not message.versions else {**chunk, "messageId": f"{chunk['messageId']}~{message.versions}"}
+
+
+def _announce(call: Json, place: Place) -> Json:
+    if "title" not in call:
+        place.lose("a tool call of v1 has a title", kind="added")
+        call["title"] = call.get("name") or DEFAULT_TITLE
+    return {**call, "sessionUpdate": "tool_call"}
 
 
 def _as_text(text: str, source: Json) -> Json:
-    return carried({"type": "content", "content": {"type": "text", "text": text}}, source)
+    return with_original({"type": "content", "content": {"type": "text", "text": text}}, source)
 
 
-def _changes(diff: Json) -> str:
+def _describe_changes(diff: Json) -> str:
     """A diff as people read it: its patch, else a line for each file."""
     patch = as_object(diff.get("patch")).get("text")
     if isinstance(patch, str) and patch:
-        return _fenced(patch, "diff")
+        return _fence(patch, "diff")
     return "\n".join(
         f"{one.get('operation', 'change')} {' → '.join(str(one[key]) for key in ('oldPath', 'path') if key in one)}"
         for one in map(as_object, diff.get("changes") or ())
     )
 
 
-def _fenced(text: str, language: str) -> str:
+def _fence(text: str, language: str) -> str:
     """Text as a block of Markdown that it cannot end."""
     fence = "```"
     while fence in text:

@@ -13,21 +13,20 @@ from acp_session.diffs import as_object, diff_to_v2
 from acp_workspace.errors import invalid_params
 from jsonrpc_bindings.pointers import json_pointer
 
-from .capabilities import CAPABILITIES_TO_V2
 from .losses import Place
 from .tables import TABLE
-from .walker import LOST, Hook, Json, Walker, original, without
+from .walker import NOTHING, Hook, Json, Walker, get_or_add, omit, original_of
 
-PLAN: Final = "plan"
+PLAN_ID: Final = "plan"
 """The id of the one plan that a session of v1 has."""
 MODE: Final = "mode"
 """The category, and where it is free the id, of the option that says the mode."""
-ON: Final = {True: "true", False: "false"}
+SWITCH_VALUES: Final = {True: "true", False: "false"}
 """The values of a selection that stands for a switch."""
-CHUNKS: Final = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
+CHUNK_KINDS: Final = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
 """Updates that are pieces of messages."""
-CLEARABLE: Final = ("name", "title", "kind", "status", "rawInput", "rawOutput", "_meta")
-LISTS: Final = ("content", "locations")
+CLEARABLE_FIELDS: Final = ("name", "title", "kind", "status", "rawInput", "rawOutput", "_meta")
+LIST_FIELDS: Final = ("content", "locations")
 """What null clears in a tool call of v2, and leaves as it is in v1."""
 
 
@@ -38,7 +37,7 @@ class ToV2(Walker):
 
     def __init__(self, terminals: Callable[[], Collection[str] | None] = tuple) -> None:
         hooks: dict[str, Hook] = {
-            **CAPABILITIES_TO_V2,
+            "AgentCapabilities": self._agent_capabilities,
             "ContentBlock": self._block,
             "ToolCallContent": self._item,
             "Diff": lambda value, place: diff_to_v2(value),
@@ -55,7 +54,7 @@ class ToV2(Walker):
         self._prefix = secrets.token_hex(4)
         self._messages = 0
         self._run: tuple[str, str] | None = None
-        self._calls: set[str] = set()
+        self._calls: dict[str, None] = {}
 
     def message_id(self) -> str:
         """An id for a message that has none, and that the agent does not use itself."""
@@ -69,33 +68,33 @@ class ToV2(Walker):
     def update(self, update: Json, place: Place) -> list[Json]:
         """The updates of v2 that say the same."""
         kind = str(update.get("sessionUpdate"))
-        if kind not in CHUNKS:
+        if kind not in CHUNK_KINDS:
             self.pause()
         match kind:
             case "tool_call":
-                return [self._announced(update, place)]
+                return [self._announce(update, place)]
             case "plan":
-                plan = {"type": "items", "planId": PLAN, "entries": update.get("entries", [])}
-                return [{**without(update, "entries"), "sessionUpdate": "plan_update", "plan": plan}]
+                plan = {"type": "items", "planId": PLAN_ID, "entries": update.get("entries", [])}
+                return [{**omit(update, "entries"), "sessionUpdate": "plan_update", "plan": plan}]
             case "current_mode_update":
                 self.options.set_mode(str(update.get("currentModeId")))
-                rest = without(update, "currentModeId")
+                rest = omit(update, "currentModeId")
                 return [{**rest, "sessionUpdate": "config_option_update", "configOptions": self.options.all()}]
             case "config_option_update":
                 self.options.replace(update.get("configOptions") or (), place.at("configOptions"))
                 return [{**update, "configOptions": self.options.all()}]
             case "usage_update" if update.get("cost", 0) is None:
-                return [without(update, "cost")]
+                return [omit(update, "cost")]
             case _:
                 pass
-        made = self.convert("SessionUpdate", update, place)
-        if made is LOST:
+        found = self.convert("SessionUpdate", update, place)
+        if found is NOTHING:
             return []
-        if kind in CHUNKS:
-            made = {**made, "messageId": self._message(kind, update.get("messageId"))}
+        if kind in CHUNK_KINDS:
+            found = {**found, "messageId": self._message(kind, update.get("messageId"))}
         elif kind == "tool_call_update":
-            self._calls.add(str(update.get("toolCallId")))
-        return [made]
+            get_or_add(self._calls, str(update.get("toolCallId")), lambda: None)
+        return [found]
 
     def _message(self, kind: str, message_id: object) -> str:
         if isinstance(message_id, str):
@@ -105,31 +104,45 @@ class ToV2(Walker):
             self._run = kind, self.message_id()
         return self._run[1]
 
-    def _announced(self, update: Json, place: Place) -> Json:
+    def _announce(self, update: Json, place: Place) -> Json:
         """A tool call that appears. Announced again it is as it is then: what is left out goes."""
         call = str(update.get("toolCallId"))
-        made = {**self._tool_call(update, place), "sessionUpdate": "tool_call_update"}
+        found = {**self._tool_call(update, place), "sessionUpdate": "tool_call_update"}
         if call in self._calls:
-            made = {**dict.fromkeys((*CLEARABLE[:-1], *LISTS)), "kind": "other", "status": "pending", **made}
-        self._calls.add(call)
-        return made
+            defaults = {**dict.fromkeys((*CLEARABLE_FIELDS[:-1], *LIST_FIELDS)), "kind": "other", "status": "pending"}
+            found = defaults | found
+        get_or_add(self._calls, call, lambda: None)
+        return found
 
-    # --- hooks
+    def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
+        def part(row: str, key: str) -> Json:
+            found: Json = self.convert(row, as_object(capabilities.get(key)), place.at(key))
+            return found
+
+        moved = ("loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "session")
+        found: Json = self.convert_row("AgentCapabilities", omit(capabilities, *moved), place)
+        session = {
+            **part("SessionCapabilities", "sessionCapabilities"),
+            "prompt": part("PromptCapabilities", "promptCapabilities"),
+            "mcp": part("McpCapabilities", "mcpCapabilities"),
+        }
+        return {**(found if found.get("auth") else omit(found, "auth")), "session": session}
 
     def _tool_call(self, update: Json, place: Place) -> Json:
-        said = {key: value for key, value in update.items() if value is not None or key not in (*CLEARABLE, *LISTS)}
-        made: Json = self.by_row("ToolCallUpdate", said, place)
-        return made
+        nullable = (*CLEARABLE_FIELDS, *LIST_FIELDS)
+        source = {key: value for key, value in update.items() if value is not None or key not in nullable}
+        found: Json = self.convert_row("ToolCallUpdate", source, place)
+        return found
 
     def _block(self, block: Any, place: Place) -> Any:
-        found = original(block)
+        found = original_of(block)
         known = TABLE["ContentBlock"].rows  # type: ignore[union-attr]
-        return self.by_row("ContentBlock", block, place) if found is None or found.get("type") in known else found
+        return self.convert_row("ContentBlock", block, place) if found is None or found.get("type") in known else found
 
     def _item(self, item: Any, place: Place) -> Any:
-        found = original(item)
+        found = original_of(item)
         if found is None or found.get("type") == "content" or not self._is_shown(found):
-            return self.by_row("ToolCallContent", item, place)
+            return self.convert_row("ToolCallContent", item, place)
         return found
 
     def _is_shown(self, item: Json) -> bool:
@@ -141,37 +154,37 @@ class ToV2(Walker):
         if self._is_shown(as_object(item)):
             return item
         place.lose("the client owns terminals in v1, the agent in v2; this one is unknown", item)
-        return LOST
+        return NOTHING
 
     def _location(self, location: Any, place: Place) -> Any:
         if as_object(location).get("line") != 0:
             return location
         place.at("line").lose("lines count from 1 in v2", 0)
-        return without(location, "line")
+        return omit(location, "line")
 
     def _option(self, option: Any, place: Place) -> Any:
-        source, found = as_object(option), original(option)
+        source, found = as_object(option), original_of(option)
         if found is not None and found.get("type") == "boolean" and found.get("configId") == source.get("id"):
-            return {**found, "currentValue": source.get("currentValue") == ON[True]}
+            return {**found, "currentValue": source.get("currentValue") == SWITCH_VALUES[True]}
         if source.get("type") != "select":
-            return self.by_row("SessionConfigOption", source, place)
+            return self.convert_row("SessionConfigOption", source, place)
         choices = [one for one in source.get("options") or () if as_object(one).get("options") != []]
         if not choices:
             place.at("options").lose("an option of v2 offers at least one value", option)
-            return LOST
-        return self.by_row("SessionConfigOption", {**source, "options": choices}, place)
+            return NOTHING
+        return self.convert_row("SessionConfigOption", {**source, "options": choices}, place)
 
     def _server(self, server: Any, place: Place) -> Any:
         if as_object(server).get("type") != "sse":
-            return self.by_row("McpServer", server, place)
+            return self.convert_row("McpServer", server, place)
         place.lose("v2 has no MCP servers over SSE", server)
         raise invalid_params("an MCP server over SSE cannot be used", pointer=json_pointer(place.path))
 
     def _terminal_method(self, method: Any, place: Place) -> Any:
-        made: Json = self.by_row("AuthMethodTerminal", method, place)
-        if isinstance(made.get("env"), dict):
-            made["env"] = [{"name": name, "value": value} for name, value in as_object(made["env"]).items()]
-        return made
+        found: Json = self.convert_row("AuthMethodTerminal", method, place)
+        if isinstance(found.get("env"), dict):
+            found["env"] = [{"name": name, "value": value} for name, value in as_object(found["env"]).items()]
+        return found
 
 
 class OptionsOfV1:
@@ -213,9 +226,9 @@ class OptionsOfV1:
         name = self.mode_option
         if name is None:
             return list(self._options)
-        values = [{**without(one, "id"), "value": one["id"]} for one in map(as_object, self._modes["availableModes"])]
+        values = [{**omit(one, "id"), "value": one["id"]} for one in map(as_object, self._modes["availableModes"])]
         option: Json = {
-            **without(self._modes, "availableModes", "currentModeId"),
+            **omit(self._modes, "availableModes", "currentModeId"),
             "configId": name,
             "name": "Mode",
             "category": MODE,

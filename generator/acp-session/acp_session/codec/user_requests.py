@@ -20,13 +20,12 @@ from acp_workspace.errors import invalid_params
 from jsonrpc_bindings.connection import Connection
 
 from .losses import Place
-from .messages import into_v1, into_v2
+from .messages import decode_v1, decode_v2
+from .tables import TABLE
 from .to_v1 import ToV1
 from .to_v2 import ToV2
-from .walker import MEANING, Json, carried, without
+from .walker import CONFLICT, Json, omit, with_original
 
-KINDS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
-"""The kinds of options that v1 has."""
 PROMPT: Final = ("title", "description", "subject")
 """What only v2 says in a request for permission."""
 
@@ -36,20 +35,20 @@ def permission_to_v2(params: v1.RequestPermissionRequest, walker: ToV2, place: P
     body = to_builtins(params)
     for key in PROMPT:
         if key in body:
-            place.at(key).lose(MEANING, body[key])
+            place.at(key).lose(CONFLICT, body[key])
     call = walker.convert("ToolCallUpdate", body["toolCall"], place.at("toolCall"))
     options: dict[str, Any] = {}
     for index, one in enumerate(body["options"]):
         if one["optionId"] in options:
             place.at("options", index, "optionId").lose("in v2 the id of an option is used once", one)
         options.setdefault(one["optionId"], one)
-    made: Json = {
-        **without(body, "toolCall", *PROMPT),
+    found: Json = {
+        **omit(body, "toolCall", *PROMPT),
         "title": title_of(call.get("title")),
         "subject": {"type": "tool_call", "toolCall": call},
         "options": list(options.values()),
     }
-    return into_v2(v2.RequestPermissionRequest, made, place)
+    return decode_v2(v2.RequestPermissionRequest, found, place)
 
 
 def permission_to_v1(params: v2.RequestPermissionRequest, walker: ToV1, place: Place) -> v1.RequestPermissionRequest:
@@ -66,39 +65,38 @@ def permission_to_v1(params: v2.RequestPermissionRequest, walker: ToV1, place: P
             place.at("subject").lose_fields(subject, "type", "toolCall")
         case "command":
             own = subject["command"]
-            call_id = subject.get("toolCallId") or _made_id(body)
-            given = {"command": own, "cwd": subject["cwd"]}
-            call = {"toolCallId": call_id, "kind": "execute", "rawInput": given}
+            call_id = subject.get("toolCallId") or _synthesize_id(body)
+            raw_input = {"command": own, "cwd": subject["cwd"]}
+            call = {"toolCallId": call_id, "kind": "execute", "rawInput": raw_input}
             place.at("subject").lose_fields(subject, "type", "toolCallId", "command", "cwd")
         case kind:
-            call = {"toolCallId": _made_id(body)}
+            call = {"toolCallId": _synthesize_id(body)}
             if kind is not None:
                 place.at("subject").lose("v1 asks about tool calls only", subject, "carried")
-                call = carried(call, subject)
+                call = with_original(call, subject)
     words = (body.get("title"), own, body.get("description"))
     title = "\n".join(dict.fromkeys(word for word in words if isinstance(word, str) and word.strip()))
     if subject.get("type") != "tool_call" or body.get("description") or body.get("title") != title_of(own):
         place.at("title").lose("v1 has no prompt text; it is put into the tool call's title", kind="changed")
         call = {**call, "title": title or GENERIC_TITLE}
     if "toolCall" in body:
-        place.at("toolCall").lose(MEANING, body["toolCall"])
-    options: list[Json] = []
+        place.at("toolCall").lose(CONFLICT, body["toolCall"])
+    known = TABLE["PermissionOptionKind"].known  # type: ignore[union-attr]
+    options = [one for one in body["options"] if one["kind"] in known]
     for index, one in enumerate(body["options"]):
-        if one["kind"] in KINDS:
-            options.append(one)
-        else:
+        if one not in options:
             place.at("options", index).lose("v1 has no option of this kind", one)
     if not options:
         raise invalid_params("none of the options can be offered to a client of v1", pointer="/options")
-    made: Json = {
-        **without(body, "toolCall", *PROMPT),
+    found: Json = {
+        **omit(body, "toolCall", *PROMPT),
         "toolCall": walker.convert("ToolCallUpdate", call, place.at("subject", "toolCall")),
         "options": options,
     }
-    return into_v1(v1.RequestPermissionRequest, made, place)
+    return decode_v1(v1.RequestPermissionRequest, found, place)
 
 
-def _made_id(body: Json) -> str:
+def _synthesize_id(body: Json) -> str:
     """An id for a tool call that is none: the same for the same request, and nobody else's."""
     return f"permission_{hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]}"
 
@@ -107,7 +105,7 @@ def outcome_to_v1(answer: v2.RequestPermissionResponse, place: Place) -> v1.Requ
     """The answer to a request for permission: an outcome that v1 does not have is no consent."""
     body = to_builtins(answer)
     if as_object(body.get("outcome")).get("outcome") in ("selected", "cancelled"):
-        return into_v1(v1.RequestPermissionResponse, body, place)
+        return decode_v1(v1.RequestPermissionResponse, body, place)
     place.at("outcome").lose("v1 has no such outcome; it does not count as consent", body["outcome"], "changed")
     return v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
 
@@ -117,12 +115,12 @@ def elicitation_to_v2(params: v1.CreateElicitationRequest, place: Place, sent_by
     body = with_id_of_client(to_builtins(params), place, sent_by)
     if body.get("mode") == "form":
         body["requestedSchema"] = {"type": "object", "properties": {}, **as_object(body.get("requestedSchema"))}
-    return into_v2(v2.CreateElicitationRequest, body, place)  # type: ignore[arg-type]
+    return decode_v2(v2.CreateElicitationRequest, body, place)  # type: ignore[arg-type]
 
 
 def elicitation_to_v1(params: v2.CreateElicitationRequest, place: Place, sent_by: Connection | None) -> Any:
     """A request for input, as `elicitation_to_v2`."""
-    return into_v1(v1.CreateElicitationRequest, with_id_of_client(to_builtins(params), place, sent_by), place)  # type: ignore[arg-type]
+    return decode_v1(v1.CreateElicitationRequest, with_id_of_client(to_builtins(params), place, sent_by), place)  # type: ignore[arg-type]
 
 
 def with_id_of_client(body: Json, place: Place, sent_by: Connection | None) -> Json:
@@ -145,4 +143,4 @@ def with_id_of_client(body: Json, place: Place, sent_by: Connection | None) -> J
         raise invalid_params("the client no longer waits for this request", pointer="/requestId")
     sentence = "the client already has its answer; the elicitation belongs to the session"
     place.at("requestId").lose(sentence, kind="changed")
-    return {**without(body, "requestId"), "sessionId": session_id}
+    return {**omit(body, "requestId"), "sessionId": session_id}

@@ -4,33 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from acp_session.diffs import as_object
 from jsonrpc_bindings.json_types import is_array
 
 from .losses import CARRIER, Place
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 Json: TypeAlias = "dict[str, Any]"
 Hook: TypeAlias = "Callable[[Any, Place], Any]"
-"""Converts a value in place of its row; `LOST` where nothing of it goes on."""
+"""Converts a value in place of its row; `NOTHING` where nothing of it goes on."""
 
-LOST: Final = object()
-MEANING: Final = "the other version gives this a meaning of its own"
+MAX_KEPT: Final = 10_000
+"""Messages, tool calls and plans of a session that are kept; the oldest go first."""
+NOTHING: Final = object()
+CONFLICT: Final = "the other version gives this a meaning of its own"
 
 
-def without(source: Mapping[str, Any], *keys: str) -> Json:
+def omit(source: Mapping[str, Any], *keys: str) -> Json:
     """An object without some of its fields."""
     return {key: value for key, value in source.items() if key not in keys}
 
 
-def carried(source: Mapping[str, Any], original: Mapping[str, Any]) -> Json:
-    """An object that brings its original along."""
+def get_or_add(found: dict[K, V], key: K, new: Callable[[], V], most: int | None = None) -> V:
+    """The value of a key, a new one where there is none; where there are more than `most`, the oldest goes."""
+    if key not in found and len(found) >= (MAX_KEPT if most is None else most):
+        del found[next(iter(found))]
+    return found.setdefault(key, new())
+
+
+def with_original(source: Mapping[str, Any], original: Mapping[str, Any]) -> Json:
+    """An object that carries its original along."""
     return {**source, "_meta": {**as_object(source.get("_meta")), CARRIER: dict(original)}}
 
 
-def original(source: Any) -> Json | None:
-    """What an object brings along, if it does."""
+def original_of(source: Any) -> Json | None:
+    """What an object carries along, if it does."""
     found = as_object(as_object(source).get("_meta")).get(CARRIER)
     return as_object(found) if isinstance(found, dict) else None
 
@@ -40,14 +52,17 @@ class Object:
     """An object that differs. What is not named goes on as it is.
 
     `rename`: fields of v1 and their names in v2. `fields`: fields, by the names of v1, and the rows of their values, or of the items of
-    these. `only_v2`: fields that v1 does not have, and why that matters; without a reason v1 carries the field along. `v1_needs`: what v1
-    gets where v2 leaves a field out. `code`: fields, by either name, that code converts.
+    these. `only_v1` and `only_v2`: fields that the other version does not have, and why that matters; without a reason v2 takes the field
+    for granted, and v1 carries it along. `v1_needs` and `v2_needs`: what a version gets where the other one leaves a field out. `code`:
+    fields, by either name, that code converts.
     """
 
     rename: Mapping[str, str] = field(default_factory=dict[str, str])
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    only_v1: Mapping[str, str] = field(default_factory=dict[str, str])
     only_v2: Mapping[str, str] = field(default_factory=dict[str, str])
     v1_needs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    v2_needs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     code: frozenset[str] = frozenset()
 
 
@@ -74,7 +89,12 @@ class Values:
     near: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-Row: TypeAlias = "Object | Union | Values"
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A capability: true or false in v1, an object or nothing in v2."""
+
+
+Row: TypeAlias = "Object | Union | Values | Flag"
 
 
 class Walker:
@@ -86,44 +106,49 @@ class Walker:
         self._hooks = hooks
 
     def convert(self, name: str, value: Any, place: Place) -> Any:
-        """A value, or each item of a list, in the other version. `LOST`: nothing of it goes on; in a list it is left out."""
+        """A value, or each item of a list, in the other version. `NOTHING`: nothing of it goes on; in a list it is left out."""
         if is_array(value):
-            made = [self.convert(name, one, place.at(index)) for index, one in enumerate(value)]
-            return [one for one in made if one is not LOST]
+            items = [self.convert(name, one, place.at(index)) for index, one in enumerate(value)]
+            return [one for one in items if one is not NOTHING]
         hook = self._hooks.get(name)
-        return self.by_row(name, value, place) if hook is None else hook(value, place)
+        return self.convert_row(name, value, place) if hook is None else hook(value, place)
 
-    def by_row(self, name: str, value: Any, place: Place) -> Any:
+    def convert_row(self, name: str, value: Any, place: Place) -> Any:
         """As `convert`, without hooks for the value itself."""
         match self._table.get(name), value:
+            case Flag(), _ if self.version == 2:
+                return {} if value is True else NOTHING
+            case Flag(), _:
+                place.lose_fields(as_object(value))
+                return isinstance(value, dict)
             case Values() as row, str():
                 return self._word(row, value, place)
             case Union() as row, dict():
                 return self._variant(name, row, cast("Json", value), place)
             case Object() as row, dict():
-                return dict(self._fields(row, cast("Json", value), place))
+                found = dict(self._fields(row, cast("Json", value), place))
+                return {**(row.v2_needs if self.version == 2 else row.v1_needs), **found}
             case _:
                 return value
 
     def _fields(self, row: Object, source: Json, place: Place) -> Iterator[tuple[str, Any]]:
+        """The fields in the other version. A field of the source that only the other version has would get a meaning there."""
         to_v2 = self.version == 2
         renamed = row.rename if to_v2 else {new: old for old, new in row.rename.items()}
-        strange = {*row.rename.values(), *(key for key, why in row.only_v2.items() if why)} if to_v2 else {*row.rename}
-        if not to_v2:
-            source = {**row.v1_needs, **source}
+        own, others = (row.only_v1, row.only_v2) if to_v2 else (row.only_v2, row.only_v1)
+        strange = {*renamed.values(), *(key for key, why in others.items() if why or not to_v2)} - renamed.keys()
         for key, value in source.items():
-            if key in strange and key not in renamed:
-                place.at(key).lose(MEANING, value)
-                continue
-            if not to_v2 and row.only_v2.get(key):
-                if value is not None:
-                    place.at(key).lose(row.only_v2[key], value)
-                continue
-            new = renamed.get(key, key)
-            of = row.fields.get(key if to_v2 else new)
-            made = value if of is None else self.convert(of, value, place.at(key))
-            if made is not LOST:
-                yield new, made
+            if key in strange:
+                place.at(key).lose(CONFLICT, value)
+            elif own.get(key):
+                if _says_something(value):
+                    place.at(key).lose(own[key], value)
+            elif key not in own or not to_v2:
+                new = renamed.get(key, key)
+                name = row.fields.get(key if to_v2 else new)
+                found = value if name is None else self.convert(name, value, place.at(key))
+                if found is not NOTHING:
+                    yield new, found
 
     def _variant(self, name: str, row: Union, source: Json, place: Place) -> Any:
         to_v2 = self.version == 2
@@ -133,15 +158,15 @@ class Walker:
             if f"{name}?" in self._hooks:
                 return self._hooks[f"{name}?"](source, place)
             place.lose(row.lost, source)
-            return LOST
-        if known is None and isinstance(tag, str) and tag in row.only_v2:
-            place.lose(MEANING, source)
-            return LOST
-        made = source if known is None else self.convert(known, source, place)
-        if row.default is None or not isinstance(made, dict):
-            return made
-        kept = without(cast("Json", made), row.tag)
-        return {row.tag: tag, **kept} if to_v2 or tag != row.default else kept
+            return NOTHING
+        if known is None and tag in row.only_v2:
+            place.lose(CONFLICT, source)
+            return NOTHING
+        found = source if known is None else self.convert(known, source, place)
+        if row.default is None or not isinstance(found, dict):
+            return found
+        rest = omit(cast("Json", found), row.tag)
+        return {row.tag: tag, **rest} if to_v2 or tag != row.default else rest
 
     def _word(self, row: Values, value: str, place: Place) -> Any:
         if self.version == 2 or value in row.known:
@@ -149,6 +174,13 @@ class Walker:
         near = row.near.get(value, row.other)
         if near is None:
             place.lose(f"v1 has no {value!r} here", value)
-            return LOST
+            return NOTHING
         place.lose(f"v1 has no {value!r} here; {near!r} is sent instead", value, "changed")
         return near
+
+
+def _says_something(value: Any) -> bool:
+    """Whether a value is neither null nor false, nor an object of nothing else."""
+    if isinstance(value, dict) and value:
+        return any(map(_says_something, cast("Json", value).values()))
+    return value is not None and value is not False

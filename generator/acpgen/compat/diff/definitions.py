@@ -11,18 +11,19 @@ from typing import Literal
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff import scalars, unions
-from acpgen.compat.diff.pairs import UNTOLD, Both, Compared, Comparison, Declaration, Pair, PlacedChange, Step
+from acpgen.compat.diff.pairs import UNTOLD, Comparison, Declaration, Pair, PairNode, PlacedChange, RevisionShapes, Step
 from acpgen.compat.diff.shapes import KINDS, Alternative, Objects, Shape, kind_of
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.input.walk import reachable
 
 
 class Walk:
     """All pairs of one comparison."""
 
-    def __init__(self, old: Revised, new: Revised, apart: Collection[str] = ()) -> None:
+    def __init__(self, old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> None:
         """`apart` are definitions of which nothing is known: what they demand is told elsewhere."""
-        self._both = Both(old, new, apart)
-        self.nodes: dict[Pair, Compared] = {}
+        self._both = RevisionShapes(old, new, apart)
+        self.nodes: dict[Pair, PairNode] = {}
         self._changed: set[Pair] | None = None
         self._declared = frozenset((*old.declared, *new.declared))
 
@@ -33,7 +34,7 @@ class Walk:
             pair = pending.pop()
             if pair in self.nodes:
                 continue
-            node = self.nodes[pair] = Compared(
+            node = self.nodes[pair] = PairNode(
                 pair.free or all(self._is_anything(type_, side) for type_, side in pair.sides)
             )
             compare(Comparison(self._both, node, pair))
@@ -53,22 +54,22 @@ class Walk:
             level.append((root, (), Declaration(root), Declaration(root), frozenset()))
         while level:
             following: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = []
-            for pair, steps, home, named, around in level:
+            for pair, steps, declaration, named, around in level:
                 node = self.nodes[pair]
                 yield from (
-                    PlacedChange(change, steps, pair, node.free, home, named)
+                    PlacedChange(change, steps, pair, node.free, declaration, named)
                     for change in node.changes
                     if not change.is_documentation
                 )
                 for step, child in node.children:
                     if child in changed and child not in seen and child not in told and child not in around:
-                        homes = home, named
+                        declarations = declaration, named
                         if child.is_named:
                             seen.add(child)
                             here = Declaration(child, len(steps) + 1)
-                            homes = here, here if self._declared.intersection(here.names) else named
+                            declarations = here, here if self._declared.intersection(here.names) else named
                         within = around if child.is_named else around | {child}
-                        following.append((child, (*steps, step), *homes, within))
+                        following.append((child, (*steps, step), *declarations, within))
             level = following
 
     def is_changed(self, pair: Pair) -> bool:
@@ -88,7 +89,7 @@ class Walk:
         changes = (change for node in self.nodes.values() for change in node.changes if change.is_documentation)
         yield from {(change, change.old_at, change.new_at): change for change in changes}.values()
 
-    def renamed(self) -> dict[str, str]:
+    def renames(self) -> dict[str, str]:
         """The definitions that have another name in the new revision, with that name."""
         return {each.old: each.new for each in self.documentation_changes() if each.kind == "definition"}
 
@@ -107,15 +108,10 @@ class Walk:
             for pair, node in self.nodes.items():
                 for _, child in node.children:
                     parents.setdefault(child, []).append(pair)
-            pending = [
+            changed = (
                 pair for pair, node in self.nodes.items() if any(not change.is_documentation for change in node.changes)
-            ]
-            self._changed = set(pending)
-            while pending:
-                for parent in parents.get(pending.pop(), ()):
-                    if parent not in self._changed:
-                        self._changed.add(parent)
-                        pending.append(parent)
+            )
+            self._changed = set(reachable(changed, lambda pair: parents.get(pair, ())))
         return self._changed
 
 
@@ -153,7 +149,7 @@ def _names(work: Comparison) -> None:
             declared = old if old in work.both.new.former_names(new) else None
             work.note(Change("definition", old, new, declared=declared, old_at=before.at, new_at=after.at))
         if before.doc:
-            work.words(new, before.doc, after.doc, before.at, after.at)
+            work.description(new, before.doc, after.doc, before.at, after.at)
 
 
 def _residue(work: Comparison) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.renames import successor
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 
 
-def same_methods(old: Revised, new: Revised) -> Iterator[tuple[ir.Method, ir.Method]]:
+def same_methods(old: SchemaRevision, new: SchemaRevision) -> Iterator[tuple[ir.Method, ir.Method]]:
     """The methods of the old revision with those of the new one that do the same."""
     for method in old.methods:
         found = successor(method, new.methods)
@@ -19,7 +19,7 @@ def same_methods(old: Revised, new: Revised) -> Iterator[tuple[ir.Method, ir.Met
             yield method, found
 
 
-def compare(old: Revised, new: Revised) -> Iterator[Change]:
+def compare(old: SchemaRevision, new: SchemaRevision) -> Iterator[Change]:
     """The changes of all methods; `within` are the methods, of one that only one revision has that one twice."""
     yield from _alone(old, new)
     for one, other in same_methods(old, new):
@@ -33,7 +33,7 @@ def compare(old: Revised, new: Revised) -> Iterator[Change]:
             yield Change("batch", *allowed, (one, other), name=other.name, **at)
 
 
-def _alone(old: Revised, new: Revised) -> Iterator[Change]:
+def _alone(old: SchemaRevision, new: SchemaRevision) -> Iterator[Change]:
     """The methods that only one revision has, those of another kind or name among them."""
     before, after = ({(m.name, m.side, m.kind): m for m in side.methods} for side in (old, new))
     gone = {key: method for key, method in before.items() if key not in after}
@@ -45,8 +45,10 @@ def _alone(old: Revised, new: Revised) -> Iterator[Change]:
         if twin is not None:
             yield Change("method-kind", method, twin, (method, method), old_at=method.at, new_at=twin.at)
             continue
-        heir = successor(method, new.methods)
-        yield Change("method", method, heir, (method, method), old_at=method.at, new_at=heir.at if heir else "")
+        new_method = successor(method, new.methods)
+        yield Change(
+            "method", method, new_method, (method, method), old_at=method.at, new_at=new_method.at if new_method else ""
+        )
     twins = {key[:2] for key in gone}
     for key, method in come.items():
         if key[:2] not in twins and not any(successor(each, [method]) for each in gone.values()):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
-from acpgen.compat.diff.renames import Member, name_of, said
+from acpgen.compat.diff.renames import Member, content_of, name_of
 from acpgen.compat.diff.shapes import Alternative, Shape, shape_of
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
+from schema_inclusion import Comparer
 
 EXTENSION: Final = "_example"
 """A name that a peer may always send: extensions begin with an underscore."""
@@ -69,7 +71,7 @@ class Pair:
 
 
 @dataclass(slots=True)
-class Compared:
+class PairNode:
     """What is known of a pair: its own changes, and the pairs inside it. `free` as in `Pair`."""
 
     free: bool
@@ -95,15 +97,15 @@ class Declaration:
 class PlacedChange:
     """A change at a place: the steps that lead to it from the params or result. `free` as in `Pair`.
 
-    `old_at` and `new_at` are the places in the sources: the change's own, or of the nearest step that has one. `home` is where the change
-    is declared, `named` the nearest declaration around it that the sources name: both are the root where nothing nearer is.
+    `old_at` and `new_at` are the places in the sources: the change's own, or of the nearest step that has one. `declaration` is where the
+    change is declared, `named` the nearest declaration around it that the sources name: both are the root where nothing nearer is.
     """
 
     change: Change
     steps: tuple[Step, ...]
     pair: Pair
     free: bool = False
-    home: Declaration | None = None
+    declaration: Declaration | None = None
     named: Declaration | None = None
 
     @property
@@ -118,17 +120,22 @@ class PlacedChange:
 UNTOLD: Final = "the keywords that constrain it cannot be compared one by one"
 
 
-class Both:
+class RevisionShapes:
     """Both revisions, with the shapes of their types.
 
     `apart` are definitions of which nothing is known: what they demand is told elsewhere.
     """
 
-    def __init__(self, old: Revised, new: Revised, apart: Collection[str] = ()) -> None:
+    def __init__(self, old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> None:
         self.old = old
         self.new = new
         self.apart = apart
         self._shapes: tuple[dict[ir.Type, Shape], dict[ir.Type, Shape]] = ({}, {})
+
+    @cached_property
+    def comparer(self) -> Comparer:
+        """The prover for scalars, which refer to no definition."""
+        return Comparer({}, {})
 
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
         """The shape of a type of one side."""
@@ -142,7 +149,7 @@ class Both:
 class Comparison:
     """The comparison of one pair: what stands on each side, and what is found."""
 
-    def __init__(self, both: Both, node: Compared, pair: Pair) -> None:
+    def __init__(self, both: RevisionShapes, node: PairNode, pair: Pair) -> None:
         self.both = both
         self.node = node
         self.pair = pair
@@ -163,10 +170,12 @@ class Comparison:
         """Note a pair inside this one."""
         self.node.children.append((step, Pair(old, new, told, self.node.free)))
 
-    def said(self, old: Iterable[Member], new: Iterable[Member], tags: Collection[str] = ()) -> dict[str, object]:
+    def contents(self, old: Iterable[Member], new: Iterable[Member], tags: Collection[str] = ()) -> dict[str, object]:
         """What members say but for their names, by side and name; `tags` are members that tell variants."""
         sides = ("old", old, self.both.old.texts), ("new", new, self.both.new.texts)
-        return {f"{side} {name_of(one)}": said(one, texts, tags) for side, members, texts in sides for one in members}
+        return {
+            f"{side} {name_of(one)}": content_of(one, texts, tags) for side, members, texts in sides for one in members
+        }
 
     def gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
         """Note another capability that something needs."""
@@ -174,7 +183,7 @@ class Comparison:
             at: ChangePlaces = {"old_at": old_at or self.old_at, "new_at": new_at or self.new_at}
             self.note(Change("gate", old, new, name=within, detail=what, **at))
 
-    def words(self, what: str, old: str, new: str, old_at: str, new_at: str) -> None:
+    def description(self, what: str, old: str, new: str, old_at: str, new_at: str) -> None:
         """Note another description."""
         if old != new:
             self.note(Change("text", old, new, name=what, old_at=old_at or self.old_at, new_at=new_at or self.new_at))

@@ -8,11 +8,11 @@ from typing import Literal
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FieldChange
 from acpgen.compat.diff.pairs import UNTOLD, Comparison, Step
-from acpgen.compat.diff.renames import heirs, likely
+from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.shapes import Objects
-from acpgen.compat.protocol.declared import beside, declares_nothing, likely_type, permitted
-from acpgen.meaning.values import read_instead
-from acpgen.schema.equality import same
+from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, likely_type, permitted_patterns
+from acpgen.input.equality import same
+from acpgen.meaning.samples import read_instead
 
 
 def record(work: Comparison, old: Objects, new: Objects) -> None:
@@ -21,14 +21,14 @@ def record(work: Comparison, old: Objects, new: Objects) -> None:
     told = work.pair.told
     before = {f.name: f for f in work.both.old.stable(old.fields) if f.name != told}
     after = {f.name: f for f in work.both.new.stable(new.fields) if f.name != told}
-    called = heirs(before, after)
-    gone = [one for name, one in before.items() if name not in after and name not in called]
-    added = [one for name, one in after.items() if name not in before and name not in called.values()]
-    seems = likely(gone, added, work.said(gone, added))
+    renames = declared_renames(before, after)
+    gone = [one for name, one in before.items() if name not in after and name not in renames]
+    added = [one for name, one in after.items() if name not in before and name not in renames.values()]
+    likely = likely_renames(gone, added, work.contents(gone, added))
     for name, one in before.items():
-        other = after.get(called.get(name, name))
+        other = after.get(renames.get(name, name))
         if other is not None:
-            if name in called:
+            if name in renames:
                 work.note(
                     FieldChange("field", one, other, (old, new), old_at=one.at or old_at, new_at=other.at or new_at)
                 )
@@ -39,7 +39,7 @@ def record(work: Comparison, old: Objects, new: Objects) -> None:
             _field(work, one, other)
             continue
         work.note(
-            FieldChange("field", one, None, (old, new), likely=seems.get(name), old_at=one.at or old_at, new_at=new_at)
+            FieldChange("field", one, None, (old, new), likely=likely.get(name), old_at=one.at or old_at, new_at=new_at)
         )
         if not isinstance(new.extra, ir.Anything | ir.Nothing):
             work.child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
@@ -57,7 +57,7 @@ def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record
     shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
     if shut[0] != shut[1]:
         open_, side = (old, work.both.old) if shut[1] else (new, work.both.new)
-        patterns = permitted(open_.name, side.written)
+        patterns = permitted_patterns(open_.name, side.stable_schemas)
         one, other = (patterns, None) if shut[1] else (None, patterns)
         work.note(Change("openness", one, other, (old, new), **at))
     elif not any(shut) and (old.extra, new.extra) != (ir.Anything(), ir.Anything()):
@@ -118,7 +118,7 @@ def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> N
     Where the other side declares nothing at all, its members are free, and what it accepts tells the difference.
     """
     sides = (old, work.both.old), (new, work.both.new)
-    found = [beside(objects, side.written, side.bundle.origins) for objects, side in sides]
+    found = [conditional_members(objects, side.stable_schemas, side.bundle.origins) for objects, side in sides]
     names = [
         (
             tuple(
@@ -133,7 +133,7 @@ def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> N
     ]
     for number, (objects, side) in enumerate(sides):
         other, beyond = sides[1 - number]
-        if other.extra != ir.Anything() or declares_nothing(other, beyond.written):
+        if other.extra != ir.Anything() or declares_nothing(other, beyond.stable_schemas):
             continue
         for key, each in found[number].items():
             if key in found[1 - number] or (not each.pattern and each.name in names[1 - number][0]):
@@ -173,7 +173,7 @@ def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     work.gate(f"field {new.name!r}", new.name, old.capability, new.capability, old.at, new.at)
     if old.required_with != new.required_with and not work.both.old.may_gate(new.required_with):
         work.note(Change("demand", old.required_with, new.required_with, name=new.name, **at))
-    work.words(new.name, old.doc, new.doc, old.at, new.at)
+    work.description(new.name, old.doc, new.doc, old.at, new.at)
     one, other = _lenient_null(work, old, new, at)
     former = None if old.name == new.name else old.name
     work.child(Step("field", new.name, was=former, **at), one, other)

@@ -10,16 +10,16 @@ from typing import Final, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from acpgen import ir
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.input.numbers import dumps, loads
 from acpgen.pointers import place_parts, pointer_parts
-from acpgen.schema.numbers import dumps, loads
 
 Member: TypeAlias = "ir.Field | ir.Variant | ir.EnumValue"
 
 _K = TypeVar("_K")
 
 
-def heirs(before: Mapping[_K, Member], after: Mapping[_K, Member]) -> dict[_K, _K]:
+def declared_renames(before: Mapping[_K, Member], after: Mapping[_K, Member]) -> dict[_K, _K]:
     """What was called otherwise before, as `x-was` declares it: the key of the old member, and that of the new one."""
     gone = {key: one for key, one in before.items() if key not in after}
     found: dict[_K, _K] = {}
@@ -52,7 +52,7 @@ ALIKE: Final = 0.7
 """Names of two members that seem to be one are at least so much alike, where 1 is equal but for capitals and separators."""
 
 
-def likely(gone: Iterable[Member], added: Iterable[Member], said: Mapping[str, object]) -> dict[str, str]:
+def likely_renames(gone: Iterable[Member], added: Iterable[Member], said: Mapping[str, object]) -> dict[str, str]:
     """Which of the new members each old one seems to be, by names. `said` is what a member says: only equals are taken for one.
 
     The likest come first, each once; of those that are equally alike, none is, since nothing speaks for either.
@@ -71,7 +71,7 @@ def likely(gone: Iterable[Member], added: Iterable[Member], said: Mapping[str, o
     return found
 
 
-def said(member: Member, texts: Mapping[str, str], tags: Collection[str] = ()) -> object:
+def content_of(member: Member, texts: Mapping[str, str], tags: Collection[str] = ()) -> object:
     """What a member says but for its name; `texts` are the definitions as they are written, `tags` members that tell variants."""
     match member:
         case ir.Field():
@@ -131,13 +131,13 @@ def successor(method: ir.Method, methods: Iterable[ir.Method]) -> ir.Method | No
     return same or next((each for each in alike if method.name in each.was), None)
 
 
-def renamed_methods(old: Revised, new: Revised) -> dict[str, str]:
+def renamed_methods(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The methods that have another name now, by their old one."""
     joined = ((method.name, successor(method, new.methods)) for method in old.methods)
     return {name: found.name for name, found in joined if found is not None and found.name != name}
 
 
-def renamed_definitions(old: Collection[str], new: Revised) -> dict[str, str]:
+def renamed_definitions(old: Collection[str], new: SchemaRevision) -> dict[str, str]:
     """The definitions that have another name now, as `x-was` declares it, by their old one."""
     return {
         was: name

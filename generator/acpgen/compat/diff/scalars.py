@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 from acpgen import ir
-from acpgen.compat.changes import Change, ChangePlaces, FormatChange, LimitChange, joined
+from acpgen.compat.changes import Change, ChangePlaces, FormatChange, LimitChange, join_limits
 from acpgen.compat.diff.pairs import Comparison
-from acpgen.compat.diff.renames import heirs, likely
+from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.shapes import Alternative, Constants, key_of_value
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.declared import Written, schema_of
+from acpgen.compat.protocol.sender_schemas import Written, schema_of
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import Schema
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import Schema
-from schema_inclusion import include
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
 
@@ -27,11 +26,12 @@ UNPROVEN: Final = "No proof and no witness: "
 
 
 def scalar_limits(
-    old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free, at: ChangePlaces
+    work: Comparison, old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free
 ) -> Iterator[Change]:
     """What one side's strings or numbers hold that the other side's refuse. Known constants of two sets are not compared."""
-    backward = _one_way(old_values, old_free, new_values, new_free, "old", at)
-    forward = _one_way(new_values, new_free, old_values, old_free, "new", at)
+    at = work.at()
+    backward = _one_way(work, old_values, old_free, new_values, new_free, "old")
+    forward = _one_way(work, new_values, new_free, old_values, old_free, "new")
     yield from together([*backward, *forward])
     if not old_free or not new_free:
         return
@@ -55,7 +55,7 @@ def together(changes: Iterable[Change]) -> Iterator[Change]:
     found = list(changes)
     limits = [each for each in found if isinstance(each, LimitChange)]
     if limits:
-        yield joined(limits)
+        yield join_limits(limits)
     yield from (each for each in found if not isinstance(each, LimitChange))
 
 
@@ -83,14 +83,15 @@ def describe(free: Free) -> str:
 
 
 def _one_way(
+    work: Comparison,
     values: Constants | None,
     free: Free,
     known: Constants | None,
     accepted: Free,
     admitted_by: Revision,
-    at: ChangePlaces,
 ) -> Iterator[Change]:
     """What a sender's constants and free type hold that the receiver refuses."""
+    at = work.at()
     words = describe(free) if free else _listed(values), describe(accepted) if accepted else _listed(known)
     old, new = words if admitted_by == "old" else words[::-1]
     taken: Schema = {"anyOf": [schema_of(each) for each in accepted]} if accepted else _constants(known)
@@ -104,7 +105,7 @@ def _one_way(
     if accepted or values is None:
         asked += [(_keyword(each, accepted), schema_of(each)) for each in left]
     for keyword, sent in asked:
-        relation = include(sent, taken)
+        relation = work.both.comparer.include(sent, taken)
         if relation.verdict.value == "no":
             yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, **at)
         elif relation.verdict.value == "undecided":
@@ -201,7 +202,7 @@ def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternati
         work.note(Change("values", None, new_values, old_at=work.old_at, new_at=new_values.at))
     elif old_values is not None and new_free and old_free:
         work.note(Change("values", old_values, None, old_at=old_values.at, new_at=work.new_at))
-    work.note(*scalar_limits(old_values, old_free, new_values, new_free, work.at()))
+    work.note(*scalar_limits(work, old_values, old_free, new_values, new_free))
 
 
 def values(work: Comparison, old: Constants, new: Constants) -> None:
@@ -209,23 +210,23 @@ def values(work: Comparison, old: Constants, new: Constants) -> None:
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {key_of_value(v.value): v for v in old.values}
     after = {key_of_value(v.value): v for v in new.values}
-    called = heirs(before, after)
-    gone = [one for key, one in before.items() if key not in after and key not in called]
-    added = [one for key, one in after.items() if key not in before and key not in called.values()]
-    seems = likely(gone, added, work.said(gone, added))
+    renames = declared_renames(before, after)
+    gone = [one for key, one in before.items() if key not in after and key not in renames]
+    added = [one for key, one in after.items() if key not in before and key not in renames.values()]
+    likely = likely_renames(gone, added, work.contents(gone, added))
     for key, value in before.items():
         if key not in after:
-            heir = str(after[called[key]].value) if key in called else None
+            new_name = str(after[renames[key]].value) if key in renames else None
             places: ChangePlaces = {"old_at": value.at or at["old_at"], "new_at": at["new_at"]}
-            seem = seems.get(str(value.value))
-            work.note(Change("value", value, None, (old, new), declared=heir, likely=seem, **places))
+            likely_name = likely.get(str(value.value))
+            work.note(Change("value", value, None, (old, new), declared=new_name, likely=likely_name, **places))
         else:
             other = after[key]
             work.gate(f"value {value.value!r}", "", value.capability, other.capability, value.at, other.at)
-            work.words(f"{value.value!r}", value.doc, other.doc, value.at, other.at)
+            work.description(f"{value.value!r}", value.doc, other.doc, value.at, other.at)
     for key, value in after.items():
         if key not in before:
-            was = next((str(before[known].value) for known, heir in called.items() if heir == key), None)
+            was = next((str(before[known].value) for known, new_name in renames.items() if new_name == key), None)
             work.note(
                 Change(
                     "value", None, value, (old, new), declared=was, old_at=at["old_at"], new_at=value.at or at["new_at"]

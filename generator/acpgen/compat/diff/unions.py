@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff import records, scalars
-from acpgen.compat.diff.pairs import EXTENSION, UNTOLD, Both, Comparison, Step
-from acpgen.compat.diff.renames import heirs, likely
+from acpgen.compat.diff.pairs import EXTENSION, UNTOLD, Comparison, RevisionShapes, Step
+from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.scalars import MOST_PAIRS
 from acpgen.compat.diff.shapes import (
     Alternative,
@@ -161,20 +161,20 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {key_of_value(v.tag): v for v in old.variants if work.both.old.keeps(v.unstable)}
     after = {key_of_value(v.tag): v for v in new.variants if work.both.new.keeps(v.unstable)}
-    called = heirs(before, after)
-    gone = [one for key, one in before.items() if key not in after and key not in called]
-    added = [one for key, one in after.items() if key not in before and key not in called.values()]
-    seems = likely(gone, added, work.said(gone, added, (old.tag, new.tag)))
+    renames = declared_renames(before, after)
+    gone = [one for key, one in before.items() if key not in after and key not in renames]
+    added = [one for key, one in after.items() if key not in before and key not in renames.values()]
+    likely = likely_renames(gone, added, work.contents(gone, added, (old.tag, new.tag)))
     for key, variant in before.items():
-        other = after.get(called.get(key, key))
+        other = after.get(renames.get(key, key))
         if other is None:
             places: ChangePlaces = {"old_at": variant.at or at["old_at"], "new_at": at["new_at"]}
-            seem = seems.get(str(variant.tag))
-            work.note(Change("variant", variant, None, (old, new), likely=seem, **places))
+            likely_name = likely.get(str(variant.tag))
+            work.note(Change("variant", variant, None, (old, new), likely=likely_name, **places))
             continue
-        if key in called:
+        if key in renames:
             work.note(Change("variant", variant, other, (old, new), old_at=variant.at, new_at=other.at))
-        was = variant.tag if key in called else None
+        was = variant.tag if key in renames else None
         step = Step("variant", other.tag, was=was, tag=new.tag, old_at=variant.at, new_at=other.at)
         left = type_with_tag(variant.type, old.tag, variant.tag, work.both.old.definitions)
         right = type_with_tag(other.type, new.tag, other.tag, work.both.new.definitions)
@@ -182,7 +182,7 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
         work.gate(
             f"variant {other.tag!r}", f"({other.tag})", variant.capability, other.capability, variant.at, other.at
         )
-        work.words(f"{other.tag!r}", variant.doc, other.doc, variant.at, other.at)
+        work.description(f"{other.tag!r}", variant.doc, other.doc, variant.at, other.at)
     if added and old.openness == "closed" and _foresees(work, old):
         old = replace(old, openness="open")
     for variant in added:
@@ -305,7 +305,7 @@ Matched: TypeAlias = "tuple[list[tuple[Alternative, Alternative]], list[Alternat
 """The pairs, and what stands alone in the old and in the new revision."""
 
 
-def pairs_of(both: Both, old: Sequence[Alternative], new: Sequence[Alternative]) -> Matched | None:
+def pairs_of(both: RevisionShapes, old: Sequence[Alternative], new: Sequence[Alternative]) -> Matched | None:
     """Alternatives of both sides that belong together, and those that stand alone; `None` if too many may belong together."""
     if len(old) == len(new) == 1:
         return [(old[0], new[0])], [], []
@@ -324,7 +324,9 @@ def pairs_of(both: Both, old: Sequence[Alternative], new: Sequence[Alternative])
     return found, alone[0], alone[1]
 
 
-def _candidates(both: Both, old: Sequence[Alternative], new: Sequence[Alternative]) -> set[tuple[int, int]] | None:
+def _candidates(
+    both: RevisionShapes, old: Sequence[Alternative], new: Sequence[Alternative]
+) -> set[tuple[int, int]] | None:
     """The pairs that share anything by which they can be alike."""
     left: dict[Hashable, list[int]] = {}
     right: dict[Hashable, list[int]] = {}
@@ -340,12 +342,12 @@ def _candidates(both: Both, old: Sequence[Alternative], new: Sequence[Alternativ
     return {(i, j) for ones, others in shared for i in ones for j in others}
 
 
-def _former_signs(both: Both, new: Alternative) -> Iterator[Hashable]:
+def _former_signs(both: RevisionShapes, new: Alternative) -> Iterator[Hashable]:
     if isinstance(new, Objects) and new.name is not None:
         yield from (("name", name) for name in both.new.former_names(new.name))
 
 
-def _likeness(both: Both, old: Alternative, new: Alternative) -> float:
+def _likeness(both: RevisionShapes, old: Alternative, new: Alternative) -> float:
     """How alike two alternatives are, between 0 and 3."""
     if isinstance(old, ir.Array) and isinstance(new, ir.Array):
         if old.items == new.items:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
 from acpgen.compat import waivers
-from acpgen.compat.command import of_project, spot_of
+from acpgen.compat.command import of_project, policy_position
+from acpgen.compat.compare import compare_sides
 from acpgen.compat.findings import BUDGET, FailOn, Report
 from acpgen.compat.history.revision_sources import MOST, RevisionReader, Revisions, from_git, from_paths, from_releases
-from acpgen.compat.history.steps import timeline
-from acpgen.compat.history.timeline import Timeline
+from acpgen.compat.history.timeline import Timeline, timeline
 from acpgen.compat.policy_settings import require_roles
 from acpgen.compat.project_policy import apply
 from acpgen.compat.project_releases import versions_of
 from acpgen.config import around, find_profile
 from acpgen.diagnostics.outputs import Destination, require_apart
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean
-from acpgen.schema.load import NO_REFERENCES, References
+from acpgen.input.load import NO_REFERENCES, References
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,7 @@ class HistoryOptions:
 def history(options: HistoryOptions) -> Timeline:
     """The history with the project's policy and waivers. Raises `Faults`."""
     _require_words(options)
-    profile = None if options.methods is None else replace(find_profile(options.methods), how="evident")
-    found = _revisions(options, RevisionReader(options.unstable, options.references, profile))
+    found = _revisions(options)
     file = options.waivers or waivers.standard_file()
     accepted = waivers.read(file) if options.waivers is not None or file.exists() else ()
     project = around(Path.cwd())
@@ -55,35 +54,25 @@ def history(options: HistoryOptions) -> Timeline:
     written_to = [each.file for each in options.destinations]
     require_apart(written_to, (*found.files, *options.references.values(), file, options.methods, settings))
     versions = () if project is None else versions_of(project, options.path or options.given[-1])
-    promised, spot, today = of_project(project), spot_of(project), date.today()
+    policy, position, today = of_project(project), policy_position(project), date.today()
 
-    def waived(report: Report) -> Report:
+    def waive(report: Report) -> Report:
         """As the project's policy judges it, with the findings marked that are accepted; what other steps use is no note of this one."""
-        marked = waivers.waive(apply(report, promised, today, spot), accepted, today, versions)
+        marked = waivers.waive(apply(report, policy, today, position), accepted, today, versions)
         return replace(marked, notes=report.notes)
 
-    made = timeline(
-        found.about,
-        found.revisions,
-        notes=found.notes,
-        waived=waived,
-        budget=options.budget or BUDGET,
-        formats=promised.formats,
-    )
+    compare = partial(compare_sides, budget=options.budget or BUDGET, formats=policy.formats)
+    made = timeline(found.about, found.milestones, notes=found.notes, waive=waive, compare=compare)
     if project is not None:
-        require_roles(promised, [each.report for each in made.strides if each.report is not None], project)
+        require_roles(policy, [each.report for each in made.strides if each.report is not None], project)
     return made
 
 
 def _require_words(options: HistoryOptions) -> None:
-    given: tuple[tuple[str, str, str, Sequence[str]], ...] = (
-        ("--fail-on", "level", options.fail_on, get_args(FailOn)),
-    )
-    faults: list[Fault] = [
-        UnknownName(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
-        for option, kind, value, known in given
-        if value not in known
-    ]
+    faults: list[Fault] = []
+    if options.fail_on not in get_args(FailOn):
+        hint = did_you_mean(options.fail_on, get_args(FailOn))
+        faults.append(UnknownName(at="--fail-on", kind="level", name=options.fail_on, hint=hint))
     if options.limit < 1:
         faults.append(BadSetting(at="--limit", key="the number of revisions", expected="1 or more"))
     if options.path is None and not options.given:
@@ -91,30 +80,20 @@ def _require_words(options: HistoryOptions) -> None:
     if options.path is not None and len(options.given) > 1:
         expected = "one branch, tag, commit or range A..B"
         faults.append(BadSetting(at=options.given[1], key="what stands before '--'", expected=expected))
+    if options.path is None and len(options.given) > 1 and options.since is not None:
+        expected = "commits, which have dates: name a revision, '--' and a path"
+        faults.append(BadSetting(at="--since", key="what is compared", expected=expected))
     if faults:
         raise Faults(faults)
 
 
-def _revisions(options: HistoryOptions, reader: RevisionReader) -> Revisions:
+def _revisions(options: HistoryOptions) -> Revisions:
+    profile = None if options.methods is None else replace(find_profile(options.methods), how="evident")
+    reader = RevisionReader(options.unstable, options.references, profile, options.limit)
     if options.path is not None:
-        revision = options.given[0] if options.given else "HEAD"
-        return from_git(revision, options.path, reader, since=options.since, most=options.limit)
+        return from_git(next(iter(options.given), "HEAD"), options.path, reader, since=options.since)
     if len(options.given) > 1:
-        _require_git(options)
-        return from_paths(options.given, reader, options.limit)
+        return from_paths(options.given, reader)
     name = next(iter(options.given))
-    kept = from_releases(name, reader, options.limit) if options.since is None else None
-    return kept or from_git("HEAD", name, reader, since=options.since, most=options.limit)
-
-
-def _require_git(options: HistoryOptions) -> None:
-    if options.since is not None:
-        raise Faults(
-            [
-                BadSetting(
-                    at="--since",
-                    key="what is compared",
-                    expected="commits, which have dates: name a revision, '--' and a path",
-                )
-            ]
-        )
+    kept = from_releases(name, reader) if options.since is None else None
+    return kept or from_git("HEAD", name, reader, since=options.since)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -11,13 +11,12 @@ from typing import Final
 from acpgen import material, protocols
 from acpgen.compat import sources
 from acpgen.compat.compare import side
-from acpgen.compat.history.steps import Read
 from acpgen.compat.history.timeline import Milestone
 from acpgen.compat.sources import Input
 from acpgen.errors import Faults
-from acpgen.schema import revisions
-from acpgen.schema.load import NO_REFERENCES, Documents, References
-from acpgen.schema.profile import Profile
+from acpgen.input import git_revisions
+from acpgen.input.load import NO_REFERENCES, References, Source
+from acpgen.methods.profile import Profile
 
 MOST: Final = 50
 """As many revisions are compared if nobody asks for more."""
@@ -25,19 +24,27 @@ MOST: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class RevisionReader:
-    """How revisions are read: with what is marked unstable, what addresses mean, and the profile of all of them."""
+    """How revisions are read: with what is marked unstable, what addresses mean, and the profile of all of them; how many at `most`."""
 
     unstable: bool = False
     references: References = field(default_factory=lambda: NO_REFERENCES)
     methods: Profile | None = None
+    most: int = MOST
 
-    def read(self, milestone: Milestone, opened: Callable[[], Input]) -> Read:
-        """A revision, or why it cannot be read."""
+    def read(self, milestone: Milestone, open_: Callable[[], Input]) -> Milestone:
+        """A revision with its schema, or why that cannot be read."""
         try:
-            return Read(milestone, side(opened(), unstable=self.unstable))
+            return replace(milestone, side=side(open_(), unstable=self.unstable))
         except Faults as faults:
-            reasons = tuple(dict.fromkeys(map(str, faults.faults)))
-            return Read(Milestone(milestone.name, milestone.subject, milestone.day, milestone.tags, reasons), None)
+            return replace(milestone, unread=tuple(dict.fromkeys(map(str, faults.faults))))
+
+    def understand(self, source: Source, label: str, profile: Profile | None) -> Input:
+        """The input of a source. Raises `Faults`."""
+        return sources.make_input(source, label, profile, unstable=self.unstable, references=self.references)
+
+    def profile(self, protocol: str) -> Profile | None:
+        """The profile of all revisions, else the one that the project names for the protocol. Raises `Faults`."""
+        return self.methods or sources.configured_profile(protocol)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,32 +54,25 @@ class Revisions:
     """
 
     about: str
-    revisions: tuple[Read, ...]
+    milestones: tuple[Milestone, ...]
     notes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
 
-def from_paths(given: Sequence[str], reader: RevisionReader, most: int = MOST) -> Revisions:
+def from_paths(given: Sequence[str], reader: RevisionReader) -> Revisions:
     """Files, folders, protocols, or any of them at a git revision, in the order given. Raises `Faults` for those that are not there."""
-    notes = _left_out(len(given) - most, "older")
-    found = [(each, sources.found(each)) for each in given[-most:]]
-
-    def read() -> Iterator[Read]:
-        for number, (name, source) in enumerate(found):
-            profile = reader.methods or sources.configured(name)
-            label = name if [each for each, _ in found].count(name) == 1 else f"{name} ({number + 1})"
-            yield reader.read(
-                Milestone(label),
-                partial(
-                    sources.understood, source, name, profile, unstable=reader.unstable, references=reader.references
-                ),
-            )
-
+    found = [(each, sources.find_source(each)) for each in given[-reader.most :]]
+    names = [name for name, _ in found]
+    labels = [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)]
+    milestones = tuple(
+        reader.read(Milestone(label), partial(reader.understand, source, name, reader.profile(name)))
+        for label, (name, source) in zip(labels, found, strict=True)
+    )
     files = tuple(path for each in given for path in sources.files_here(each))
-    return Revisions(f"{given[0]} … {given[-1]}", tuple(read()), notes, files)
+    return Revisions(f"{given[0]} … {given[-1]}", milestones, _omission_note(len(given) - reader.most, "older"), files)
 
 
-def from_releases(protocol: str, reader: RevisionReader, most: int = MOST) -> Revisions | None:
+def from_releases(protocol: str, reader: RevisionReader) -> Revisions | None:
     """The releases of a protocol that the project or acpgen keeps; `None` where there are none. Raises `Faults`."""
     folder = protocols.with_releases(protocol)
     if folder is None:
@@ -80,19 +80,19 @@ def from_releases(protocol: str, reader: RevisionReader, most: int = MOST) -> Re
     kept = material.parsed(material.read(folder, [protocol])).releases.get(protocol)
     if kept is None or not kept.releases:
         return None
-    profile = reader.methods or sources.configured(protocol)
-    releases = kept.releases[-most:]
-    named = [Milestone(each.version, tags=(each.title,) if each.title else ()) for each in releases]
-    read = (
-        reader.read(milestone, _input(each.documents, profile)) for milestone, each in zip(named, releases, strict=True)
+    profile = reader.profile(protocol)
+    milestones = tuple(
+        reader.read(
+            Milestone(each.version, tags=(each.title,) if each.title else ()),
+            partial(sources.open_input, each.documents, methods=profile),
+        )
+        for each in kept.releases[-reader.most :]
     )
     files = (*sources.files_here(protocol), *map(str, (folder / material.RELEASES / protocol).iterdir()))
-    return Revisions(protocol, tuple(read), _left_out(len(kept.releases) - most, "older"), files)
+    return Revisions(protocol, milestones, _omission_note(len(kept.releases) - reader.most, "older"), files)
 
 
-def from_git(
-    revision: str, path: str, reader: RevisionReader, *, since: str | None = None, most: int = MOST
-) -> Revisions:
+def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | None = None) -> Revisions:
     """The commits of a revision, or of a range `A..B`, that changed a schema: along first parents, and back through its moves.
 
     Of a range, and with `since`, the state before comes first. Raises `Faults`.
@@ -100,57 +100,40 @@ def from_git(
     base, dots, tip = revision.rpartition("..")
     tip = (tip or "HEAD") if dots else revision
     inside = sources.protocol_folder(path)
-    place = revisions.locate(tip, ([inside] if inside is not None else []) + [Path(path)])
-    contents = revisions.Contents(tip)
+    place = git_revisions.locate(tip, ([inside] if inside is not None else []) + [Path(path)])
+    contents = git_revisions.Contents(tip)
     beside = contents.beside(place)
-    log = revisions.log(place, beside)
-    commits = list(log.commits)
-    start = len(commits)
-    if dots:
-        start = min(start, _before(commits, base or "HEAD"))
+    log = git_revisions.log(place, beside)
+    start = len(log.commits)
+    if dots:  # from the newest commit that is no newer than the base
+        reached = git_revisions.ancestors(git_revisions.identity(base or "HEAD"))
+        start = next((number for number, each in enumerate(log.commits) if each.identity in reached), start)
     if since is not None:
-        oldest = revisions.age(since)
-        start = min(start, next((n for n, each in enumerate(commits) if each.time < oldest), len(commits)))
-    chosen = commits[: start + 1][:most][::-1]
-    notes = [
-        f"{move.commit.name} moved the schema from {move.old} to {move.new}."
-        for move in log.moves
-        if move.commit in chosen
-    ]
-    merges = sum(len(each.parents) > 1 for each in chosen)
+        oldest = git_revisions.age(since)
+        start = min(start, next((number for number, each in enumerate(log.commits) if each.time < oldest), start))
+    commits = log.commits[: start + 1][: reader.most][::-1]
+    moves = [each for each in log.moves if each.commit in commits]
+    merges = sum(len(each.parents) > 1 for each in commits)
+    notes = [f"{move.commit.name} moved the schema from {move.old} to {move.new}." for move in moves]
     notes += [f"Merges count as one step each, whatever they brought: {merges} here."] if merges else []
     notes += ["This clone is shallow: what came before is not here."] if log.is_shallow else []
-    notes += _left_out(len(commits) - len(chosen), "earlier")
+    notes += _omission_note(len(log.commits) - len(commits), "earlier")
     if beside:
         notes.append(f"Changes of the files that the schema refers to count: {', '.join(beside)}.")
-    profile = reader.methods or sources.configured(path)
+    profile = reader.profile(path)
 
-    def read(commit: revisions.Commit) -> Read:
-        milestone = Milestone(commit.name, commit.subject, commit.day, commit.tags)
+    def read(commit: git_revisions.Commit) -> Input:
+        location = git_revisions.Location(commit.identity, commit.path)
+        source = contents.source(location, name=path, shown=commit.name)
+        return reader.understand(source, f"{commit.name}:{path}", profile)
 
-        def opened() -> Input:
-            location = revisions.Location(commit.identity, commit.path)
-            source = contents.source(location, name=path, shown=commit.name)
-            return sources.understood(
-                source, f"{commit.name}:{path}", profile, unstable=reader.unstable, references=reader.references
-            )
-
-        return reader.read(milestone, opened)
-
-    return Revisions(f"{revision} -- {path}", tuple(map(read, chosen)), tuple(notes), sources.files_here(path))
+    milestones = tuple(
+        reader.read(Milestone(each.name, each.subject, each.day, each.tags), partial(read, each)) for each in commits
+    )
+    return Revisions(f"{revision} -- {path}", milestones, tuple(notes), sources.files_here(path))
 
 
-def _before(commits: Sequence[revisions.Commit], base: str) -> int:
-    """The number of the newest commit that is no newer than a revision."""
-    reached = revisions.ancestors(revisions.identity(base))
-    return next((number for number, each in enumerate(commits) if each.identity in reached), len(commits))
-
-
-def _input(documents: Documents, profile: Profile | None) -> Callable[[], Input]:
-    return lambda: sources.opened(documents, methods=profile)
-
-
-def _left_out(count: int, which: str) -> tuple[str, ...]:
+def _omission_note(count: int, which: str) -> tuple[str, ...]:
     if count <= 0:
         return ()
     return (f"{count} {which} {'revision was' if count == 1 else 'revisions were'} left out: see --limit and --since.",)

@@ -1,20 +1,29 @@
-"""A history as data: its revisions, the steps between them with the version that each needs, and what was broken by which step."""
+"""A history: its revisions, the steps between them with the version that each needs, and what was broken by which step.
+
+Each revision is compared with the one before it, and with the first one. Neither is composed of the other: a field that one step drops and
+the next one claims for something else is harmless in each step, and refused across both.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Final, Literal, TypeAlias
 
-from acpgen.compat.findings import Report, Severity, failing
+from acpgen.compat.compare import Side, compare_sides
+from acpgen.compat.findings import SEVERITIES, Finding, Report, Severity, Verdict, failing
 from acpgen.compat.project_releases import numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from acpgen.compat.findings import Verdict
+from acpgen.errors import Faults
 
 Size: TypeAlias = Literal["none", "patch", "minor", "major"]
 """How much of a version number changes."""
+
+SIZES: Final[tuple[Size, ...]] = ("none", "patch", "minor", "major")
+"""Smallest first."""
+
+FindingKey: TypeAlias = "tuple[object, ...]"
+"""What tells a finding between two revisions from others between the same two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +31,7 @@ class Milestone:
     """One revision: a release, a commit or a file.
 
     `subject`, `day` (an ISO date) and `tags` are those of a commit; a release has its title as a tag.
-    `unread` says why the schema cannot be read, a line each.
+    `side` is its schema; where that cannot be read, it is `None`, and `unread` says why, a line each.
     """
 
     name: str
@@ -30,6 +39,7 @@ class Milestone:
     day: str = ""
     tags: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    side: Side | None = field(default=None, repr=False, compare=False)
 
     @property
     def label(self) -> str:
@@ -48,7 +58,7 @@ class Bump:
 
     needed: Size | None
     made: Size | None = None
-    zero: bool = False
+    below_one: bool = False
     prerelease: bool = False
 
     @property
@@ -59,45 +69,8 @@ class Bump:
         return SIZES.index(self.made) >= SIZES.index(self.needed)
 
 
-SIZES: Final[tuple[Size, ...]] = ("none", "patch", "minor", "major")
-"""Smallest first."""
-
-_NEEDED: Final[Mapping[Verdict, Size]] = {
-    "breaking": "major",
-    "undecided": "major",
-    "risky": "major",
-    "additive": "minor",
-    "editorial": "patch",
-    "identical": "none",
-}
-"""What nobody has proven to be safe, and what strict peers refuse, needs what a break needs."""
-
-_BELOW_ONE: Final[Mapping[Size, Size]] = {"major": "minor", "minor": "patch", "patch": "patch", "none": "none"}
-
-
-def bump(verdict: Verdict | None, old: Milestone, new: Milestone) -> Bump:
-    """The advice for a step of this verdict, `None` where there is none, and what the two revisions made of it."""
-    needed = None if verdict is None else _NEEDED[verdict]
-    before, after = _version(old), _version(new)
-    if before is None or after is None:
-        return Bump(needed)
-    is_below = before[0] == 0 and after[0] == 0
-    if needed is not None and is_below:
-        needed = _BELOW_ONE[needed]
-    changed: list[Size] = [
-        size for size, one, other in zip(reversed(SIZES), before[:3], after[:3], strict=False) if one != other
-    ]
-    made: Size = changed[0] if changed else "none"
-    return Bump(needed, made, is_below, bool(after[3]))
-
-
-def _version(milestone: Milestone) -> tuple[int, int, int, str] | None:
-    """The version that a tag or the name is."""
-    return next((found for text in (*milestone.tags, milestone.name) if (found := numbers(text)) is not None), None)
-
-
 @dataclass(frozen=True, slots=True)
-class Stride:
+class RevisionStep:
     """From one revision that could be read to the next. `report` is `None` where the two could not be compared: `failure` says why."""
 
     old: Milestone
@@ -135,7 +108,7 @@ class Timeline:
 
     about: str
     milestones: tuple[Milestone, ...]
-    strides: tuple[Stride, ...]
+    strides: tuple[RevisionStep, ...]
     origins: tuple[Origin, ...]
     notes: tuple[str, ...] = ()
 
@@ -147,3 +120,125 @@ class Timeline:
     def fails(self, fail_on: str) -> bool:
         """Whether a step counts under `--fail-on`; what could not be read or compared does, but for `never`."""
         return fail_on != "never" and (bool(self.unread) or any(each.counts(fail_on) for each in self.strides))
+
+
+def timeline(
+    about: str,
+    milestones: Sequence[Milestone],
+    *,
+    notes: Sequence[str] = (),
+    waive: Callable[[Report], Report] = lambda report: report,
+    compare: Callable[[Side, Side], Report] = compare_sides,
+) -> Timeline:
+    """The history of revisions, oldest first. `waive` marks the findings of a step that are accepted."""
+    readable = [(each, each.side) for each in milestones if each.side is not None]
+
+    def report(old: int, new: int) -> Report | Faults:
+        try:
+            return compare(readable[old][1], readable[new][1])
+        except Faults as faults:
+            return faults
+
+    steps = [report(number - 1, number) for number in range(1, len(readable))]
+    spans = steps[:1]
+    for number, step in enumerate(steps[1:], 2):
+        spans.append(spans[-1] if _is_silent(step) else report(0, number))
+    strides: list[RevisionStep] = []
+    for ((old, _), (new, _)), step in zip(pairwise(readable), steps, strict=True):
+        if isinstance(step, Faults):
+            strides.append(RevisionStep(old, new, None, bump(None, old, new), str(step)))
+        else:
+            waived = waive(step)
+            strides.append(RevisionStep(old, new, waived, bump(waived.verdict, old, new)))
+    origins = _origins(spans, [each for each, _ in readable])
+    return Timeline(about, tuple(milestones), tuple(strides), origins, tuple(notes))
+
+
+def _is_silent(step: Report | Faults) -> bool:
+    """Whether no message shows a step, so that all is as it was before it."""
+    if isinstance(step, Faults) or step.verdict not in ("identical", "editorial"):
+        return False
+    return step.wire.backward == step.wire.forward == "yes"
+
+
+# --- versions --------------------------------------------------------------------------------------------------------
+
+_NEEDED: Final[Mapping[Verdict, Size]] = {
+    "breaking": "major",
+    "undecided": "major",
+    "risky": "major",
+    "additive": "minor",
+    "editorial": "patch",
+    "identical": "none",
+}
+"""What nobody has proven to be safe, and what strict peers refuse, needs what a break needs."""
+
+_BELOW_ONE: Final[Mapping[Size, Size]] = {"major": "minor", "minor": "patch", "patch": "patch", "none": "none"}
+
+
+def bump(verdict: Verdict | None, old: Milestone, new: Milestone) -> Bump:
+    """The advice for a step of this verdict, `None` where there is none, and what the two revisions made of it."""
+    needed = None if verdict is None else _NEEDED[verdict]
+    before, after = _version(old), _version(new)
+    if before is None or after is None:
+        return Bump(needed)
+    below_one = before[0] == 0 and after[0] == 0
+    if needed is not None and below_one:
+        needed = _BELOW_ONE[needed]
+    sizes: tuple[Size, ...] = ("major", "minor", "patch")
+    made: Size = "none"
+    for size, one, other in zip(reversed(sizes), before[2::-1], after[2::-1], strict=True):
+        made = size if one != other else made
+    return Bump(needed, made, below_one, bool(after[3]))
+
+
+def _version(milestone: Milestone) -> tuple[int, int, int, str] | None:
+    """The version that a tag or the name is."""
+    return next((found for text in (*milestone.tags, milestone.name) if (found := numbers(text)) is not None), None)
+
+
+# --- since when ------------------------------------------------------------------------------------------------------
+
+_RENAMED: Final = {
+    "method-removed": "method-renamed",
+    **dict.fromkeys(("field-removed", "required-field-removed"), "field-renamed"),
+    **dict.fromkeys(("variant-removed", "closed-variant-removed"), "variant-renamed"),
+}
+"""What takes a name from peers that know no other, by what takes the thing."""
+
+
+def _origins(spans: Sequence[Report | Faults], milestones: Sequence[Milestone]) -> tuple[Origin, ...]:
+    """The findings between the oldest and the newest revision, worst first, then by the step that brought each; those of one step that
+    say the same together.
+
+    A finding may come, go and come back: the step is the last one after which it stays. What was renamed first and removed later is gone
+    for peers of the oldest revision since it was renamed.
+    """
+    known: list[Mapping[FindingKey, Finding] | None] = [{}]
+    known += [None if isinstance(each, Faults) else {_key(one): one for one in each.findings} for each in spans]
+    alike: dict[tuple[int, Origin], set[str]] = {}
+    for finding in (known[-1] or {}).values():
+        if finding.severity != "editorial":
+            last = max(
+                number for number, found in enumerate(known) if found is not None and not _stands(finding, found)
+            )
+            names = milestones[last].name, milestones[last + 1].name
+            origin = Origin(finding.rule, finding.severity, finding.message, (), *names)
+            alike.setdefault((last, origin), set()).add(finding.declaration)
+    ordered = sorted(alike.items(), key=lambda each: (SEVERITIES.index(each[0][1].severity), each[0][0]))
+    return tuple(replace(origin, declarations=tuple(sorted(names))) for (_, origin), names in ordered)
+
+
+def _stands(finding: Finding, found: Mapping[FindingKey, Finding]) -> bool:
+    """Whether a finding is among those of a span, or what it says is gone has another name there."""
+    others = (each for each in found.values() if each.rule == _RENAMED.get(finding.rule))
+    return _key(finding) in found or any(_loss(each) == _loss(finding) for each in others)
+
+
+def _key(finding: Finding) -> FindingKey:
+    return finding.rule, finding.severity, finding.method, finding.flow, finding.location, finding.declaration
+
+
+def _loss(finding: Finding) -> FindingKey:
+    """What a finding takes from peers of the older revision."""
+    return finding.severity, finding.method, finding.flow, str(finding.old)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Revision, opposite
-from acpgen.compat.protocol.declared import DECLARED, SENT, schema_of
-from acpgen.compat.protocol.formats import unjudged, unknown
-from acpgen.compat.protocol.revision import Revised
-from acpgen.schema.walk import is_object, references
+from acpgen.compat.protocol.formats import count_unknown_formats, doubt_about
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, schema_of
+from acpgen.input.walk import is_object, reachable, references
 
 if TYPE_CHECKING:
-    from acpgen.schema.walk import Schema
+    from acpgen.input.walk import Schema
     from schema_inclusion import Allowance, Comparer, Culprit, Relation
 
 STEPS: Final = 20_000
@@ -25,7 +25,9 @@ STEPS: Final = 20_000
 class Acceptance:
     """What one revision accepts of what the other sends. Each question about a pair is asked once."""
 
-    def __init__(self, old: Revised, new: Revised, allowance: Allowance, *, formats: bool = False) -> None:
+    def __init__(
+        self, old: SchemaRevision, new: SchemaRevision, allowance: Allowance, *, formats: bool = False
+    ) -> None:
         """`formats` are asserted, or annotate."""
         self._sides = old, new
         self._formats = formats
@@ -47,26 +49,26 @@ class Acceptance:
         key = (pair.old, pair.new, sender, declared)
         if key not in self._relations:
             sent = self._question(pair.on(sender), SENT if declared else "")
-            self._relations[key] = self.asked(sent, self._question(pair.on(opposite(sender))), sender)
+            self._relations[key] = self.include(sent, self._question(pair.on(opposite(sender))), sender)
         return self._relations[key]
 
-    def shown(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
+    def with_culprit(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
         """Whether all that the sender's side of a pair sends with a culprit is accepted; the witness is refused."""
-        return self.asked(
+        return self.include(
             self._question(whole.on(sender), SENT), self._question(whole.on(opposite(sender))), sender, culprit
         )
 
     def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> tuple[ir.JSON] | None:
         """What the sender's side of a pair sends, with a culprit, whoever accepts it."""
-        witness = self.asked(self._question(whole.on(sender)), False, sender, culprit).witness
+        witness = self.include(self._question(whole.on(sender)), False, sender, culprit).witness
         return None if witness is None else (witness.value,)
 
     def misread(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
         """Whether all that the sender's side of a pair sends with a culprit is declared by the receiver, and not merely let through."""
         known: Schema = {"allOf": [schema_of(whole.on(opposite(sender)), DECLARED)]}
-        return self.asked(self._question(whole.on(sender), SENT), known, sender, culprit)
+        return self.include(self._question(whole.on(sender), SENT), known, sender, culprit)
 
-    def heard(
+    def understood(
         self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
     ) -> Relation:
         """Whether all that an alternative of the sender's side of a pair declares, and that this side accepts, is declared by the other
@@ -74,16 +76,16 @@ class Acceptance:
         """
         alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
         sent: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
-        return self.asked(sent, {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}, sender)
+        return self.include(sent, {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}, sender)
 
     def within(self, pair: Pair, sender: Revision, demand: Schema, json_type: str) -> Relation:
         """Whether what the sender's side of a pair declares of one JSON type meets a demand."""
-        return self.asked({"allOf": [self._question(pair.on(sender), SENT), {"type": json_type}]}, demand, sender)
+        return self.include({"allOf": [self._question(pair.on(sender), SENT), {"type": json_type}]}, demand, sender)
 
     def never(self, pair: Pair, side: Revision, name: str) -> bool:
         """Whether one side of a pair refuses every object with a member of that name."""
         objects: Schema = {"allOf": [self._question(pair.on(side)), {"type": "object"}]}
-        return self.asked(objects, {"not": {"required": [name]}}, side).verdict.value == "yes"
+        return self.include(objects, {"not": {"required": [name]}}, side).verdict.value == "yes"
 
     def _question(self, type_: ir.Type, suffix: str = "") -> Schema:
         """A type as a schema; with a suffix only what is sent or declared of it. The prover knows again what is the same one."""
@@ -92,7 +94,7 @@ class Acceptance:
             self._questions[type_, suffix] = {"allOf": [schema_of(type_), *kept]}
         return self._questions[type_, suffix]
 
-    def asked(self, sent: Schema, known: Schema | bool, sender: Revision, culprit: Culprit | None = None) -> Relation:
+    def include(self, sent: Schema, known: Schema | bool, sender: Revision, culprit: Culprit | None = None) -> Relation:
         """Whether all that is sent is known: two schemas whose references are those of the sender's bundle and the receiver's."""
         old, new = (sent, known) if sender == "old" else (known, sent)
         return self.between(old, new, sender, culprit)
@@ -138,21 +140,20 @@ class Acceptance:
         )
         if not self._formats or relation.witness is not None:
             return relation
-        reason = unknown(
-            *(unjudged(self._reached(schema, side)) for schema, side in zip((old, new), self._sides, strict=True))
+        reason = doubt_about(
+            *(
+                count_unknown_formats(self._reached(schema, side))
+                for schema, side in zip((old, new), self._sides, strict=True)
+            )
         )
         return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=f"{reason}.") if reason else relation
 
-    def _reached(self, schema: Schema | bool, side: Revised) -> list[Schema | bool]:
+    def _reached(self, schema: Schema | bool, side: SchemaRevision) -> list[Schema | bool]:
         """A schema and the definitions of a side that it leads to."""
-        names: dict[str, None] = {}
-        pending = [name.removesuffix(SENT).removesuffix(DECLARED) for name in references(schema)]
-        while pending:
-            name = pending.pop()
-            if name in side.written and name not in names:
-                names[name] = None
-                pending.extend(references(side.written[name]))
-        return [schema, *(side.written[name] for name in names)]
+        schemas = side.stable_schemas
+        start = (name.removesuffix(SENT).removesuffix(DECLARED) for name in references(schema))
+        names = reachable(start, lambda name: references(schemas.get(name, {})))
+        return [schema, *(schemas[name] for name in names if name in schemas)]
 
     def _opened(self, *schemas: Schema | bool) -> Comparer:
         """What compares schemas. Few of them refer to what is `DECLARED`, which is as much to read as all else."""
@@ -161,7 +162,8 @@ class Acceptance:
         meant = any(name.endswith(DECLARED) for schema in schemas for name in references(schema))
         if meant not in self._comparers:
             documents: list[Any] = [
-                {**side.bundle.schema, "$defs": {**side.asked, **(side.known if meant else {})}} for side in self._sides
+                {**side.bundle.schema, "$defs": {**side.prover_schemas, **(side.declared_schemas if meant else {})}}
+                for side in self._sides
             ]
             asserted = tuple(FORMATS) if self._formats else ()
             self._comparers[meant] = Comparer(

@@ -19,8 +19,8 @@ from acpgen.compat.diff.shapes import (
     type_of_object,
 )
 from acpgen.compat.findings import Revision, opposite
-from acpgen.compat.protocol.declared import schema_of
-from acpgen.schema.walk import BY_KIND, Schema
+from acpgen.compat.protocol.sender_schemas import schema_of
+from acpgen.input.walk import BY_KIND, Schema
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Part
@@ -31,7 +31,7 @@ Way: TypeAlias = "list[str | int | Part | dict[str, Any]]"
 _NULL: Final[Schema] = {"type": "null"}
 
 
-def refused(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
+def refused_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
     """What the other side refuses of a sender's value for a change of a pair, and where it stands in that; `None` where there is no such
     thing.
     """
@@ -45,7 +45,7 @@ def refused(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
                 return _value(_lacking(one.name))
             return _member(one.name, refused=schema_of(one.type)) if change.is_extension else None
         case "field":
-            return _value(having((change.old if sender == "old" else change.new).name), receiver)
+            return _value(object_with((change.old if sender == "old" else change.new).name), receiver)
         case "required":
             return None if is_own else _value(_lacking(one.name))
         case "null" if is_own:
@@ -78,7 +78,7 @@ def refused(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
             return None
 
 
-def lost(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
+def lost_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
     """What a sender's value holds that has lost its meaning for the other side by a change, whether that refuses it or not."""
     match change.kind:
         case "field":
@@ -92,13 +92,13 @@ def lost(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
         case "unknown":
             return _value(_unknown(change))
         case _:
-            found = refused(change, pair, sender)
+            found = refused_culprit(change, pair, sender)
             return None if found is None else replace(found, refused=_NOTHING)
 
 
-def without(change: Change, pair: Pair, sender: Revision) -> Schema | None:
+def remainder(change: Change, pair: Pair, sender: Revision) -> Schema | None:
     """What a sender has of a pair apart from what the other side refuses for a change; `None` where no schema says that."""
-    found = refused(change, pair, sender)
+    found = refused_culprit(change, pair, sender)
     if found is None:
         return None
     if change.kind == "openness":
@@ -109,7 +109,7 @@ def without(change: Change, pair: Pair, sender: Revision) -> Schema | None:
         union = change.within[1 if sender == "old" else 0]
         if isinstance(union, Constants):
             return {"enum": [each.value for each in union.values]}
-        return having(union.tag, {"enum": [each.tag for each in union.variants]})
+        return object_with(union.tag, {"enum": [each.tag for each in union.variants]})
     inside: Schema = {"not": found.accepted}
     return {"properties": {str(found.at[0]): inside}} if found.at else inside
 
@@ -139,14 +139,14 @@ def _unknown(change: Change) -> Schema:
     """A tag or constant that nobody knows."""
     union = change.within[1]
     is_enum = isinstance(union, Constants)
-    return {"enum": [EXTENSION, _UNKNOWN_NUMBER]} if is_enum else having(union.tag, {"const": EXTENSION})
+    return {"enum": [EXTENSION, _UNKNOWN_NUMBER]} if is_enum else object_with(union.tag, {"const": EXTENSION})
 
 
 _UNKNOWN_NUMBER: Final = -1_000_001
 """A number that no enumeration has."""
 
 
-def having(name: str, schema: Schema | bool = True) -> Schema:
+def object_with(name: str, schema: Schema | bool = True) -> Schema:
     """An object with the member."""
     return {"type": "object", "required": [name], **({} if schema is True else {"properties": {name: schema}})}
 
@@ -161,14 +161,14 @@ def _extended(patterns: Sequence[str]) -> Schema:
     return {"type": "object", "not": {"propertyNames": {"not": {"anyOf": [{"pattern": each} for each in patterns]}}}}
 
 
-def judged_by(limit: LimitChange) -> str:
+def json_type_of(limit: LimitChange) -> str:
     """The JSON type whose values a limit judges; empty where it judges any value."""
     return next((kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords), "")
 
 
 def _beyond(limit: LimitChange) -> Schema:
     """What breaks one of the limits, as far as they are known as schemas."""
-    kind = judged_by(limit)
+    kind = json_type_of(limit)
     typed: Schema = {"type": kind} if kind else {}
     demands = [each.demand for each in limit.all]
     if all(demands):
@@ -177,7 +177,7 @@ def _beyond(limit: LimitChange) -> Schema:
 
 
 def _variant(tag: str, variant: ir.Variant) -> Schema:
-    return {**_schema(ir.Ref(variant.type)), **having(tag, {"const": variant.tag})}
+    return {**_schema(ir.Ref(variant.type)), **object_with(tag, {"const": variant.tag})}
 
 
 def _schema(type_: ir.Type) -> Schema:
@@ -233,7 +233,7 @@ def way(steps: Sequence[Step], sender: Revision, root: ir.Type, shape: Look) -> 
                 type_ = objects[0].extra if objects else ir.Anything()
             case "variant":
                 tag, type_ = _tagged(alternatives, step, sender, lambda each: shape(each, number))
-                found.append(having(tag, {"const": step.on(sender)}) if tag else _schema(type_))
+                found.append(object_with(tag, {"const": step.on(sender)}) if tag else _schema(type_))
             case "untagged":
                 unions = [each for each in alternatives if isinstance(each, ir.TaggedUnion) and each.default]
                 type_ = ir.Ref(str(unions[0].default)) if unions else type_

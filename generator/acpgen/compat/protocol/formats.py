@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from acpgen.schema.walk import inside
+from acpgen.input.walk import inside
 
 
-def unjudged(schemas: Iterable[object]) -> Counter[str]:
+def count_unknown_formats(schemas: Iterable[object]) -> Counter[str]:
     """How often the schemas, and those in them, name each format that cannot be asserted."""
     from schema_inclusion import FORMATS
 
@@ -21,7 +21,7 @@ def unjudged(schemas: Iterable[object]) -> Counter[str]:
     return found
 
 
-def unknown(old: Counter[str], new: Counter[str]) -> str:
+def doubt_about(old: Counter[str], new: Counter[str]) -> str:
     """Why a proof about two schemas with these formats proves nothing; empty where it does: both name the same."""
     names = sorted(name for name in {*old, *new} if old[name] != new[name])
     return f"what the format {names[0]!r} refuses is not known" if names else ""

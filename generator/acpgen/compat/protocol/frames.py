@@ -8,31 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from acpgen import ir
 from acpgen.compat.changes import ChangePlaces
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.covered import branch_names, closure, message_of, root_frame
-from acpgen.compat.protocol.revision import Revised, wordless
-from acpgen.meaning import framing
+from acpgen.compat.protocol.definition_coverage import branch_names, closure, message_of, root_frame
+from acpgen.compat.protocol.revision import SchemaRevision, without_prose
+from acpgen.input.tagged_unions import branches_of, constants, lone_reference
+from acpgen.input.walk import Schema, asserts, is_array, is_object, references
+from acpgen.meaning import envelopes
 from acpgen.pointers import reference_to, target
-from acpgen.schema.unions import branches_of, constants, lone_reference
-from acpgen.schema.walk import Schema, asserts, is_array, is_object, references
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MessageKind:
     """One kind of message: the calls of a method, or, without one, responses that carry a result or an error."""
 
     envelope: ir.Envelope
     method: ir.Method | None
-    held: framing.Held
+    held: envelopes.Held
 
     @property
     def carried(self) -> str:
         """The member that is compared by itself."""
-        return self.held if self.method is None else framing.key(self.envelope, self.method, self.held)
+        return self.held if self.method is None else envelopes.key(self.envelope, self.method, self.held)
 
     @property
     def tag(self) -> str:
@@ -44,7 +45,7 @@ class Kind:
     @property
     def plain(self) -> Schema:
         """What the envelope of the protocol demands of every such message; what it carries may be missing."""
-        found = framing.frame(self.envelope, self.method, self.held, True)
+        found = envelopes.frame(self.envelope, self.method, self.held, True)
         names = [name for name in found["required"] if name != self.carried or self.method is None]
         return {**found, "required": names}
 
@@ -58,17 +59,17 @@ class Frame:
     bases: tuple[str, ...]
 
 
-def frame(revised: Revised, schema: Any, kind: Kind) -> Frame:
+def frame(revised: SchemaRevision, schema: Any, kind: MessageKind) -> Frame:
     """The frame that a schema is: in one piece, without what is carried, and without branches of other methods.
 
     `bases` are the definitions that it takes in.
     """
     work = _Framing(revised.demands, kind)
-    whole = work.expanded(wordless(schema), ())
+    whole = work.expand(without_prose(schema), ())
     return Frame(whole if is_object(whole) else {"not": {}}, tuple(work.names), tuple(work.bases))
 
 
-def fitting(kind: Kind, sent: Frame, taken: Frame, *, declared: bool) -> tuple[Schema, Schema]:
+def inclusion_question(kind: MessageKind, sent: Frame, taken: Frame, *, declared: bool) -> tuple[Schema, Schema]:
     """The question whether what one revision sends fits into the frame of the other: as the two schemas.
 
     `declared` keeps the sender to the members that its schema or its envelope speaks of, and to extensions.
@@ -96,13 +97,13 @@ _PLACES: Final = ("allOf", "anyOf")
 
 
 class _Framing:
-    def __init__(self, written: Mapping[str, Schema], kind: Kind) -> None:
+    def __init__(self, written: Mapping[str, Schema], kind: MessageKind) -> None:
         self.written = written
         self.kind = kind
         self.names: dict[str, None] = {}
         self.bases: dict[str, None] = {}
 
-    def expanded(self, schema: Any, around: tuple[str, ...]) -> Schema | bool:
+    def expand(self, schema: Any, around: tuple[str, ...]) -> Schema | bool:
         """A schema with what its references lead to in their place. `around` are the definitions that it stands in."""
         if not is_object(schema):
             return schema is not False
@@ -111,11 +112,11 @@ class _Framing:
         if is_object(properties):
             self.names |= dict.fromkeys(properties)
             kept["properties"] = {name: self._member(name, each) for name, each in properties.items()}
-        parts = [self.expanded(each, around) for each in schema.get("allOf", ())]
+        parts = [self.expand(each, around) for each in schema.get("allOf", ())]
         name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else None
         if name is not None and name in self.written and name not in around:
             self.bases[name] = None
-            parts.append(self.expanded(self.written[name], (*around, name)))
+            parts.append(self.expand(self.written[name], (*around, name)))
         elif name is not None and name not in around:
             parts.append({"$ref": schema["$ref"]})
         unions = [[*self._branches(schema[keyword], around)] for keyword in _UNIONS if keyword in schema]
@@ -132,7 +133,7 @@ class _Framing:
         """The branches that may be of this kind. One that other branches exclude counts: what is carried may tell them apart."""
         known, bases = dict(self.names), dict(self.bases)
         for each in branches:
-            found = self.expanded(each, around)
+            found = self.expand(each, around)
             if self._is_of_another(found):
                 self.names, self.bases = dict(known), dict(bases)
                 continue
@@ -140,17 +141,25 @@ class _Framing:
             yield found
 
     def _is_of_another(self, schema: Schema | bool) -> bool:
-        """Whether a branch is that of batches, of another method, or of calls where responses are asked about."""
+        """Whether a branch is that of batches, of another method, or of calls or responses where these are not asked about."""
         if not is_object(schema):
             return not schema
-        method = self.kind.method
-        if schema.get("type") == "array" or (method is None and self.kind.tag in schema.get("required", ())):
+        if schema.get("type") == "array" or not self._others.isdisjoint(schema.get("required", ())):
             return True
-        tag = schema.get("properties", {}).get(self.kind.tag)
-        known = None if method is None else constants(tag)
+        method, branches = self.kind.method, schema.get("anyOf")
+        known = None if method is None else constants(schema.get("properties", {}).get(self.kind.tag))
         if known is not None and method is not None and method.name not in known:
             return True
+        if branches and all(map(self._is_of_another, branches)):
+            return True
         return any(map(self._is_of_another, schema.get("allOf", ())))
+
+    @cached_property
+    def _others(self) -> frozenset[str]:
+        """The members that only other kinds of messages must have."""
+        called = {self.kind.tag} if self.kind.method is None else set[str]()
+        answers = set[str]() if self.kind.envelope == "dap" else {*_ANSWERS}
+        return frozenset(called | answers) - {self.kind.carried}
 
 
 def _is_reference(schema: Any) -> bool:
@@ -165,14 +174,14 @@ def _is_reference(schema: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Framed:
+class FrameDifference:
     """One kind of message that two revisions frame differently.
 
     `names` are its definitions, empty where the root frames it. `base` is the definition that differs, where it is not that of the
     message itself.
     """
 
-    kinds: tuple[Kind, Kind]
+    kinds: tuple[MessageKind, MessageKind]
     names: tuple[str, str]
     old: Frame
     new: Frame
@@ -186,23 +195,23 @@ class Framed:
         """Whether the messages of one revision fit into the frame of the other; of `whole` ones, with what they carry."""
         side = 0 if sender == "old" else 1
         frames = (self.old, self.new)
-        sent, taken = fitting(self.kinds[side], frames[side], frames[1 - side], declared=declared)
+        sent, taken = inclusion_question(self.kinds[side], frames[side], frames[1 - side], declared=declared)
         if whole:
             sent = {"allOf": [sent, {"$ref": reference_to(self.names[side])}]}
         return (sent, taken) if sender == "old" else (taken, sent)
 
-    def places(self, old: Revised, new: Revised) -> ChangePlaces:
+    def places(self, old: SchemaRevision, new: SchemaRevision) -> ChangePlaces:
         """Where what differs stands in the sources."""
         one, other = (self.base or name for name in self.names)
         return {"old_at": old.bundle.origins.get(one, ""), "new_at": new.bundle.origins.get(other, "")}
 
 
-_ANSWERS: Final[tuple[framing.Held, ...]] = ("result", "error")
+_ANSWERS: Final[tuple[envelopes.Held, ...]] = ("result", "error")
 
 
-def framed(
-    old: Revised, new: Revised, methods: Iterable[tuple[ir.Method, ir.Method]], rewritten: frozenset[str]
-) -> Iterator[Framed]:
+def frame_differences(
+    old: SchemaRevision, new: SchemaRevision, methods: Iterable[tuple[ir.Method, ir.Method]], rewritten: frozenset[str]
+) -> Iterator[FrameDifference]:
     """The kinds of messages that two revisions frame differently: by definitions of their own, and by their roots.
 
     `methods` are those of both, `rewritten` the definitions that say something else.
@@ -225,22 +234,25 @@ def framed(
 
 
 def _differing(
-    old: Revised,
-    new: Revised,
+    old: SchemaRevision,
+    new: SchemaRevision,
     methods: tuple[ir.Method | None, ir.Method | None],
-    held: framing.Held,
+    held: envelopes.Held,
     schemas: Sequence[Schema],
     names: tuple[str, str],
     rewritten: frozenset[str],
-) -> Iterator[Framed]:
-    one, other = Kind(old.protocol.envelope, methods[0], held), Kind(new.protocol.envelope, methods[1], held)
+) -> Iterator[FrameDifference]:
+    one, other = (
+        MessageKind(old.protocol.envelope, methods[0], held),
+        MessageKind(new.protocol.envelope, methods[1], held),
+    )
     before, after = frame(old, schemas[0], one), frame(new, schemas[1], other)
     inner = closure(old, references(before.schema)) | closure(new, references(after.schema))
     if before.schema != after.schema or inner & rewritten:
-        yield Framed((one, other), names, before, after, _base(old, new, names, before, after))
+        yield FrameDifference((one, other), names, before, after, _base(old, new, names, before, after))
 
 
-def _base(old: Revised, new: Revised, names: tuple[str, str], before: Frame, after: Frame) -> str:
+def _base(old: SchemaRevision, new: SchemaRevision, names: tuple[str, str], before: Frame, after: Frame) -> str:
     """The definition below those of the messages that differs, if they themselves do not."""
     if old.demands.get(names[0]) != new.demands.get(names[1]):
         return ""
@@ -255,20 +267,20 @@ _CARRIED: Final = ("id", "params", "result", "error")
 _TELLING: Final = ("method", "result", "error")
 
 
-def envelopes(revised: Revised) -> Mapping[str, Schema]:
+def find_envelopes(revised: SchemaRevision) -> Mapping[str, Schema]:
     """The envelopes by the names of their definitions, and whatever else is marked like them, as it is.
 
     What is a union of definitions and nothing else frames nothing: its branches are compared by themselves.
     """
     written = ((name, revised.bundle.definitions[name]) for name in sorted(revised.bundle.framing))
     return {
-        name: _emptied(wordless(schema)) if carries(schema) else wordless(schema)
+        name: _emptied(without_prose(schema)) if carries(schema) else without_prose(schema)
         for name, schema in written
         if not branch_names(schema)
     }
 
 
-def as_declared(envelope: Schema) -> Schema:
+def sent_envelope(envelope: Schema) -> Schema:
     """The envelope with the members that it declares, and extensions, alone: what a sender sends."""
     if not carries(envelope):
         return envelope
@@ -304,7 +316,7 @@ def in_place(node: Any, *, is_listed: bool = False) -> Any:
 _MESSAGE: Final = "any message"
 
 
-def carried(envelope: Schema) -> Schema:
+def carried_parts(envelope: Schema) -> Schema:
     """What an envelope says of what it carries, form by form. What is none carries nothing."""
     if not carries(envelope):
         return {}
@@ -320,7 +332,7 @@ def with_identifiers(inside: Schema, other: Schema, written: Schema) -> Schema:
 
     They are compared as such, so that null may have moved from the definition of identifiers to where it is taken.
     """
-    forms, raw = inside["properties"], carried(wordless(written))["properties"]
+    forms, raw = inside["properties"], carried_parts(without_prose(written))["properties"]
     theirs = other["properties"]
     made: Schema = {}
     for number, form in forms.items():

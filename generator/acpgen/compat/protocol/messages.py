@@ -15,12 +15,11 @@ from referencing.exceptions import Unresolvable
 
 from acpgen import ir
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
-from acpgen.compat.protocol.revision import Revised
-from acpgen.meaning import framing, texts
-from acpgen.meaning.values import Unmakeable, Values
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.input.walk import Schema, copied, is_array, is_object
+from acpgen.meaning import envelopes, sample_texts
+from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import reference_to
-from acpgen.schema.bundle import DIALECT
-from acpgen.schema.walk import Schema, copied, is_array, is_object
 from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
@@ -49,31 +48,28 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     if route.part == "document":
         return value
     if route.part == "error":
-        return {**framing.failure(envelope, route.method, value)}
+        return {**envelopes.failure(envelope, route.method, value)}
     if route.part == "result":
-        return {**framing.answer(envelope, route.method, value)}
+        return {**envelopes.answer(envelope, route.method, value)}
     if route.part == "id":
-        return {**framing.answer(envelope, route.method, {}, id_=value)}
+        return {**envelopes.answer(envelope, route.method, {}, id_=value)}
     assert route.method is not None
-    return {**framing.call(envelope, route.method, value)}
+    return {**envelopes.call(envelope, route.method, value)}
 
 
-def message_schema(revised: Revised, route: Route, type_name: str | None) -> Schema:
-    """The schema of such messages in one revision. `type_name` is the definition of what the envelope holds; `None` is anything."""
+def message_schema(revised: SchemaRevision, route: Route, type_name: str | None) -> Schema:
+    """The schema of such messages, which refers to the definitions of a revision. `type_name` is the definition of what the envelope holds;
+    `None` is anything.
+    """
     inner: Schema | bool = True if type_name is None else {"$ref": reference_to(type_name)}
     if route.part == "document":
-        whole: Schema = {"$schema": DIALECT, "$defs": revised.bundle.definitions}
-        return whole | inner if isinstance(inner, dict) else whole
+        return inner if isinstance(inner, dict) else {}
     held = "result" if route.part == "id" else route.part
-    one: Schema = framing.frame(revised.protocol.envelope, route.method, held, True if route.part == "id" else inner)
+    one: Schema = envelopes.frame(revised.protocol.envelope, route.method, held, True if route.part == "id" else inner)
     if route.part == "id":
         one["properties"]["id"] = inner
-    many: Schema = {"type": "array", "minItems": 1, "items": one}
-    return {
-        "$schema": DIALECT,
-        "anyOf": [one, many] if revised.protocol.batch else [one],
-        "$defs": revised.bundle.definitions,
-    }
+    batch: list[Schema] = [{"type": "array", "minItems": 1, "items": one}] if revised.protocol.batch else []
+    return {"anyOf": [one, *batch]}
 
 
 Routes: TypeAlias = "dict[Revision, tuple[Route, str | None]]"
@@ -87,11 +83,13 @@ Shows: TypeAlias = "Callable[[ir.JSON], bool]"
 class WitnessValidator:
     """Has messages judged by `jsonschema` on both revisions, and makes them plain to read."""
 
-    def __init__(self, old: Revised, new: Revised, allowance: Allowance, *, formats: bool = False) -> None:
+    def __init__(
+        self, old: SchemaRevision, new: SchemaRevision, allowance: Allowance, *, formats: bool = False
+    ) -> None:
         """`formats`: both revisions assert them."""
         self.allowance = allowance
         self._asserts = formats
-        self.sides: dict[Revision, Revised] = {"old": old, "new": new}
+        self.sides: dict[Revision, SchemaRevision] = {"old": old, "new": new}
         self._shown: dict[Revision, Mapping[str, str]] = {}
         self._schemas: dict[tuple[Revision, Route, str | None], Schema] = {}
         self._validators: dict[tuple[Revision, bool], tuple[Any, Compiled]] = {}
@@ -184,8 +182,8 @@ class WitnessValidator:
             return self._confirmed(routes, replace(claim, value=value), side, shows)
 
         if side not in self._shown:
-            self._shown[side] = texts.shown(self.sides[side].bundle.definitions)
-        found = dressed(claim.value, self._shown[side], held) or self._confirmed(routes, claim, side, None)
+            self._shown[side] = sample_texts.shown(self.sides[side].bundle.definitions)
+        found = with_readable_texts(claim.value, self._shown[side], held) or self._confirmed(routes, claim, side, None)
         if found is None or found.formats:
             return found
         formed = (self._formed(routes, side, found.value, is_as_long) for is_as_long in (False, True))
@@ -198,7 +196,7 @@ class WitnessValidator:
             if error.validator != "format":
                 continue
             limits = (len(error.instance), len(error.instance)) if is_as_long else ()
-            text = next(texts.of_format(error.validator_value, *limits), None)
+            text = next(sample_texts.of_format(error.validator_value, *limits), None)
             if text is not None and path:
                 holder: Any = formed
                 for key in path[:-1]:
@@ -231,10 +229,7 @@ class WitnessValidator:
     def _schema(self, side: Revision, route: Route, name: str | None) -> Schema:
         key = (side, route, name)
         if key not in self._schemas:
-            whole = message_schema(self.sides[side], route, name)
-            self._schemas[key] = {
-                keyword: each for keyword, each in whole.items() if keyword not in ("$schema", "$defs")
-            }
+            self._schemas[key] = message_schema(self.sides[side], route, name)
         return self._schemas[key]
 
     def _validator(self, side: Revision, *, formats: bool) -> tuple[Any, Compiled]:
@@ -248,7 +243,7 @@ class WitnessValidator:
         return self._validators[key]
 
 
-def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
+def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.JSON] | None:
     """A small value of a definition, with texts as another revision shows them; `None` where there is none."""
     try:
         value = Values(side.definitions).small(name)
@@ -260,16 +255,18 @@ def example(side: Revised, name: str, like: Revised) -> tuple[ir.JSON] | None:
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:
         return (each,) if judge.accepts(routes, "old", each) else None
 
-    return dressed(value, texts.shown(like.bundle.definitions), held) or (value,)
+    return with_readable_texts(value, sample_texts.shown(like.bundle.definitions), held) or (value,)
 
 
-def dressed(value: ir.JSON, shown: Mapping[str, str], held: Callable[[ir.JSON], Held | None]) -> Held | None:
+def with_readable_texts(
+    value: ir.JSON, shown: Mapping[str, str], held: Callable[[ir.JSON], Held | None]
+) -> Held | None:
     """What is `held` of a value with texts that readers expect in fields of those names, as a schema has `shown` them or the names tell:
     with all of them if it holds then, else with those with which it does; `None` where it holds with none.
     """
     places: list[tuple[Path, str]] = []
     for path, name, was in _texts(value):
-        text = shown.get(name) or texts.of_name(name) or ("example" if was in ("", "text") else was)
+        text = shown.get(name) or sample_texts.of_name(name) or ("example" if was in ("", "text") else was)
         places += [(path, text)] if text != was else []
     found = None
     for portion in [places, *([each] for each in places if len(places) > 1)]:
@@ -339,7 +336,7 @@ def _formats() -> Any:
     from jsonschema import FormatChecker
 
     checker = FormatChecker(formats=())
-    for name in texts.OF_FORMAT:
+    for name in sample_texts.OF_FORMAT:
 
         def asserted(value: object, schema: dict[str, str] = {"format": name}) -> bool:  # noqa: B006 - bound here, never changed
             return not isinstance(value, str) or jsonschema_rs.is_valid(schema, value, validate_formats=True)
@@ -350,5 +347,5 @@ def _formats() -> Any:
 
 def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:
     if route.method is not None and route.part in ("params", "result", "error"):
-        return (framing.key(envelope, route.method, route.part),)
+        return (envelopes.key(envelope, route.method, route.part),)
     return () if route.part == "document" else (route.part,)

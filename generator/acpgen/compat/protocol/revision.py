@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,21 +12,21 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias, cast
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.compat.diff.shapes import Objects, shape_of, without_values
-from acpgen.compat.protocol.declared import DECLARED, SENT, as_sent
+from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, sender_definitions
+from acpgen.input.equality import key_of
+from acpgen.input.keywords import PROSE
+from acpgen.input.numbers import dumps, loads
+from acpgen.input.tagged_unions import branches_of
+from acpgen.input.walk import ASSERTIONS, Schema, inside, is_array, is_object, reachable, references, unjudged
 from acpgen.pointers import plain_pointer, pointer_parts, reference_to, target
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.equality import key_of
-from acpgen.schema.keywords import PROSE
-from acpgen.schema.numbers import dumps, loads
-from acpgen.schema.unions import branches_of
-from acpgen.schema.walk import ASSERTIONS, Schema, inside, is_array, is_object, references, unjudged
 
 _SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that say anything of values."""
 
-REFERENCE: Final = re.compile(r'"\$ref": "(#/\$defs/(?:[^"\\]|\\.)*)"')
-"""A reference in a text of `Revised.texts`, to a definition as all are; what leads elsewhere is a value that looks like one."""
+_REFERENCE: Final = re.compile(r'"\$ref": ("#/\$defs/(?:[^"\\]|\\.)*")')
+"""A reference in a text of `SchemaRevision.texts`, to a definition as all are; what leads elsewhere is a value that looks like one."""
 
 
 _OF_BRANCHES: Final = re.compile(r"(?:/(?:allOf|anyOf|oneOf)/\d+)*")
@@ -51,7 +51,7 @@ class Roots:
 
 
 @dataclass(frozen=True)
-class Revised:
+class SchemaRevision:
     """One side of a comparison. Without `unstable`, what is marked `x-unstable` does not exist. `roots` is `None` where the files are
     not at hand.
     """
@@ -161,7 +161,7 @@ class Revised:
         said: Schema = {keyword: node, **{key: holder[key] for key in together if key in holder}}
         names = self._referred(node) | self._referred(said)  # a place may be a schema, or a keyword that holds several
         referred = {name: self.bundle.definitions[name] for name in sorted(names)}
-        return f"{keyword} {dumps(wordless([said, referred]), sort_keys=True)}"
+        return f"{keyword} {dumps(without_prose([said, referred]), sort_keys=True)}"
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -171,30 +171,30 @@ class Revised:
     @cached_property
     def demands(self) -> Mapping[str, Schema]:
         """The definitions as they are written, without words and without what does not take part."""
-        return {name: wordless(node) for name, node in self.written.items()}
+        return {name: without_prose(node) for name, node in self.stable_schemas.items()}
 
     @cached_property
-    def written(self) -> Mapping[str, Schema]:
+    def stable_schemas(self) -> Mapping[str, Schema]:
         """The definitions as they are written, without what does not take part."""
         written = self.bundle.definitions
         return written if self.unstable else {name: _stable(node) for name, node in written.items()}
 
     @cached_property
-    def asked(self) -> Mapping[str, Schema]:
+    def prover_schemas(self) -> Mapping[str, Schema]:
         """The definitions as the prover is asked about them: what each accepts, and what is sent of it."""
-        return {**self.demands, **as_sent(self.meant, self.written, SENT)}
+        return {**self.demands, **sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
 
     @cached_property
-    def known(self) -> Mapping[str, Schema]:
+    def declared_schemas(self) -> Mapping[str, Schema]:
         """What of each definition has a declared meaning."""
-        return as_sent(self.meant, self.written, DECLARED)
+        return sender_definitions(self.stable_definitions, self.stable_schemas, DECLARED)
 
     @cached_property
-    def meant(self) -> Mapping[str, ir.Definition]:
+    def stable_definitions(self) -> Mapping[str, ir.Definition]:
         """What the definitions mean, without what does not take part."""
-        return {name: self._meant(definition) for name, definition in self.definitions.items()}
+        return {name: self._stable_definition(definition) for name, definition in self.definitions.items()}
 
-    def _meant(self, definition: ir.Definition) -> ir.Definition:
+    def _stable_definition(self, definition: ir.Definition) -> ir.Definition:
         if isinstance(definition, ir.Record):
             return replace(definition, fields=self.stable(definition.fields))
         if isinstance(definition, ir.TaggedUnion):
@@ -213,12 +213,12 @@ class Revised:
         )
 
     @cached_property
-    def beside(self) -> Mapping[str, str]:
+    def root_definitions(self) -> Mapping[str, str]:
         """The definitions that the bundle makes of what roots say beside their definitions, by the places of the roots."""
         return {at: name for at, name in self._places.items() if at.endswith("#")}
 
     @cached_property
-    def left_out(self) -> Mapping[str, str]:
+    def unstable_texts(self) -> Mapping[str, str]:
         """What is marked `x-unstable` and does not take part: its text without words, by its place."""
         pending = (
             [] if self.unstable else [(at, self.bundle.definitions[name]) for name, at in self.bundle.origins.items()]
@@ -232,19 +232,19 @@ class Revised:
                     for name, place in self.bundle.origins.items()
                     if place.startswith(f"{at}/")
                 }
-                found[at] = dumps(wordless([node, inside]), sort_keys=True)
+                found[at] = dumps(without_prose([node, inside]), sort_keys=True)
             elif is_object(node):
                 pending += ((f"{at}{plain_pointer(key)}", inner) for key, inner in node.items())
             elif is_array(node):
                 pending += ((f"{at}{plain_pointer(index)}", inner) for index, inner in enumerate(node))
         return found
 
-    def is_left_out(self, name: str) -> bool:
+    def is_unstable(self, name: str) -> bool:
         """Whether a definition stands inside of what does not take part."""
         at = self.bundle.origins.get(name, "")
         parts = at.split("/")
-        return bool(self.left_out) and any(
-            "/".join(parts[:count]) in self.left_out for count in range(1, len(parts) + 1)
+        return bool(self.unstable_texts) and any(
+            "/".join(parts[:count]) in self.unstable_texts for count in range(1, len(parts) + 1)
         )
 
     def outermost(self, at: str) -> str:
@@ -281,12 +281,12 @@ class Revised:
         parts[name] = {key: value for key, value in parts[name].items() if key not in _OF_METHODS}
         kept = ((each, dumps(_without(schema, alone), sort_keys=True)) for each, schema in parts.items())
         inside = ((self.bundle.origins[each].removeprefix(at), text) for each, text in kept)
-        return "\n".join(f"{place} {_referring(text, told)}" for place, text in sorted(inside))
+        return "\n".join(f"{place} {with_names(text, told)}" for place, text in sorted(inside))
 
     def frame_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
         """The text of a definition that frames messages; `names` and `alone` as in `whole_text`."""
         kept = _without(loads(self.texts[name]), alone)
-        return _referring(dumps(kept, sort_keys=True), lambda was: names.get(was, was))
+        return with_names(dumps(kept, sort_keys=True), lambda was: names.get(was, was))
 
     def contents(self, name: str) -> list[str]:
         """What a definition and all inside of it say of the content of texts, which no validator asserts: as texts, in order."""
@@ -317,7 +317,7 @@ class Revised:
             is_read = is_branch or each in compared or origin in self._declared_places
             found[each, origin.removeprefix(at)] = frozenset(
                 (plain_pointer(*keys), keyword, key_of(node[keyword]))
-                for keys, node in inside(self.written[each])
+                for keys, node in inside(self.stable_schemas[each])
                 for keyword in _STATEMENTS & node.keys()
                 if not (is_read and self._is_read(each, keys, keyword))
             )
@@ -391,13 +391,12 @@ class Revised:
 
     def _referred(self, node: Any) -> set[str]:
         """The definitions that a part of the bundle leads to."""
-        found: set[str] = set()
-        pending = [node]
-        while pending:
-            fresh = {name for name in references(pending.pop()) if name in self.bundle.definitions} - found
-            found |= fresh
-            pending.extend(self.bundle.definitions[name] for name in fresh)
-        return found
+        definitions = self.bundle.definitions
+
+        def known(part: Any) -> Iterator[str]:
+            return (name for name in references(part) if name in definitions)
+
+        return {*reachable(known(node), lambda name: known(definitions[name]))}
 
     @cached_property
     def gates_unknown(self) -> bool:
@@ -498,14 +497,14 @@ def _reads(definition: ir.Definition | None, keys: Sequence[str], keyword: str) 
             return len(parts) == 2 and parts[0] == "properties" and any(field.name == parts[1] for field in fields)
 
 
-def _referring(text: str, told: Callable[[str], str]) -> str:
-    """The text of a schema with other names in its references."""
+def references_in(text: str) -> set[str]:
+    """The definitions that the text of a schema refers to."""
+    return {target(loads(found)) for found in _REFERENCE.findall(text)}
 
-    def renamed(found: re.Match[str]) -> str:
-        written = loads(f'"{found[1]}"')
-        return f'"$ref": {dumps(told(target(written)))}'
 
-    return REFERENCE.sub(renamed, text)
+def with_names(text: str, name_of: Callable[[str], str]) -> str:
+    """The text of a schema with other names of definitions in place of its references."""
+    return _REFERENCE.sub(lambda found: f'"$ref": {dumps(name_of(target(loads(found[1]))))}', text)
 
 
 def _stable(node: Any) -> Any:
@@ -535,7 +534,7 @@ def _is_unstable(node: Any) -> bool:
     return is_object(node) and node.get("x-unstable") is True
 
 
-def rewritten(old: Revised, new: Revised, apart: Collection[str] = ()) -> frozenset[str]:
+def rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> frozenset[str]:
     """The names of definitions that are written differently in the two revisions, or lead to such ones; those `apart` do not count."""
     names = {*old.texts, *new.texts}.difference(apart)
     found = {name for name in names if old.texts.get(name) != new.texts.get(name)}
@@ -544,14 +543,9 @@ def rewritten(old: Revised, new: Revised, apart: Collection[str] = ()) -> frozen
     referrers: dict[str, set[str]] = {}
     for side in (old, new):
         for name, text in side.texts.items():
-            for reference in REFERENCE.findall(text):
-                referrers.setdefault(target(loads(f'"{reference}"')), set()).add(name)
-    pending = list(found)
-    while pending:
-        fresh = referrers.get(pending.pop(), set()) - found - set(apart)
-        found |= fresh
-        pending.extend(fresh)
-    return frozenset(found)
+            for reference in references_in(text):
+                referrers.setdefault(reference, set()).add(name)
+    return frozenset(reachable(found, lambda name: referrers.get(name, set()).difference(apart)))
 
 
 def _member(node: Any, part: str) -> tuple[Any] | None:
@@ -571,15 +565,15 @@ _OF_METHODS: Final = ("x-method", "x-side", "x-null", "x-was")
 _VALUES: Final = ("const", "enum", "default")
 
 
-def wordless(node: Any) -> Any:
+def without_prose(node: Any) -> Any:
     """A tree without words. Members that have their name from a schema, and values, stay as they are."""
     if is_object(node):
         return {
-            key: value if key in _VALUES else wordless(value)
+            key: value if key in _VALUES else without_prose(value)
             for key, value in node.items()
             if key not in PROSE or not isinstance(value, str | list)
         }
-    return [wordless(item) for item in node] if is_array(node) else node
+    return [without_prose(item) for item in node] if is_array(node) else node
 
 
-__all__ = ["Revised", "Schema"]
+__all__ = ["Schema", "SchemaRevision"]

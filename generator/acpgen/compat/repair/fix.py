@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from acpgen.compat.check_report import repair_sentence
 from acpgen.compat.repair.repair import repair, with_texts
 from acpgen.errors import Faults, NotRepairable
-from acpgen.save import save
-from acpgen.schema.load import read_bytes
+from acpgen.files import save
+from acpgen.input.load import read_bytes
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Report
@@ -24,7 +24,7 @@ Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixResult:
     """Repairs of a report: the report with them, the one that they leave, and what they change in the files, as a unified diff.
 
     `targets` are the files with their new texts; only `--fix` has any.
@@ -51,15 +51,15 @@ class Fixed:
 
 def fix(
     report: Report, old: Input, new: Input, again: Callable[[Input], Report], *, unstable: bool, repairing: Repairing
-) -> Fixed:
+) -> FixResult:
     """The repairs of a report, and for `--fix` what is to be written; `again` makes the report of another new side. Raises `Faults`."""
     found = repair(report, old, new, again, unstable=unstable)
     if repairing == "tell":
-        return Fixed(found.report, report, "", {})
+        return FixResult(found.report, report, "", {})
     targets = _targets(new, found.texts)
     left = again(with_texts(new, found.texts))
     names = tuple(new.at(path) for path in found.texts)
-    return Fixed(found.report, left, _difference(new, found.texts), targets if repairing == "fix" else {}, names)
+    return FixResult(found.report, left, _difference(new, found.texts), targets if repairing == "fix" else {}, names)
 
 
 def _targets(new: Input, texts: Mapping[str, str]) -> dict[str, str]:

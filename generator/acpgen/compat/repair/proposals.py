@@ -10,15 +10,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen import ir
-from acpgen.compat.repair.reversals import At, Reversal, addition, constants, removal
+from acpgen.compat.repair.reversals import FilePlace, Reversal, addition, constants, removal
+from acpgen.input.drafts import draft_of
+from acpgen.input.text_edits import Edit
+from acpgen.input.walk import DEFINITIONS, is_array, is_object
 from acpgen.pointers import place_parts, plain_pointer
-from acpgen.schema.drafts import draft_of
-from acpgen.schema.edits import Edit
-from acpgen.schema.walk import DEFINITIONS, is_array, is_object
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Finding
-    from acpgen.compat.protocol.revision import Revised
+    from acpgen.compat.protocol.revision import SchemaRevision
     from acpgen.compat.repair.sides import Sides
 
 _BRANCHES: Final = ("anyOf", "oneOf")
@@ -58,7 +58,7 @@ class Proposals:
 
     finding: Finding
     sides: Sides
-    meaning: Callable[[], Revised | None]
+    meaning: Callable[[], SchemaRevision | None]
 
     def __iter__(self) -> Iterator[Proposal]:
         """Best first, each once."""
@@ -74,11 +74,11 @@ class Proposals:
                 yield whole
 
     @cached_property
-    def _old(self) -> At | None:
+    def _old(self) -> FilePlace | None:
         return self.sides.place(self.finding.old, self.sides.old)
 
     @cached_property
-    def _new(self) -> At | None:
+    def _new(self) -> FilePlace | None:
         return self.sides.place(self.finding.new, self.sides.new)
 
     @cached_property
@@ -86,7 +86,7 @@ class Proposals:
         """Whether only the new side has the thing."""
         return any(each.edit.op == "remove" and each.at.holds(self._new) for each in self.sides.reversals)
 
-    def _value(self, at: At | None) -> Any:
+    def _value(self, at: FilePlace | None) -> Any:
         return None if at is None else self.sides.value(at, self.sides.new)
 
     def _optional(self) -> Iterator[Proposal]:
@@ -106,10 +106,12 @@ class Proposals:
     def _demand(self) -> Reversal | None:
         """The edit that takes the new field from those that its object requires."""
         at = self._new
-        names = self._value(At(at.path, (*at.keys[:-2], "required"))) if at and at.holder == "properties" else None
+        names = (
+            self._value(FilePlace(at.path, (*at.keys[:-2], "required"))) if at and at.holder == "properties" else None
+        )
         if at is None or not is_array(names) or at.keys[-1] not in names:
             return None
-        return removal(At(at.path, (*at.keys[:-2], "required", names.index(at.keys[-1]))), at.keys[-1])
+        return removal(FilePlace(at.path, (*at.keys[:-2], "required", names.index(at.keys[-1]))), at.keys[-1])
 
     def _gate(self) -> Proposal | None:
         """A field or a branch of the new side alone is for receivers that declare a capability in the `initialize` exchange."""
@@ -136,7 +138,7 @@ class Proposals:
         said = f"Send {name!r} only to peers that advertise the new capability {gate}."
         return Proposal(said, "keep", (capability, marked))
 
-    def _capabilities(self, receiver: str) -> tuple[At, str] | None:
+    def _capabilities(self, receiver: str) -> tuple[FilePlace, str] | None:
         """Where the receiver declares what it can do: the object, and the field that leads to it."""
         meaning = self.meaning()
         if meaning is None:
@@ -181,7 +183,7 @@ class Proposals:
     def _deprecated(self, each: Reversal) -> Reversal:
         """The same edit with a mark on what it brings back, where the draft has one."""
         value = {} if each.edit.value is True and each.at.holder == "properties" else each.edit.value
-        draft = draft_of(self._value(At(each.path)), self.sides.new.documents.given)
+        draft = draft_of(self._value(FilePlace(each.path)), self.sides.new.documents.given)
         if not is_object(value) or draft is None or draft.name not in ("2019-09", "2020-12"):
             return each
         return replace(each, edit=replace(each.edit, value={**value, "deprecated": True}))
@@ -200,8 +202,6 @@ class Proposals:
         names = frozenset(sides.around(place, side) for place, side in places if place is not None)
         yield Proposal("", "revert", tuple(filter(self._is_near, sides.reversals)))
         yield Proposal("", "revert", self._edits(names))
-        if self._new is not None:
-            yield Proposal("", "revert", sides.taken_away(sides.around(self._new, sides.new)))
         yield Proposal("", "revert more", self._edits(sides.near(names)))
         yield Proposal("", "revert all", sides.reversals)
 
@@ -214,14 +214,14 @@ class Proposals:
         names = each.value if is_array(each.value) else [each.value]
         for place, at in ((self._new, each.at), (self._old, each.old)):
             if place is not None and at is not None:
-                required = At(place.path, (*place.keys[:-2], "required"))
+                required = FilePlace(place.path, (*place.keys[:-2], "required"))
                 is_named = place.holder == "properties" and required.holds(at) and place.keys[-1] in names
                 if place.holds(at) or at.holds(place) or is_named:
                     return True
         return False
 
 
-def _is_thing(at: At) -> bool:
+def _is_thing(at: FilePlace) -> bool:
     """Whether a whole field, branch, constant or definition stands at a place."""
     return at.holder in ("properties", "enum", *_BRANCHES, *DEFINITIONS)
 

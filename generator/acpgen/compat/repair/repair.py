@@ -15,16 +15,16 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.compat.compare import side
-from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, Spot, Suggestion
+from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, SourcePosition, Suggestion
 from acpgen.compat.repair.proposals import EFFORTS, Effort, Proposal, Proposals, describe
 from acpgen.compat.repair.reversals import Edits, combine
 from acpgen.compat.repair.sides import Sides
 from acpgen.errors import Faults
-from acpgen.schema.edits import edited, lines_changed, patch
-from acpgen.schema.load import Document, check, parse_json
+from acpgen.input.load import Document, check, parse_json
+from acpgen.input.text_edits import edited, lines_changed, patch
 
 if TYPE_CHECKING:
-    from acpgen.compat.protocol.revision import Revised
+    from acpgen.compat.protocol.revision import SchemaRevision
     from acpgen.compat.sources import Input
 
 BUDGET: Final = 200
@@ -37,7 +37,7 @@ _BAD: Final = ("breaking", "undecided", "risky")
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
+class RepairResult:
     """A report with repairs, and the texts of the files that all of them together change, by path."""
 
     report: Report
@@ -52,7 +52,7 @@ def repair(
     *,
     unstable: bool = False,
     budget: int | None = None,
-) -> Repaired:
+) -> RepairResult:
     """The report with a repair, or the reason why there is none, on each breaking or risky finding.
 
     `compare` makes the report of the old side and another new one. `budget` is how many comparisons may be made; without, as many as
@@ -60,7 +60,7 @@ def repair(
     """
 
     @cache
-    def meaning() -> Revised | None:
+    def meaning() -> SchemaRevision | None:
         try:
             return None if report.mode == "language" else side(new, unstable=unstable).meaning
         except Faults:
@@ -75,10 +75,10 @@ def repair(
     findings = tuple(search.with_repair(each) if _needs_repair(each) else each for each in report.findings)
     edits = search.edits(search.accepted) or {}
     if search.outcome is None or not edits:
-        return Repaired(replace(report, findings=findings), {})
+        return RepairResult(replace(report, findings=findings), {})
     ended = sum(search.outcome.ends(each, search.before) for each in wanted)
     fix = Fix(search.outcome.report.verdict, ended, len(wanted), _patches(edits, new))
-    return Repaired(replace(report, findings=findings, fix=fix), texts(new, edits))
+    return RepairResult(replace(report, findings=findings, fix=fix), texts(new, edits))
 
 
 @dataclass
@@ -221,9 +221,9 @@ def _keys(finding: Finding) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (finding.rule, finding.declaration or finding.location), cause
 
 
-def _plain(spot: Spot | None) -> str:
+def _plain(position: SourcePosition | None) -> str:
     """A place without indices, which edits move."""
-    return "" if spot is None else re.sub(r"/\d+(?=/|$)", "/", str(spot))
+    return "" if position is None else re.sub(r"/\d+(?=/|$)", "/", str(position))
 
 
 class _Outcome:

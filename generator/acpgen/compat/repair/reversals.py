@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acpgen.schema.edits import Edit
-from acpgen.schema.keywords import PROSE
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import DEFINITIONS, MAPS, is_array, is_object
+from acpgen.input.keywords import PROSE
+from acpgen.input.numbers import dumps
+from acpgen.input.text_edits import Edit
+from acpgen.input.walk import DEFINITIONS, MAPS, is_array, is_object
 
 if TYPE_CHECKING:
-    from acpgen.schema.edits import Keys
+    from acpgen.input.text_edits import Keys
 
 Edits: TypeAlias = Mapping[str, tuple[Edit, ...]]
 """Edits by the file that they are made in."""
@@ -26,16 +26,16 @@ _SILENT: Final = frozenset({*PROSE, "x-docs-ignore", "x-migration", "x-name", "x
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class FilePlace:
     """A place in the files of one side."""
 
     path: str
     keys: Keys = ()
 
-    def below(self, *keys: str | int) -> At:
-        return At(self.path, (*self.keys, *keys))
+    def below(self, *keys: str | int) -> FilePlace:
+        return FilePlace(self.path, (*self.keys, *keys))
 
-    def holds(self, other: At | None) -> bool:
+    def holds(self, other: FilePlace | None) -> bool:
         """Whether another place is this one or lies in it."""
         return other is not None and self.path == other.path and self.keys == other.keys[: len(self.keys)]
 
@@ -51,24 +51,24 @@ class Reversal:
 
     path: str
     edit: Edit
-    old: At | None = None
+    old: FilePlace | None = None
     value: Any = field(default=None, compare=False, repr=False)
 
     @property
-    def at(self) -> At:
-        return At(self.path, self.edit.at)
+    def at(self) -> FilePlace:
+        return FilePlace(self.path, self.edit.at)
 
     @cached_property
     def identity(self) -> tuple[str, str]:
         return self.path, self.edit.identity
 
 
-def addition(at: At, value: Any, old: At | None = None, after: str | None = None) -> Reversal:
+def addition(at: FilePlace, value: Any, old: FilePlace | None = None, after: str | None = None) -> Reversal:
     """Something new at a place; a member stands behind the one with the key `after`."""
     return Reversal(at.path, Edit("add", at.keys, value, after), old, value)
 
 
-def removal(at: At, value: Any) -> Reversal:
+def removal(at: FilePlace, value: Any) -> Reversal:
     """Nothing at a place any more."""
     return Reversal(at.path, Edit("remove", at.keys), None, value)
 
@@ -120,7 +120,7 @@ def equal(one: Any, other: Any) -> bool:
     return one == other and dumps(one, sort_keys=True) == dumps(other, sort_keys=True)
 
 
-def between(old: Any, new: Any, was: At, at: At, *, schema: bool = True) -> Iterator[Reversal]:
+def between(old: Any, new: Any, was: FilePlace, at: FilePlace, *, schema: bool = True) -> Iterator[Reversal]:
     """The edits that make the new value, which stands `at` a place, say what the old one does. `schema`: the value is a schema."""
     if equal(old, new):
         return
@@ -132,7 +132,9 @@ def between(old: Any, new: Any, was: At, at: At, *, schema: bool = True) -> Iter
         yield Reversal(at.path, Edit("replace", at.keys, old), was, old)
 
 
-def _members(old: dict[str, Any], new: dict[str, Any], was: At, at: At, schema: bool) -> Iterator[Reversal]:
+def _members(
+    old: dict[str, Any], new: dict[str, Any], was: FilePlace, at: FilePlace, schema: bool
+) -> Iterator[Reversal]:
     before = ""
     for key, value in old.items():
         if schema and key in _SILENT:
@@ -148,7 +150,7 @@ def _members(old: dict[str, Any], new: dict[str, Any], was: At, at: At, schema: 
             yield removal(at.below(key), value)
 
 
-def _items(old: list[Any], new: list[Any], was: At, at: At) -> Iterator[Reversal]:
+def _items(old: list[Any], new: list[Any], was: FilePlace, at: FilePlace) -> Iterator[Reversal]:
     """Items that belong together, those that are gone, and those that have come."""
     partner = _partners(old, new)
     is_moved = len(old) != len(new) or list(partner.values()) != sorted(partner.values())

@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
-from acpgen.compat.repair.reversals import At, Reversal, addition, between, removal
+from acpgen.compat.repair.reversals import FilePlace, Reversal, addition, between
+from acpgen.input.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, refs_anywhere
 from acpgen.pointers import as_fragment, follow, plain_pointer, pointer_parts
-from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, refs_anywhere
 
 if TYPE_CHECKING:
-    from acpgen.compat.findings import Spot
+    from acpgen.compat.findings import SourcePosition
     from acpgen.compat.sources import Input
 
 
@@ -25,15 +25,19 @@ class Sides:
     old: Input
     new: Input
 
-    def place(self, spot: Spot | None, side: Input) -> At | None:
-        """Where a spot is in the files of a side; `None` for nowhere, and for files that are given beside the schema."""
+    def place(self, position: SourcePosition | None, side: Input) -> FilePlace | None:
+        """Where a position is in the files of a side; `None` for nowhere, and for files that are given beside the schema."""
         files = {side.at(each.path): each.path for each in side.documents.documents}
-        known = spot is not None and spot.file in files
-        return self.typed(files[spot.file], pointer_parts(spot.pointer), side) if spot is not None and known else None
+        known = position is not None and position.file in files
+        return (
+            self.typed(files[position.file], pointer_parts(position.pointer), side)
+            if position is not None and known
+            else None
+        )
 
-    def typed(self, path: str, parts: Iterable[str], side: Input) -> At:
+    def typed(self, path: str, parts: Iterable[str], side: Input) -> FilePlace:
         """A place by the parts of its pointer, as far as it leads; an index is a number."""
-        at = At(path)
+        at = FilePlace(path)
         for part in parts:
             key = int(part) if is_array(self.value(at, side)) and part.isdecimal() else part
             if self.value(at.below(key), side) is None:
@@ -41,7 +45,7 @@ class Sides:
             at = at.below(key)
         return at
 
-    def value(self, at: At, side: Input) -> Any:
+    def value(self, at: FilePlace, side: Input) -> Any:
         """What stands at a place; `None` for nothing."""
         document = side.documents.find(at.path)
         try:
@@ -50,16 +54,16 @@ class Sides:
             return None
 
     @cached_property
-    def before(self) -> Mapping[str, At]:
+    def before(self) -> Mapping[str, FilePlace]:
         """The definitions of the old side, by name."""
         return dict(_definitions(self.old))
 
     @cached_property
-    def after(self) -> Mapping[str, At]:
+    def after(self) -> Mapping[str, FilePlace]:
         """The definitions of the new side, by name."""
         return dict(_definitions(self.new))
 
-    def around(self, at: At, side: Input) -> str:
+    def around(self, at: FilePlace, side: Input) -> str:
         """The name of the innermost definition around a place; without any, the path of the file."""
         keys, known = tuple(map(str, at.keys)), self._names[side is self.old]
         around = (known.get((at.path, keys[:size])) for size in range(len(keys), 0, -1))
@@ -91,7 +95,9 @@ class Sides:
         """Everything that makes the new side say what the old one does; what only the new side defines stays."""
         olds, news = ([each.path for each in side.documents.documents] for side in (self.old, self.new))
         pairs = [(at, self.after[name]) for name, at in self.before.items() if name in self.after]
-        pairs += [(At(each), At(each)) for each in olds if each in news] or [(At(olds[0]), At(news[0]))]
+        pairs += [(FilePlace(each), FilePlace(each)) for each in olds if each in news] or [
+            (FilePlace(olds[0]), FilePlace(news[0]))
+        ]
         found: dict[tuple[str, str], Reversal] = {}
         for old, new in pairs:
             before, after = self.translate(old, new.path), self.value(new, self.new)
@@ -100,37 +106,17 @@ class Sides:
             found |= {each.identity: each for each in between(before, after, old, new)}
         return (*found.values(), *(self.restore(name) for name in self.before if name not in self.after))
 
-    def taken_away(self, name: str) -> tuple[Reversal, ...]:
-        """What takes away a definition that only the new side has, with those that refer to it, and brings back what stood in their place:
-        some definitions count by their name, whatever refers to them.
-        """
-        fresh = {name: at for name, at in self.after.items() if name not in self.before}
-        referring = {
-            each: {*self._references(self.value(at, self.new), at.path, self.new)} for each, at in fresh.items()
-        }
-        gone = {name} & fresh.keys()
-        while more := {each for each, names in referring.items() if each not in gone and names & gone}:
-            gone |= more
-        parts = [removal(fresh[each], self.value(fresh[each], self.new)) for each in sorted(gone)]
-        for each in self.reversals if gone else ():
-            key, value = each.at.keys[-1], self.value(each.at, self.new)
-            if gone.intersection(self._references({key: value}, each.path, self.new)):
-                parts.append(each)
-                around = each.at.keys[:-1] if key == "$ref" else None
-                parts += [one for one in self.reversals if one.path == each.path and one.at.keys[:-1] == around]
-        return tuple(parts)
-
     def restore(self, name: str) -> Reversal:
         """The definition that the old side alone has, behind the one that it follows there."""
-        home, keys, old = self._home(name), list(self.before), self.before[name]
-        value = self.translate(old, home.path)
-        if self.value(At(home.path, home.keys[:1]), self.new) is None:
-            for key in reversed(home.keys[1:]):
+        place, keys, old = self._target(name), list(self.before), self.before[name]
+        value = self.translate(old, place.path)
+        if self.value(FilePlace(place.path, place.keys[:1]), self.new) is None:
+            for key in reversed(place.keys[1:]):
                 value = {key: value}
-            return addition(At(home.path, home.keys[:1]), value, old)
+            return addition(FilePlace(place.path, place.keys[:1]), value, old)
         earlier = [self.after[each] for each in keys[: keys.index(name)] if each in self.after]
-        after = [str(each.keys[-1]) for each in earlier if each.path == home.path and len(home.keys) == 2]
-        return addition(home, value, old, after[-1] if after else None)
+        after = [str(each.keys[-1]) for each in earlier if each.path == place.path and len(place.keys) == 2]
+        return addition(place, value, old, after[-1] if after else None)
 
     def complete(self, parts: Iterable[Reversal]) -> tuple[Reversal, ...]:
         """The edits with the definitions that they refer to and the new side has not."""
@@ -147,7 +133,7 @@ class Sides:
                     pending.append(self.before[name])
         return tuple(found.values())
 
-    def references(self, at: At) -> Iterator[str]:
+    def references(self, at: FilePlace) -> Iterator[str]:
         """The definitions of the old side that what stands at a place of it refers to."""
         return self._references(self.value(at, self.old), at.path, self.old)
 
@@ -170,17 +156,17 @@ class Sides:
         sides = (self.after, self.before)
         return tuple({(at.path, tuple(map(str, at.keys))): name for name, at in known.items()} for known in sides)
 
-    def _home(self, name: str) -> At:
+    def _target(self, name: str) -> FilePlace:
         """Where the new side has a definition, or would have it: in the file of the old one, else in the first."""
         if name in self.after:
             return self.after[name]
         old = self.before[name]
         paths = [each.path for each in self.new.documents.documents]
         path = old.path if old.path in paths else next((at.path for at in self.after.values()), paths[0])
-        kept = (key for key in (old.keys[0], *DEFINITIONS) if self.value(At(path, (key,)), self.new) is not None)
-        return At(path, (next(kept, old.keys[0]), *old.keys[1:]))
+        kept = (key for key in (old.keys[0], *DEFINITIONS) if self.value(FilePlace(path, (key,)), self.new) is not None)
+        return FilePlace(path, (next(kept, old.keys[0]), *old.keys[1:]))
 
-    def translate(self, at: At, into: str) -> Any:
+    def translate(self, at: FilePlace, into: str) -> Any:
         """What stands at a place of the old side as a new file says it: its references lead to the same definitions."""
         return self._translate(self.value(at, self.old), at.path, into)
 
@@ -192,21 +178,21 @@ class Sides:
         found = {key: self._translate(inner, path, into) for key, inner in value.items()}
         written = found.get("$ref")
         for name, rest in self._definition(written, path, self.old) if isinstance(written, str) else ():
-            home, was = self._home(name), self.before[name]
-            if (path, into, was.keys) != (was.path, home.path, home.keys):
-                file = "" if home.path == into else posixpath.relpath(home.path, posixpath.dirname(into) or ".")
-                found["$ref"] = f"{file}{as_fragment(plain_pointer(*home.keys, *rest))}"
+            place, was = self._target(name), self.before[name]
+            if (path, into, was.keys) != (was.path, place.path, place.keys):
+                file = "" if place.path == into else posixpath.relpath(place.path, posixpath.dirname(into) or ".")
+                found["$ref"] = f"{file}{as_fragment(plain_pointer(*place.keys, *rest))}"
         return found
 
 
-def _definitions(side: Input) -> Iterator[tuple[str, At]]:
+def _definitions(side: Input) -> Iterator[tuple[str, FilePlace]]:
     for document in side.documents.documents:
         for key in DEFINITIONS:
             if is_object(document.value) and is_object(document.value.get(key)):
-                yield from _members(document.value[key], At(document.path, (key,)), "")
+                yield from _members(document.value[key], FilePlace(document.path, (key,)), "")
 
 
-def _members(inside: dict[str, Any], at: At, prefix: str) -> Iterator[tuple[str, At]]:
+def _members(inside: dict[str, Any], at: FilePlace, prefix: str) -> Iterator[tuple[str, FilePlace]]:
     """The definitions of an object, and those of the groups in it."""
     for name, value in inside.items():
         if is_object(value) and value and ASSERTIONS.isdisjoint(value) and all(map(is_object, value.values())):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 MODULES: Final = (
-    "handshakes",
-    "messaging",
-    "extending",
+    "initialization",
+    "json_rpc",
+    "extensibility",
     "sessions",
-    "turns",
-    "refusing",
-    "reopening",
-    "helping",
-    "delimiting",
-    "openings",
-    "listing",
+    "prompts",
+    "refusals",
+    "session_reopening",
+    "client_services",
+    "transport",
+    "version_negotiation",
+    "registries",
 )
 """Every module of cases, in the order in which they run: what may upset a program comes last."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from acpgen.input.walk import is_object
+from acpgen.probe.case_context import Trial, listed
 from acpgen.probe.clauses import ADVERTISED, ANSWERED, CLOSED, DELETED, UNIQUE
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
-from acpgen.probe.trial import Trial, listed
-from acpgen.schema.walk import is_object
 
 PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
     "session/list": {1: ("sessionCapabilities", "list"), 2: ("session",)},

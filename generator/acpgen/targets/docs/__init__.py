@@ -1,6 +1,6 @@
 """The target `docs`: a protocol version as plain Markdown, a page for each method, area, type and conversation; for a site one file too.
 
-Every example is judged while the pages are made; one that the schema refuses is a fault or, where the option says so, left out and
+Every example is validated while the pages are made; one that the schema refuses is a fault or, where the option says so, left out and
 listed. Text of the schema reaches a page through `text` alone.
 """
 
@@ -10,25 +10,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults
 from acpgen.markup import Markdown, code, prose
-from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.docs import examples
-from acpgen.targets.docs.age_notes import NO_AGES, Ages, Member
-from acpgen.targets.docs.book import (
-    Beside,
-    Book,
-    Counterpart,
-    Snippets,
-    VersionDifference,
-    about_area,
-    about_errors,
-    about_messages,
-)
+from acpgen.targets.docs.availability import NO_AVAILABILITY, Availability, Member
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
-from acpgen.targets.docs.phrases import plainly
-from acpgen.targets.docs.places import (
+from acpgen.targets.docs.page_paths import (
     CAPABILITIES,
     ERRORS,
     INDEX,
@@ -37,50 +26,60 @@ from acpgen.targets.docs.places import (
     TYPES,
     WHOLE,
     Linker,
-    Places,
+    PagePaths,
+    find_page_paths,
     joined,
-    places,
     with_replacements,
     with_types_in_areas,
 )
-from acpgen.targets.docs.planned import PlannedConversation, plans
-from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
+from acpgen.targets.docs.requirement_notes import NO_REQUIREMENTS, RequirementNotes
+from acpgen.targets.docs.scenarios import Scenario, scenarios
 from acpgen.targets.docs.templates import lay_out, relative
+from acpgen.targets.docs.type_text import describe_type_as_text
+from acpgen.targets.docs.version_docs import (
+    OtherVersion,
+    OtherVersions,
+    Snippets,
+    VersionDifference,
+    VersionDocs,
+    about_area,
+    about_errors,
+    about_messages,
+)
 from acpgen.targets.options import Option
 
 __all__ = [
     "FIXED",
     "OPTIONS",
     "WHOLE",
-    "Ages",
-    "Beside",
-    "Book",
-    "Counterpart",
+    "Availability",
     "Markdown",
     "Member",
-    "Places",
-    "PlannedConversation",
+    "OtherVersion",
+    "OtherVersions",
+    "PagePaths",
+    "Scenario",
     "Snippets",
     "VersionDifference",
+    "VersionDocs",
     "about_errors",
     "about_messages",
     "area_title",
-    "book",
+    "build",
     "code",
-    "compose",
+    "describe_type_as_text",
     "joined",
-    "laid_out",
     "lay_out",
+    "page_paths",
     "pages",
-    "places_of",
-    "plainly",
-    "plans",
     "prose",
     "relative",
     "render",
-    "single_file",
+    "scenarios",
     "with_replacements",
     "with_types_in_areas",
+    "write_pages",
+    "write_single_file",
 ]
 
 FIXED: Final = (INDEX, METHODS, TYPES, CAPABILITIES, ERRORS, MESSAGES)
@@ -98,82 +97,75 @@ OPTIONS: Final = (
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
     """All pages below the prefix, with nothing about other versions. Raises `Faults` of examples that do not hold."""
-    return compose(protocol, bundle, settings, {})
+    return write_pages(build(protocol, bundle, settings), settings, {})
 
 
-def compose(
+def build(
     protocol: ir.Protocol,
     bundle: Bundle,
     settings: Settings,
-    beside: Beside,
-    ages: Ages = NO_AGES,
-    rules: RuleNotes = NO_RULES,
+    availability: Availability = NO_AVAILABILITY,
+    requirements: RequirementNotes = NO_REQUIREMENTS,
     origins: Origins = NO_ORIGINS,
     snippets: Snippets | None = None,
-) -> Mapping[str, str]:
-    """All pages below the prefix, each with its counterparts in other versions, what is known of ages and of upstream, the requirements of
-    what it is about, and its examples in Python. Raises `Faults`.
-    """
-    return laid_out(book(protocol, bundle, settings, ages, rules, origins, snippets), settings, beside)
-
-
-def book(
-    protocol: ir.Protocol,
-    bundle: Bundle,
-    settings: Settings,
-    ages: Ages = NO_AGES,
-    rules: RuleNotes = NO_RULES,
-    origins: Origins = NO_ORIGINS,
-    snippets: Snippets | None = None,
-) -> Book:
+) -> VersionDocs:
     """What the pages of a version hold, before it is laid out. Raises `Faults`."""
     judge = examples.ExampleJudge(bundle)
     refused = examples.refused(judge)
     if refused and settings.options.get("refused-examples") != "leave-out":
         raise Faults(refused)
     found = examples.collect(protocol, judge)
-    made = examples.made(protocol, judge, found)
-    found_places = places(protocol, bundle.origins)
-    return Book(
-        protocol, bundle, found_places, {**found, **made}, frozenset(made), refused, ages, rules, origins, snippets
+    generated = examples.generate(protocol, judge, found)
+    return VersionDocs(
+        protocol,
+        bundle,
+        page_paths(protocol, bundle),
+        {**found, **generated},
+        frozenset(generated),
+        refused,
+        availability,
+        requirements,
+        origins,
+        snippets,
+        settings.module,
     )
 
 
-def laid_out(
-    told: Book,
+def write_pages(
+    content: VersionDocs,
     settings: Settings,
-    beside: Beside,
-    where: Places | None = None,
+    others: OtherVersions,
+    paths: PagePaths | None = None,
     *,
     changelog: str = "",
     for_site: bool = False,
 ) -> Mapping[str, str]:
-    """The pages of a book below the prefix, all of them or those that are at a place of their own. `changelog` is its page, seen from the
+    """The pages of a version below the prefix, all of them or those that `paths` does not replace. `changelog` is its page, seen from the
     folder above all versions. For a site, headings of sections that only repeat what stands elsewhere carry the mark by which search
     leaves them out.
     """
-    folder, where = _folder(settings), where or told.places
+    folder, paths = _folder(settings), paths or content.paths
     return {
-        folder + path: told.page(
+        folder + path: content.page(
             template,
-            Linker(where, path, folder=settings.prefix, types=view.get("shown", frozenset())),
+            Linker(paths, path, folder=settings.prefix, types=view.get("shown", frozenset())),
             view,
             folder,
-            beside.get(path, ()),
+            others.get(path, ()),
             changelog=changelog,
             for_site=for_site,
         )
-        for path, template, view in told.pages()
-        if path not in where.replacements
+        for path, template, view in content.pages()
+        if path not in paths.replacements
     }
 
 
-def single_file(told: Book, settings: Settings) -> Mapping[str, str]:
-    """All pages of a book in one file. Nobody keeps it beside the pages: it repeats them, and each change of one would be made twice."""
+def write_single_file(content: VersionDocs, settings: Settings) -> Mapping[str, str]:
+    """All pages of a version in one file. Nobody keeps it beside the pages: it repeats them, and each change of one would be made twice."""
     folder = _folder(settings)
     pages = (
-        told.page(template, Linker(told.places, path, whole=True), view, folder, (), for_site=True)
-        for path, template, view in told.pages()
+        content.page(template, Linker(content.paths, path, whole=True), view, folder, (), for_site=True)
+        for path, template, view in content.pages()
     )
     return {folder + WHOLE: "\n".join(pages)}
 
@@ -184,19 +176,14 @@ def _folder(settings: Settings) -> str:
 
 def pages(protocol: ir.Protocol, bundle: Bundle) -> tuple[str, ...]:
     """The paths of all pages of a protocol, below its prefix. Raises `Faults`."""
-    found = places(protocol, bundle.origins)
-    return (
-        *FIXED,
-        *found.areas.values(),
-        *found.conversations.values(),
-        *found.methods.values(),
-        *found.types.values(),
-    )
+    found = page_paths(protocol, bundle)
+    parts = (found.areas, found.conversations, found.methods, found.types)
+    return (*FIXED, *(path for part in parts for path in part.values()))
 
 
-def places_of(protocol: ir.Protocol, bundle: Bundle) -> Places:
+def page_paths(protocol: ir.Protocol, bundle: Bundle) -> PagePaths:
     """Where each method and type of a protocol has its page. Raises `Faults`."""
-    return places(protocol, bundle.origins)
+    return find_page_paths(protocol, bundle.origins)
 
 
 def area_title(bundle: Bundle, area: str) -> str:

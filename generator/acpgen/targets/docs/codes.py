@@ -9,8 +9,8 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import sentences
-from acpgen.schema.names import ERROR_CODES
-from acpgen.targets.docs.phrases import references
+from acpgen.naming.identifiers import ERROR_CODES
+from acpgen.targets.docs.type_text import references
 
 _STANDARD: Final = (
     (-32700, "Parse error", "What arrived is not JSON."),

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.markup import identifier
-from acpgen.meaning import framing
+from acpgen.meaning import envelopes
 from acpgen.pointers import reference_to
-from acpgen.schema.bundle import Bundle
 from acpgen.targets.docs.examples import ExampleJudge, Examples
-from acpgen.targets.docs.planned import PlannedConversation, PlannedMessage, plans, sides
+from acpgen.targets.docs.scenarios import Scenario, ScenarioMessage, scenarios, sides
 
 SHARED: Final = ("sessionId", "terminalId", "toolCallId")
 """Members that name the same thing in all messages of a conversation."""
 
 DEEPEST: Final = 4
-"""How far below the params or the result a word of a plan is looked for, in definitions."""
+"""How far below the params or the result a word of a scenario is looked for, in definitions."""
 
 _BRINGS: Final = ("sessionId", "terminalId", "stopReason", "outcome", "protocolVersion", "roots")
 """Members of results that say in one word what the answer brings."""
@@ -29,9 +29,9 @@ _BRINGS: Final = ("sessionId", "terminalId", "stopReason", "outcome", "protocolV
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """One message of a conversation. `value` is `None` where the schema has no example that carries what the plan names."""
+    """One message of a conversation. `value` is `None` where the schema has no example that carries what the scenario names."""
 
-    step: PlannedMessage
+    step: ScenarioMessage
     anchor: str
     sender: str
     receiver: str
@@ -43,32 +43,32 @@ class Spoken:
 class Conversation:
     """One conversation with its messages, in their order."""
 
-    plan: PlannedConversation
+    scenario: Scenario
     messages: tuple[Spoken, ...]
 
-    def told_of(self, method: str) -> Spoken | None:
+    def first_of(self, method: str) -> Spoken | None:
         """The first message of a method."""
         return next((spoken for spoken in self.messages if spoken.step.method.name == method), None)
 
 
-def conversations(protocol: ir.Protocol, bundle: Bundle, examples: Examples) -> tuple[Conversation, ...]:
+def find_conversations(protocol: ir.Protocol, bundle: Bundle, examples: Examples) -> tuple[Conversation, ...]:
     """The conversations that this protocol has, with the examples of its definitions put in. Raises `Faults`."""
-    found = plans(protocol)
+    found = scenarios(protocol)
     if not found:
         return ()
     judge = ExampleJudge(bundle)
     composer = _Composer(protocol, examples, judge)
-    return tuple(Conversation(plan, tuple(_spoken(protocol, plan, composer))) for plan in found)
+    return tuple(Conversation(each, tuple(_spoken(protocol, each, composer))) for each in found)
 
 
-def _spoken(protocol: ir.Protocol, plan: PlannedConversation, composer: _Composer) -> Iterator[Spoken]:
+def _spoken(protocol: ir.Protocol, scenario: Scenario, composer: _Composer) -> Iterator[Spoken]:
     both = sides(protocol)
     assert both is not None
     bound: dict[str, ir.JSON] = {}
     open_requests: dict[str, list[int]] = {}
     anchors: set[str] = set()
     last = 0
-    for step in plan.steps:
+    for step in scenario.steps:
         method = step.method
         handler = both[0] if method.side == both[0] else both[1]
         caller = both[1] if handler == both[0] else both[0]
@@ -77,21 +77,21 @@ def _spoken(protocol: ir.Protocol, plan: PlannedConversation, composer: _Compose
         value: Mapping[str, ir.JSON] | None = None
         if step.is_answer:
             waiting = open_requests.get(method.name) or []
-            last = last if waiting else last + 1  # the plan begins after its request
+            last = last if waiting else last + 1  # the scenario begins after its request
             number = waiting.pop(0) if waiting else last
             if carried is not None:
-                value = framing.answer(protocol.envelope, method, carried, id_=number)
+                value = envelopes.answer(protocol.envelope, method, carried, id_=number)
         else:
             last += method.kind == "request"
             if method.kind == "request":
                 open_requests.setdefault(method.name, []).append(last)
             if carried is not None:
-                value = framing.call(protocol.envelope, method, carried, id_=last)
+                value = envelopes.call(protocol.envelope, method, carried, id_=last)
         note = _note(step, carried)
         yield Spoken(step, _anchor(step, anchors), sender, receiver, note, value)
 
 
-def _note(step: PlannedMessage, carried: ir.JSON | framing.Absent | None) -> str:
+def _note(step: ScenarioMessage, carried: ir.JSON | envelopes.Absent | None) -> str:
     """What a message carries, in a word or two."""
     if not step.is_answer:
         return " ".join(step.carries)
@@ -100,7 +100,7 @@ def _note(step: PlannedMessage, carried: ir.JSON | framing.Absent | None) -> str
     return next((name for name in _BRINGS if name in carried), "") if isinstance(carried, dict) else ""
 
 
-def _anchor(step: PlannedMessage, taken: set[str]) -> str:
+def _anchor(step: ScenarioMessage, taken: set[str]) -> str:
     """Where a message stands on its page: by what it is, and counted where the same stands again."""
     words = (step.method.name.replace("/", "-"), "answer" if step.is_answer else "", *step.carries)
     plain = identifier("-".join(filter(None, words)))
@@ -119,11 +119,11 @@ class _Composer:
     examples: Examples
     judge: ExampleJudge
 
-    def carried(self, step: PlannedMessage, bound: dict[str, ir.JSON]) -> ir.JSON | framing.Absent | None:
+    def carried(self, step: ScenarioMessage, bound: dict[str, ir.JSON]) -> ir.JSON | envelopes.Absent | None:
         """Params or result of a message: the first that the schema admits; `None` where there is none."""
         name = step.method.result if step.is_answer else step.method.params
         if name is None:
-            return framing.ABSENT
+            return envelopes.ABSENT
         for value in self._carrying(name, step.carries, DEEPEST):
             names = dict(bound)
             shared = _shared(value, names)

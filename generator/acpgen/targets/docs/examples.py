@@ -11,14 +11,14 @@ from typing import Final, assert_never
 import jsonschema_rs
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults, InvalidExample, NotASchema
-from acpgen.meaning.values import Unmakeable, Values
+from acpgen.input.complexity import require_few_ways
+from acpgen.input.numbers import dumps
+from acpgen.input.schema_validator import definitions_validator
+from acpgen.input.walk import inside, is_array
+from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import inside, is_array
-from acpgen.schema.ways import require_few_ways
-from acpgen.validator import definitions_validator
 
 LONGEST_REASON: Final = 200
 
@@ -76,7 +76,7 @@ def collect(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
     return {name: own[name] or tuple(gathered[name].values()) for name in protocol.definitions}
 
 
-def made(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Examples:
+def generate(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Examples:
     """For each definition without an example one value made from the schema: with all fields if that holds, else as small as may be."""
     values = Values(protocol.definitions)
 
@@ -103,7 +103,7 @@ def made(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Example
 class ExampleJudge:
     """Judges values by the definitions of a bundle and by the schemas that have examples, compiled together.
 
-    `given` are the schemas with examples and their places.
+    `given` are the schemas with examples and their paths.
 
     Raises `Faults` where the schema is one that no judge can read, or walk to its end.
     """

@@ -10,9 +10,9 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import Markdown, prose
-from acpgen.meaning.values import array_of, read_instead
-from acpgen.targets.docs.phrases import admits_null
-from acpgen.targets.docs.places import MESSAGES, Linker
+from acpgen.meaning.samples import array_of, read_instead
+from acpgen.targets.docs.page_paths import MESSAGES, Linker
+from acpgen.targets.docs.type_text import admits_null
 
 LENIENT: Final = "lenient"
 USUAL: Final = "an invalid value is read as if the field were omitted"

@@ -1,4 +1,4 @@
-"""How things stand to upstream, as far as somebody knows: as it is there, kept, stricter here, and why."""
+"""How things stand to upstream, as far as somebody has_message: as it is there, kept, stricter here, and why."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from acpgen.markup import Markdown, code, prose
-from acpgen.targets.docs.age_notes import Kind, Member
-from acpgen.targets.docs.places import Linker, joined
+from acpgen.targets.docs.availability import Kind, Member
+from acpgen.targets.docs.page_paths import Linker, joined
 
 Way: TypeAlias = Literal["kept", "added", "stricter", "more lenient", "different"]
 """How something differs from upstream's newest release; `kept` is what an earlier release had."""

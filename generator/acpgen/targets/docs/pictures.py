@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.markup import Markdown, html, identifier
-from acpgen.targets.docs.places import Linker
+from acpgen.targets.docs.page_paths import Linker
 
 WIDTH: Final = 352
 """The width in which a phone of 400 pixels shows a picture without shrinking it."""

@@ -9,18 +9,18 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from acpgen import markup
+from acpgen.input.step_budget import spend
 from acpgen.markup import Markdown, prose
 from acpgen.resources import templates
-from acpgen.schema.effort import spend
 from acpgen.targets.docs import pictures
-from acpgen.targets.docs.phrases import in_words
-from acpgen.targets.docs.places import capability_anchor, joined
+from acpgen.targets.docs.page_paths import capability_anchor, joined
+from acpgen.targets.docs.type_text import describe_type
 from acpgen.targets.docs.views import (
     capability_phrase,
+    capability_usage_phrase,
     constraint_list,
     excluded_phrases,
     field_rows,
-    gate_phrase,
     type_links,
     use_phrase,
     variant_views,
@@ -63,13 +63,12 @@ def environment() -> Environment:
         "excluded_phrases": excluded_phrases,
         "field_rows": field_rows,
         "first_sentence": markup.first_sentence,
-        "gate_phrase": gate_phrase,
+        "capability_usage_phrase": capability_usage_phrase,
         "identifier": markup.identifier,
-        "in_words": in_words,
+        "describe_type": describe_type,
         "joined": joined,
         "paragraphs": markup.paragraphs,
         "prose": prose,
-        "python": markup.python,
         "relative": relative,
         "type_links": type_links,
         "use_phrase": use_phrase,

@@ -1,15 +1,14 @@
-"""Examples in TypeScript: the params and the result of a method by the types of upstream's SDK, and the call between them."""
+"""Examples in TypeScript on the page of a method: a message with the generated bindings, and with the types of upstream's SDK."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
-from acpgen.markup import Markdown
-from acpgen.schema.numbers import dumps
+from acpgen.input.numbers import dumps
+from acpgen.naming.identifiers import class_names
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.origin_notes import Origins
 
@@ -17,55 +16,82 @@ _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _SIDES: Final = ("agent", "client")
 
 
-@dataclass(frozen=True, slots=True)
-class Typescript:
-    """What an example is made of. `peer` is the side that handles the method, `sender` the one that calls it; `result` may be missing."""
+def bindings_example(
+    protocol: ir.Protocol, method: ir.Method, request: Mapping[str, ir.JSON], result: ir.JSON, module: str
+) -> str:
+    """TypeScript that builds, writes and reads a message of a method and, of a request, the result, by the npm `module`."""
+    names = class_names(protocol.definitions.keys())
+    sender = next(side for side in protocol.sides if side not in (method.side, "proxy"))
+    params_type = names[method.params] if method.params is not None and "params" in request else ""
+    result_type = names[method.result] if method.result is not None and result is not None else ""
+    types = (f"type {name}" for name in dict.fromkeys(filter(None, (params_type, result_type))))
+    lines = [f"import {{ {', '.join(('decode', 'encode', *types))} }} from {dumps(module)};", ""]
+    members = [f"{key}: {dumps(value)}" for key, value in request.items() if key != "params"]
+    if params_type:
+        lines.append(f"const params: {params_type} = {source(request['params'])};")
+        members.append("params")
+    lines += [f"const line = encode({{ {', '.join(members)} }});", ""]
+    lines.append(f"const message = decode(line, {{ sender: {dumps(sender)} }});")
+    single = "!Array.isArray(message) && " if protocol.batch else ""
+    lines += [f"if ({single}message.method === {dumps(method.name)}) {{", "  console.log(message.params);", "}"]
+    if result_type:
+        answer = f'{{ jsonrpc: "2.0", id: {dumps(request["id"])}, result }}'
+        options = f"{{ sender: {dumps(method.side)}, method: {dumps(method.name)} }}"
+        lines += ["", f"const result: {result_type} = {source(result)};"]
+        lines += [f"const answer = encode({answer});", f"const response = decode(answer, {options});"]
+        lines += ['if ("result" in response) {', "  console.log(response.result);", "}"]
+    return "\n".join(lines)
 
-    package: Markdown
-    module: Markdown
-    method: Markdown
-    sender: Markdown
-    peer: Markdown
-    params_type: Markdown
-    params: Markdown
-    result_type: Markdown | None
-    result: Markdown | None
 
+def sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, origins: Origins) -> str | None:
+    """TypeScript with the types of upstream's SDK.
 
-def typescript(protocol: ir.Protocol, method: ir.Method, examples: Examples, origins: Origins) -> Typescript | None:
-    """The example of a method; `None` where upstream has no package, no such method, or no type for what the examples hold."""
-    module, others = protocol.name.partition("/")[0], [side for side in _SIDES if side != method.side]
+    `None` where it has no package, no such method, or no type for what the examples hold.
+    """
+    module, senders = protocol.name.partition("/")[0], [side for side in _SIDES if side != method.side]
     names = [name for name in (method.params, method.result) if name is not None]
-    if not origins.typescript or method.name in origins.methods or len(others) > 1 or method.params is None:
+    if not origins.typescript or method.name in origins.methods or len(senders) > 1 or method.params is None:
         return None
     if not all(map(_NAME.fullmatch, (module, *names))):
         return None
     shown = [_known(name, examples, origins) for name in names]
     if not all(shown) or (method.kind == "request" and method.result is None):
         return None
-    return Typescript(
-        package=Markdown(origins.typescript),
-        module=Markdown(module),
-        method=Markdown(dumps(method.name)),
-        sender=Markdown(others[0].capitalize()),
-        peer=Markdown(method.side),
-        params_type=Markdown(method.params),
-        params=source(shown[0][0]),
-        result_type=Markdown(method.result) if method.result is not None else None,
-        result=source(shown[1][0]) if len(shown) > 1 else None,
-    )
+    peer, context, name = method.side, f"{module}.{senders[0].capitalize()}Context", dumps(method.name)
+    lines = [
+        f"import type * as {module} from {dumps(origins.typescript)};",
+        "",
+        f"const params: {module}.{method.params} = {source(shown[0][0])};",
+        "",
+    ]
+    if method.result is None:
+        lines += [
+            f"export function call({peer}: {context}): Promise<void> {{",
+            f"  return {peer}.notify({name}, params);",
+            "}",
+        ]
+    else:
+        result = f"{module}.{method.result}"
+        lines += [
+            f"export function call({peer}: {context}): Promise<{result}> {{",
+            f"  return {peer}.request({name}, params);",
+            "}",
+            "",
+            f"export const result: {result} = {source(shown[1][0])};",
+        ]
+    return "\n".join(lines)
 
 
-def source(value: ir.JSON, indent: int = 0) -> Markdown:
-    """A JSON value as an expression of TypeScript. No line of it begins with a fence."""
+def source(value: ir.JSON, indent: int = 0) -> str:
+    """A JSON value as an expression of TypeScript."""
     inner, outer = " " * (indent + 2), " " * indent
     if isinstance(value, Mapping) and value:
         lines = [f"{inner}{_key(key)}: {source(each, indent + 2)}," for key, each in value.items()]
-        return Markdown("\n".join(("{", *lines, f"{outer}}}")))
+        return "\n".join(("{", *lines, f"{outer}}}"))
     if isinstance(value, list) and value:
         lines = [f"{inner}{source(each, indent + 2)}," for each in value]
-        return Markdown("\n".join(("[", *lines, f"{outer}]")))
-    return Markdown(dumps(value))
+        return "\n".join(("[", *lines, f"{outer}]"))
+    return dumps(value)
 
 
 def _key(name: str) -> str:

@@ -9,19 +9,19 @@ from typing import Final, assert_never
 
 from acpgen import ir
 from acpgen.markup import Markdown, code, identifier, prose, sentences, value
-from acpgen.targets.docs.age_notes import Ages
+from acpgen.targets.docs.availability import Availability
 from acpgen.targets.docs.leniency import leniency
 from acpgen.targets.docs.origin_notes import Origins
-from acpgen.targets.docs.phrases import admits_null, constraints, in_words, references
-from acpgen.targets.docs.places import Linker, joined
-from acpgen.targets.docs.uses import Gate, Use
+from acpgen.targets.docs.page_paths import Linker, joined
+from acpgen.targets.docs.type_text import admits_null, constraints, describe_type, references
+from acpgen.targets.docs.usages import CapabilityUsage, Usage
 
 _SAYS_NULL: Final = re.compile(r"(?<![\w-])null(?![\w-])", re.IGNORECASE)
 _SAYS_OMISSION: Final = re.compile(r"\b(?:omi(?:ssion|t|ts|tted|tting)|absen(?:t|ce))\b", re.IGNORECASE)
 UNKNOWN: Final = {
     "open": "An unknown {} is valid. Receivers keep it whole and hand it on unchanged; a name that begins with `_` is an extension "
     "of some implementation, any other belongs to a later version of the protocol.",
-    "tolerated": "The schema knows no other {}, and senders send none. Receivers keep an unknown one whole instead of refusing the "
+    "tolerated": "The schema has_message no other {}, and senders send none. Receivers keep an unknown one whole instead of refusing the "
     "message.",
     "closed": "An unknown {} makes the message invalid, and receivers refuse it: what it means decides what happens next.",
 }
@@ -70,7 +70,7 @@ def field_rows(
     record: ir.Record,
     protocol: ir.Protocol,
     linker: Linker,
-    ages: Ages,
+    availability: Availability,
     origins: Origins,
     deprecated: Collection[tuple[str, str]],
 ) -> tuple[FieldRow, ...]:
@@ -82,7 +82,7 @@ def field_rows(
                 f"{code(field.name)}{_unstable(field.unstable, ' ')}"
                 f"{' **deprecated**' if (field.owner or record.name, field.name) in deprecated else ''}"
             ),
-            type=in_words(field.type, linker),
+            type=describe_type(field.type, linker),
             required=Markdown("required" if field.required else "optional"),
             meaning=joined(
                 filter(
@@ -91,7 +91,7 @@ def field_rows(
                         prose("" if _repeats(field, protocol) else field.doc),
                         *_notes(record, field, protocol, linker),
                         # A discriminator is as old as its variant, of which the union tells.
-                        ages.note(field.owner or record.name, "field", field.name)
+                        availability.note(field.owner or record.name, "field", field.name)
                         if not _discriminated(record.name, field.name, linker)
                         else "",
                         origins.note(field.owner or record.name, "field", field.name),
@@ -108,7 +108,7 @@ def variant_views(
     union: ir.TaggedUnion,
     protocol: ir.Protocol,
     linker: Linker,
-    ages: Ages,
+    availability: Availability,
     origins: Origins,
     deprecated: Collection[tuple[str, str]],
 ) -> tuple[VariantView, ...]:
@@ -119,7 +119,7 @@ def variant_views(
         notes = [
             _gated(variant.capability, linker),
             _unstable(variant.unstable),
-            ages.note(union.name, "variant", str(variant.tag)),
+            availability.note(union.name, "variant", str(variant.tag)),
             origins.note(union.name, "variant", str(variant.tag)),
         ]
         found.append(
@@ -129,7 +129,7 @@ def variant_views(
                 record=linker.type(variant.type),
                 doc=variant.doc or definition.doc,
                 notes=joined(filter(None, notes), " "),
-                rows=field_rows(definition, protocol, linker, ages, origins, deprecated)
+                rows=field_rows(definition, protocol, linker, availability, origins, deprecated)
                 if isinstance(definition, ir.Record)
                 else (),
             )
@@ -137,7 +137,7 @@ def variant_views(
     return tuple(found)
 
 
-def use_phrase(use: Use, linker: Linker) -> Markdown:
+def use_phrase(use: Usage, linker: Linker) -> Markdown:
     """One line of "used by"."""
     match use.how:
         case "params":
@@ -158,7 +158,7 @@ def use_phrase(use: Use, linker: Linker) -> Markdown:
             assert_never(use.how)
 
 
-def gate_phrase(gate: Gate, linker: Linker) -> Markdown:
+def capability_usage_phrase(gate: CapabilityUsage, linker: Linker) -> Markdown:
     """One thing that a capability allows or asks for."""
     match gate.how:
         case "method":
@@ -253,7 +253,7 @@ def _discriminated(record: str, name: str, linker: Linker) -> list[str]:
         inner = within.pop()
         if inner not in seen:
             seen.add(inner)
-            holding = linker.places.unions.get(inner, ())
+            holding = linker.paths.unions.get(inner, ())
             found += [union for union, tag in holding if tag == name and union not in found]
             within += [union for union, tag in holding if tag != name]
     return found
@@ -265,8 +265,8 @@ def _gated(path: str | None, linker: Linker) -> Markdown:
     return Markdown(f"Only once the {prose(path.partition(':')[0])} has advertised {linker.capability(path)}.")
 
 
-def _member(gate: Gate, anchor: str, linker: Linker) -> Markdown:
-    return linker.link(code(f"{gate.owner}.{gate.member}"), linker.places.types[gate.owner], anchor)
+def _member(gate: CapabilityUsage, anchor: str, linker: Linker) -> Markdown:
+    return linker.link(code(f"{gate.owner}.{gate.member}"), linker.paths.types[gate.owner], anchor)
 
 
 def _unstable(is_unstable: bool, before: str = "") -> Markdown:

@@ -11,25 +11,25 @@ from functools import cache
 from typing import Any
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.meaning.unenforced import gaps
 from acpgen.resources import runtime
-from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.interface import require_json_rpc
+from acpgen.targets.python.additional_properties import additional_property_definitions
 from acpgen.targets.python.defaults import with_sound_defaults
-from acpgen.targets.python.dials import OPTIONS, dials
 from acpgen.targets.python.distribution import distribution
-from acpgen.targets.python.extras import speaking_of_more
-from acpgen.targets.python.formatted import formatted, with_relative_imports
-from acpgen.targets.python.joined import joined
-from acpgen.targets.python.laid_out import NOTICE, lay_out, title_of
+from acpgen.targets.python.exports import PUBLIC, in_order, own_names, public, renaming_notes
+from acpgen.targets.python.formatting import format_files, with_relative_imports
 from acpgen.targets.python.literals import inside_docstring, literal, raw
 from acpgen.targets.python.method_table import method_rows
 from acpgen.targets.python.models import Modules, render_models
 from acpgen.targets.python.naming import Names, name_all
-from acpgen.targets.python.offered import PUBLIC, in_order, moved, own_names, public
 from acpgen.targets.python.peers import peers_view
+from acpgen.targets.python.python_options import OPTIONS, read_options
+from acpgen.targets.python.python_templates import NOTICE, render_template, title_of
 from acpgen.targets.python.schema import beside_the_schema, schema_text
+from acpgen.targets.python.single_module import join_modules
 from acpgen.targets.python.types import either
 
 __all__ = ["OPTIONS", "render"]
@@ -43,25 +43,27 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     require_json_rpc(protocol, "python", "a package reads and writes messages")
     package = settings.package or "bindings"
     top = package.partition(".")[0]
-    chosen = dials(settings)
+    chosen = read_options(settings)
     is_file, is_embedded = chosen.layout == "file", chosen.runtime == "embedded"
     copied = f"{package}_runtime" if is_file and package == top else f"{top}.runtime"
-    modules = Modules(runtime=copied if is_embedded else "jsonrpc_bindings", package=package, dials=chosen)
+    modules = Modules(runtime=copied if is_embedded else "jsonrpc_bindings", package=package, options=chosen)
     protocol = with_sound_defaults(protocol, bundle)
     names = name_all(protocol, chosen)
     folder = package.replace(".", "/")
     files = {
-        f"{folder}/models.py": render_models(protocol, names, modules, NOTICE, speaking_of_more(bundle)),
+        f"{folder}/models.py": render_models(protocol, names, modules, NOTICE, additional_property_definitions(bundle)),
         f"{folder}/methods.py": _methods(protocol, bundle, names, modules),
     }
     if is_file:
         files = {f"{folder}.py": _file(protocol, bundle, [*files.values()], names, modules)}
     else:
-        files[f"{folder}/_schema.json"] = schema_text(bundle, beside_the_schema(protocol, bundle, names, modules.dials))
+        files[f"{folder}/_schema.json"] = schema_text(
+            bundle, beside_the_schema(protocol, bundle, names, modules.options)
+        )
         files.update(_around(protocol, names, modules))
     if settings.distribution is not None:
         files.update(distribution(protocol, settings, top, modules.runtime, chosen))
-    files = formatted(with_relative_imports(files), chosen.line_length, chosen.python)
+    files = format_files(with_relative_imports(files), chosen.line_length, chosen.python)
     return files | ({f"{copied.replace('.', '/')}/{path}": text for path, text in _runtime()} if is_embedded else {})
 
 
@@ -70,13 +72,15 @@ def _file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names,
     called = public(PUBLIC, names)
     view = {
         "title": title_of(protocol),
-        "about": _about(protocol, moved(called, "the module")),
+        "about": _about(protocol, renaming_notes(called, "the module")),
         "runtime": modules.runtime,
-        "schema": raw(schema_text(bundle, beside_the_schema(protocol, bundle, names, modules.dials))),
+        "schema": raw(schema_text(bundle, beside_the_schema(protocol, bundle, names, modules.options))),
         "exports": in_order([*names.classes.values(), *called.values()]),
     }
-    first = lay_out("file", others=own_names(names), **view)
-    return joined([first, *parts], lambda node: node.level > 0 or (node.module or "").startswith(f"{modules.package}."))
+    first = render_template("file", others=own_names(names), **view)
+    return join_modules(
+        [first, *parts], lambda node: node.level > 0 or (node.module or "").startswith(f"{modules.package}.")
+    )
 
 
 def _around(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, str]:
@@ -87,7 +91,7 @@ def _around(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, 
     if view is not None:
         files[f"{folder}/peers.py"] = _peers(protocol, modules, view)
     if folder != top:
-        files[f"{top}/__init__.py"] = lay_out("top", runtime=modules.runtime, about="Typed protocol bindings.")
+        files[f"{top}/__init__.py"] = render_template("top", runtime=modules.runtime, about="Typed protocol bindings.")
     return files
 
 
@@ -98,7 +102,7 @@ def _runtime() -> tuple[tuple[str, str], ...]:
 
 def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str:
     about = "Subclass a side, override what it serves, and run it; `join` connects both in memory."
-    return lay_out("peers", title=title_of(protocol), about=about, runtime=modules.runtime, **view)
+    return render_template("peers", title=title_of(protocol), about=about, runtime=modules.runtime, **view)
 
 
 def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
@@ -107,8 +111,8 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
     others: Mapping[str, str] = own_names(names) if modules.is_file else {}
     here = names if modules.is_file else names.of_module("models")
     message, any_ = others.get("Message", "Message"), others.get("Any", "Any")
-    error_class = here.classes[error] if error is not None else "jsonrpc.ErrorObject"
-    return lay_out(
+    error_class = here.classes[error] if error is not None else "codec.ErrorObject"
+    return render_template(
         "methods",
         others=others,
         title=title_of(protocol),
@@ -171,10 +175,10 @@ def _allows_null_id(protocol: ir.Protocol) -> bool:
 
 def _package(protocol: ir.Protocol, names: Names) -> str:
     called = public(PUBLIC, names)
-    return lay_out(
+    return render_template(
         "package",
         title=title_of(protocol),
-        about=_about(protocol, moved(called)),
+        about=_about(protocol, renaming_notes(called)),
         types=sorted(names.classes.values()),
         public={name: name if other == name else f"{name} as {other}" for name, other in called.items()},
         exports=in_order([*names.classes.values(), *called.values()]),

@@ -9,7 +9,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
-from acpgen.targets.python.types import Hint, Hints
+from acpgen.targets.python.types import Hints
 
 _NAMES: Final = re.compile(r"[A-Za-z_]\w*")
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -25,21 +25,19 @@ def alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[dict[
         if isinstance(definition, ir.Enum) and definition.name in names.members:
             views[name] = _class(definition, names, hints)
             continue
-        hint = hints.of_definition(definition.name)
-        views[name] = _alias(name, hint, docstring(_doc(definition), 0), hints, definition.name)
-    views |= {name: _alias(name, hint, "", hints) for name, hint in hints.without_names().items()}
+        views[name] = _alias(definition, name, hints)
     return [views[name] for name in _sorted({name: view.get("value", "") for name, view in views.items()})]
 
 
-def _alias(name: str, hint: Hint, docstring: str, hints: Hints, definition: str = "") -> dict[str, Any]:
-    """A type as it stands where msgspec reads it; else as type checkers read it, and as a hook does, with its definition."""
-    judged = f", judged={literal(definition)}" if hint.is_judged and definition else ""
-    if hint.atoms and not judged:
-        return {"name": name, "value": hint.source, "docstring": docstring, "choice": ""}
-    how = hint.how or f"{hints.ours('Shapes')}()"
-    choice = f"{hints.ours('Choice')}(__name__, {_quoted(hint.for_hook)}, {how}{judged})"
+def _alias(definition: ir.Definition, name: str, hints: Hints) -> dict[str, Any]:
+    """A type as its value, or as text where it leads to itself or the schema says more of it."""
+    source, is_judged = hints.of_definition(definition.name)
+    view = {"name": name, "docstring": docstring(_doc(definition), 0)}
+    if not is_judged and definition.name not in hints.recursive:
+        return {**view, "value": source, "choice": ""}
     hints.ours("TYPE_CHECKING")
-    return {"name": name, "quoted": _quoted(hint.source), "docstring": docstring, "choice": choice}
+    arguments = ["__name__", _quoted(source), *([f"judged={literal(definition.name)}"] if is_judged else [])]
+    return {**view, "quoted": _quoted(source), "choice": f"{hints.ours('Choice')}({', '.join(arguments)})"}
 
 
 def _sorted(values: Mapping[str, str]) -> Iterable[str]:
@@ -71,7 +69,7 @@ def _class(enum: ir.Enum, names: Names, hints: Hints) -> dict[str, Any]:
     members = names.members[enum.name]
     return {
         "name": names.classes[enum.name],
-        "base": hints.ours("OpenTexts" if enum.openness != "closed" else "Texts"),
+        "base": hints.ours("OpenStringEnum" if enum.openness != "closed" else "StringEnum"),
         "docstring": docstring(_doc(enum) or f"The texts of `{enum.name}`.", 4),
         "members": [
             {

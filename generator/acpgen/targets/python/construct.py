@@ -51,12 +51,16 @@ class Constructor:
         self._names = names if names is not None else name_all(protocol)
         self._left = _STEPS
 
-    def imports(self, frame: str) -> list[str]:
-        """What brings the package, and from the top of it a kind of message."""
-        top = self.parent.partition(".")[0]
+    def imports(self, *kinds: str) -> list[str]:
+        """What imports the package, and from the top of it these kinds of messages."""
+        top, names = self.parent.partition(".")[0], ", ".join(kinds)
         if top == self.parent:
-            return [f"from {top} import {frame}, {self.module}"]
-        return [f"from {top} import {frame}", f"from {self.parent} import {self.module}"]
+            return [f"from {top} import {names}, {self.module}"]
+        return [f"from {top} import {names}", f"from {self.parent} import {self.module}"]
+
+    def sender(self, method: ir.Method) -> str:
+        """The side that sends a method; the first one where either may."""
+        return next(side for side in self._protocol.sides if side not in (method.side, "proxy"))
 
     def name_of(self, definition: str) -> str:
         """The class or alias of a definition."""
@@ -229,11 +233,15 @@ def _admits(type_: ir.Type, value: ir.JSON) -> bool:
 
 
 def example(constructor: Constructor, method: ir.Method, request: Mapping[str, ir.JSON], result: ir.JSON) -> str | None:
-    """Python that builds a message of a method and, of a request, the result; `None` where the classes cannot say it."""
+    """Python that builds, writes and reads a message of a method and, of a request, the response.
+
+    `None` where the classes cannot say it.
+    """
     module = constructor.module
     if not constructor.parent:
         return None
     kind = "Request" if method.kind == "request" else "Notification"
+    is_answered = method.result is not None and result is not None
     try:
         arguments: list[tuple[str, Expression]] = []
         if "id" in request:
@@ -242,13 +250,22 @@ def example(constructor: Constructor, method: ir.Method, request: Mapping[str, i
         if method.params is not None and "params" in request:
             arguments.append(("params", constructor.expression(method.params, request["params"])))
         lines = [
-            *constructor.imports(kind),
+            *constructor.imports(kind, *(["Response"] if is_answered else [])),
             "",
             _assigned("message", Construction(kind, tuple(arguments))),
+            f"line = {module}.encode(message)",
+            f"received = {module}.decode(line, sender={literal(constructor.sender(method))})",
+            "print(received.params)",
         ]
-        lines.append(f"line = {module}.encode(message)")
-        if method.result is not None and result is not None:
-            lines += ["", _assigned("result", constructor.expression(method.result, result))]
+        if method.result is not None and is_answered:
+            options = f"sender={literal(method.side)}, method={literal(method.name)}"
+            lines += [
+                "",
+                _assigned("result", constructor.expression(method.result, result)),
+                f"line = {module}.encode(Response(id={literal(request['id'])}, result=result))",
+                f"response = {module}.decode(line, {options})",
+                "print(response.result)",
+            ]
     except NotConstructible:
         return None
     return "\n".join(lines)

@@ -7,14 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
+from acpgen.input.schema_validator import Validator, definitions_validator
 from acpgen.pointers import reference_to
 from acpgen.targets.python.construct import Constructor, Expression, Items, NotConstructible, constructed, flat
 from acpgen.targets.python.literals import json_literal, literal
 from acpgen.targets.python.naming import Names
-from acpgen.validator import Validator, definitions_validator
 
 if TYPE_CHECKING:
-    from acpgen.schema.bundle import Bundle
+    from acpgen.bundle.bundle import Bundle
 
 
 def with_sound_defaults(protocol: ir.Protocol, bundle: Bundle) -> ir.Protocol:

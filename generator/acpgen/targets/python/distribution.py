@@ -6,9 +6,9 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.targets import Settings
-from acpgen.targets.python.dials import Dials
-from acpgen.targets.python.laid_out import lay_out
 from acpgen.targets.python.literals import literal
+from acpgen.targets.python.python_options import PythonOptions
+from acpgen.targets.python.python_templates import render_template
 
 VERSION: Final = "0.1.0"
 """The version of generated distributions that are given none."""
@@ -23,11 +23,13 @@ OF_RUNTIME: Final = ("jiter>=0.19,<1", "jsonschema-rs>=0.60.3,<0.62")
 """What a copy of it runs on: the versions that were tested."""
 
 
-def distribution(protocol: ir.Protocol, settings: Settings, top: str, runtime: str, chosen: Dials) -> dict[str, str]:
+def distribution(
+    protocol: ir.Protocol, settings: Settings, top: str, runtime: str, chosen: PythonOptions
+) -> dict[str, str]:
     """The files of a distribution beside those of its packages. `top` is the package that all others are in, `runtime` what they run on."""
     about = f"Typed Python bindings of the protocol {protocol.name.split('/')[0]}, generated from JSON Schema"
     files = {
-        "pyproject.toml": lay_out(
+        "pyproject.toml": render_template(
             "pyproject.toml",
             distribution=literal(settings.distribution),
             version=literal(settings.version or VERSION),
@@ -40,10 +42,10 @@ def distribution(protocol: ir.Protocol, settings: Settings, top: str, runtime: s
             ],
             has_peers=chosen.layout == "package",
         ),
-        "README.md": lay_out(
-            "README.md", distribution=settings.distribution, about=about, top=top, dials=chosen, runtime=runtime
+        "README.md": render_template(
+            "README.md", distribution=settings.distribution, about=about, top=top, options=chosen, runtime=runtime
         ),
     }
     if chosen.layout == "file":
-        files |= {f"{top}/__init__.py": lay_out("folder"), f"{top}/py.typed": ""}
+        files |= {f"{top}/__init__.py": render_template("folder"), f"{top}/py.typed": ""}
     return files

@@ -6,7 +6,7 @@ import re
 import textwrap
 from typing import Final
 
-from acpgen.schema.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object
 
 WIDTH: Final = 116
 

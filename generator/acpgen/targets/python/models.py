@@ -5,22 +5,21 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.input.step_budget import spend
 from acpgen.resources import templates
-from acpgen.schema.effort import spend
-from acpgen.schema.names import class_name
 from acpgen.targets.python.aliases import alias_views
 from acpgen.targets.python.defaults import Defaults, without_null
-from acpgen.targets.python.dials import Dials
-from acpgen.targets.python.joined import import_of
-from acpgen.targets.python.laid_out import lay_out, title_of
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
+from acpgen.targets.python.python_options import PythonOptions
+from acpgen.targets.python.python_templates import render_template, title_of
+from acpgen.targets.python.single_module import import_of
 from acpgen.targets.python.types import Hints
 
 _AT_ONCE: Final = 300
@@ -43,12 +42,12 @@ class Modules:
 
     runtime: str
     package: str
-    dials: Dials
+    options: PythonOptions
 
     @property
     def is_file(self) -> bool:
         """Whether one module has everything."""
-        return self.dials.layout == "file"
+        return self.options.layout == "file"
 
 
 def render_models(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, keeping: Collection[str]) -> str:
@@ -63,7 +62,7 @@ def render_models(protocol: ir.Protocol, names: Names, modules: Modules, notice:
     head = f'"""{title_of(protocol)}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n'
     spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
     classes = [_emitted(lot, names, made) for lot in _groups(records)] if records else []
-    others = lay_out(
+    others = render_template(
         "aliases", aliases=aliases, type_checking=names.ours("TYPE_CHECKING"), type_alias=names.ours("TypeAlias")
     )
     return "\n\n".join([head, *classes, others])
@@ -200,7 +199,7 @@ class _Views:
         elif record.excluded and record.base is None:
             rows = (f"{literal(key)}: ({_listed(tags)})" for key, tags in record.excluded)
             found.append(f"excludes={{{', '.join(rows)}}}")
-        unknown = self._modules.dials.unknown
+        unknown = self._modules.options.unknown
         match record.extra:
             case ir.Anything() if unknown == "keep" or union is not None or self._keeps(record.base):
                 pass
@@ -212,7 +211,7 @@ class _Views:
             case ir.Nothing():
                 found.append("extra=None")
             case typed:
-                values = self._hints.of_field(typed, f"{self._names.classes[record.name]}Extra")
+                values = self._hints.of(typed)
                 is_judged = is_judged or values.is_judged
                 found.append(f"extra={literal(values.source)}")
         if self._is_unknown(record):  # its constructor is that of `Unknown`, which takes the tag as text
@@ -238,18 +237,17 @@ class _Views:
         if tag is not None and tag.field == field.name:
             constant = f"{self._hints.ours('Literal')}[{literal(tag.value)}]"
             return view | {"hint": f"{self._hints.ours('ClassVar')}[{constant}]", "default": literal(tag.value)}
-        place = f"{self._names.classes[record.name]}{class_name(field.name)}"
-        hint = self._hints.of_field(field.type, place)
+        hint = self._hints.of(field.type)
         union = self._hints.unknown.get(record.name)
         if union is not None and union.tag == field.name:
-            hint = replace(hint, source=self._hints.ours("UnknownTag"))
+            hint = hint._replace(source=self._hints.ours("UnknownTag"))
         alias = [f"name={literal(field.name)}"] if name != field.name else []
         default = self._defaults.of(field)
         source, is_made = default if default is not None else ("", False)
         if source in ("list", "dict") and isinstance(several := without_null(field.type), ir.Array | ir.Map):
             inner = several.items if isinstance(several, ir.Array) else several.values
             key = "" if isinstance(several, ir.Array) else "str, "
-            source = f"lambda: {source}[{key}{self._hints.of_field(inner, place).source}]()"
+            source = f"lambda: {source}[{key}{self._hints.of(inner).source}]()"
         if default is None and not field.required:
             source = self._hints.ours("UNSET")
         unset = f" | {self._hints.ours('UnsetType')}" if default is None and not field.required else ""

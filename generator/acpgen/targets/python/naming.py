@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from acpgen import ir
-from acpgen.schema.names import class_names, field_names, member_names
-from acpgen.targets.python.dials import Dials
+from acpgen.naming.identifiers import class_names, field_names, member_names
+from acpgen.targets.python.python_options import PythonOptions
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Names:
         return replace(self, classes={name: f"{module}.{class_}" for name, class_ in self.classes.items()})
 
 
-def name_all(protocol: ir.Protocol, dials: Dials | None = None) -> Names:
+def name_all(protocol: ir.Protocol, options: PythonOptions | None = None) -> Names:
     """Name everything. A field that a base class declares has one name in all classes below it."""
-    chosen = dials if dials is not None else Dials()
+    chosen = options if options is not None else PythonOptions()
     fields: dict[str, Mapping[str, str]] = {}
     for name in protocol.definitions:
         _name_fields(name, protocol, fields)

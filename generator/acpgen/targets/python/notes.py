@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acpgen import ir
-from acpgen.schema.numbers import dumps
+from acpgen.input.numbers import dumps
 
 
 def field_notes(field: ir.Field) -> str:

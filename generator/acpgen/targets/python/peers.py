@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from acpgen import ir
-from acpgen.schema.names import assign, class_names, method_names
+from acpgen.naming.identifiers import assign, class_names, method_names
 from acpgen.targets.python.literals import docstring, inside_docstring, literal
 from acpgen.targets.python.naming import Names
 
@@ -15,7 +15,15 @@ EITHER: Final = frozenset({"both", "protocol"})
 """What the side of a method is called that either peer handles."""
 
 _SERVING: Final = (
-    *("attach", "connection", "disconnected", "extension_notification", "extension_request", "heed", "notifications"),
+    *(
+        "attach",
+        "connection",
+        "disconnected",
+        "extension_notification",
+        "extension_request",
+        "handle_notification",
+        "notifications",
+    ),
     *("other", "requests", "serve", "side", "wire"),
 )
 """What the class of a side has of its own, beside the calls to the other side."""

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
+from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.input.keywords import PROSE
+from acpgen.input.numbers import dumps
+from acpgen.input.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
 from acpgen.meaning.contract import protocol_row
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.keywords import PROSE
-from acpgen.schema.numbers import dumps
-from acpgen.schema.tolerance import of_receivers
-from acpgen.schema.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
-from acpgen.targets.python.dials import Dials
-from acpgen.targets.python.extras import naming_by_patterns
+from acpgen.targets.python.additional_properties import pattern_property_definitions
 from acpgen.targets.python.naming import Names
+from acpgen.targets.python.python_options import PythonOptions
 
 _OF_RECEIVERS: Final = frozenset(
     {
@@ -34,11 +34,11 @@ def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
     return f'{{"$schema": {_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
 
 
-def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names, dials: Dials) -> Mapping[str, Any]:
+def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names, options: PythonOptions) -> Mapping[str, Any]:
     """What the schema does not say: types that are called otherwise than their definitions, and by which definitions receivers judge."""
     renamed = {class_: name for name, class_ in names.classes.items() if class_ != name}
     receiving = of_receivers(bundle.definitions, protocol.tolerated, protocol.fallbacks)
-    for name in naming_by_patterns(protocol, bundle) if dials.unknown == "refuse" else ():
+    for name in pattern_property_definitions(protocol, bundle) if options.unknown == "refuse" else ():
         receiving[name] = {**receiving.get(name, bundle.definitions[name]), "unevaluatedProperties": False}
     judging = {name: _judging(one) for name, one in receiving.items()}
     return {**protocol_row(protocol, bundle), "definitions": renamed, "receiving": judging}

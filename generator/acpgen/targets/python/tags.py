@@ -41,27 +41,6 @@ def unknown_records(protocol: ir.Protocol) -> Mapping[str, ir.TaggedUnion]:
     }
 
 
-def is_native(union: ir.TaggedUnion, tags: Mapping[str, Tag], protocol: ir.Protocol) -> bool:
-    """Whether the tags of its classes are all that a tagged union goes by."""
-    own = {name: tags.get(name) for name in tags_by_type(union)}
-    values = [tag.value for tag in own.values() if tag is not None and tag.field == union.tag]
-    told = values == [variant.tag for variant in union.variants]
-    of_texts = all(isinstance(value, str) for value in values)
-    of_integers = not any(isinstance(value, str) for value in values)
-    plain = union.default is None and not union.fallback_shapes and not union.unenforced
-    keeps = union.fallback is None or (of_texts and _takes_any_text(union, protocol))
-    return bool(own) and told and (of_texts or of_integers) and plain and keeps
-
-
-def _takes_any_text(union: ir.TaggedUnion, protocol: ir.Protocol) -> bool:
-    record = protocol.definitions[union.fallback or ""]
-    return (
-        isinstance(record, ir.Record)
-        and record.base is None
-        and any(field.name == union.tag and field.type == ir.String() and field.required for field in record.fields)
-    )
-
-
 def _told_apart(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
     """The records with the tags by which unions tell them apart: first the unions that say so."""
     for union in protocol.definitions.values():

@@ -1,68 +1,45 @@
-"""Types of the IR as Python annotations: those that msgspec reads, and those that a hook of the run-time package reads for it."""
+"""Types of the IR as Python annotations. How their values are read, the run-time package decides by the same annotations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import ceil, floor
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
 from acpgen import ir
+from acpgen.input.equality import exact, whole
+from acpgen.input.expressions import quick_in_python
+from acpgen.input.numbers import ExactNumber
+from acpgen.meaning.definition_order import ordered
 from acpgen.meaning.discriminators import tags_by_type
 from acpgen.meaning.limits import limits_of
-from acpgen.meaning.order import ordered
-from acpgen.schema.equality import exact, whole
-from acpgen.schema.expressions import quick_in_python
-from acpgen.schema.numbers import ExactNumber
 from acpgen.targets.python.literals import json_literal, literal
 from acpgen.targets.python.naming import Names
-from acpgen.targets.python.tags import Tag, class_tags, is_native, unknown_records
+from acpgen.targets.python.tags import Tag, class_tags, unknown_records
 
 _LARGEST: Final = 2**63 - 1
-"""The largest integer of limits and constants that msgspec takes, and what the length of anything in memory is below."""
+"""The largest integer of a `Literal`, and what the length of anything in memory is below."""
 
 _LARGEST_LIMIT: Final = 10**300
-"""Up to here msgspec takes limits of numbers: it makes binary numbers of them."""
+"""Up to here limits of numbers are given: they are compared with binary numbers."""
 
 MOST_IN_A_ROW: Final = 200
 """Types that one row of `|` joins."""
 
-
-class Atom(NamedTuple):
-    """What msgspec tells one kind of value from others by. Of a class: the field of its tag, and the type of that."""
-
-    kind: str
-    tag_field: str = ""
-    tag: str | int | None = None
+_Values: TypeAlias = tuple[str, str]
+"""Values of a JSON type, and which of them; all where nothing is said."""
 
 
-_HOOK: Final = (Atom("hook"),)
-_UNKNOWN: Final = "unknown "
-"""What the tag of a record that keeps unknown ones begins with here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """An annotation: as type checkers read it, and as a hook reads it where the two differ.
-
-    `atoms` are what msgspec reads by it; none where it cannot. `how` says how a hook tells the members of a union apart. `is_judged`: the
-    schema asserts more than the annotation says.
-    """
+class Hint(NamedTuple):
+    """An annotation. `is_judged`: the schema asserts more than it says."""
 
     source: str
-    atoms: tuple[Atom, ...] = ()
-    read: str = ""
-    how: str = ""
     is_judged: bool = False
-
-    @property
-    def for_hook(self) -> str:
-        """The annotation that a hook reads."""
-        return self.read or self.source
 
 
 class Hints:
-    """The annotations of one protocol. What msgspec cannot read inside a record becomes an alias of its own, among `inner`."""
+    """The annotations of one protocol."""
 
     def __init__(self, protocol: ir.Protocol, names: Names) -> None:
         self.protocol = protocol
@@ -70,9 +47,7 @@ class Hints:
         self.tags: Mapping[str, Tag] = class_tags(protocol)
         self.unknown = unknown_records(protocol)
         self.used: set[str] = set()
-        self.inner: dict[tuple[str, str, str], str] = {}
-        self._taken = {*names.taken, *(f"_{name}" for name in names.taken)}
-        self._recursive = recursive_aliases(protocol)
+        self.recursive = recursive_aliases(protocol)
         self._defined: dict[str, Hint] = {}
 
     def ours(self, name: str) -> str:
@@ -80,196 +55,135 @@ class Hints:
         self.used.add(name)
         return self.names.ours(name)
 
-    def without_names(self) -> Mapping[str, Hint]:
-        """The types that the schema has no name for and that hooks read, by the name that they are given."""
-        return {name: Hint(source, (), read, how) for (source, read, how), name in self.inner.items()}
-
-    def of_field(self, type_: ir.Type, place: str) -> Hint:
-        """What msgspec reads a type by; `place` names a type that it cannot."""
-        return self._readable(self.of(type_, place), place)
-
     def of_definition(self, name: str) -> Hint:
-        """What a definition that is no record is, with whether msgspec can read it; a type that is a part of itself it cannot."""
+        """What a definition that is no record is."""
         if name not in self._defined:
             definition = self.protocol.definitions[name]
-            found = self._definition(definition)
-            found = replace(found, is_judged=found.is_judged or bool(definition.unenforced))
-            self._defined[name] = replace(found, atoms=()) if name in self._recursive else found
+            source, is_judged = self._definition(definition)
+            self._defined[name] = Hint(source, is_judged or bool(definition.unenforced))
         return self._defined[name]
 
     def _definition(self, definition: ir.Definition) -> Hint:
-        name = self.names.classes[definition.name]
         match definition:
             case ir.TaggedUnion():
-                return self._tagged(definition)
+                return Hint(self._tagged(definition))
+            case ir.Enum() if definition.name in self.names.members:
+                return Hint(self.names.classes[definition.name])
             case ir.Enum():
                 values = ir.Constant(tuple(value.value for value in definition.values))
-                if definition.name in self.names.members:
-                    return Hint(name, (Atom("text"),))
-                is_open = definition.openness != "closed"
-                return self._either((values, definition.base), name) if is_open else self.of(values, name)
+                return self.of(values) if definition.openness == "closed" else self._joined((values, definition.base))
+            case ir.Alias(type=ir.AnyOf() as union):
+                found = self.of(union)
+                if union.exclusive or not _overlap(map(self._values, _not_null(union))):
+                    return found
+                return found._replace(source=self._annotated(found.source, "Shapes"))
             case ir.Alias():
-                return self.of(definition.type, f"{name}Item")
+                return self.of(definition.type)
             case ir.Record():
-                return Hint(name, (self._atom(definition),))
+                return Hint(self.names.classes[definition.name])
             case _:
                 assert_never(definition)
 
-    def of(self, type_: ir.Type, place: str) -> Hint:
+    def of(self, type_: ir.Type) -> Hint:
         """The annotation of a type."""
         match type_:
             case ir.Anything():
-                return Hint(self.ours("Any"), (Atom("any"),))
+                return Hint(self.ours("Any"))
             case ir.Nothing():
-                return Hint(self.ours("Never"))
+                return Hint(
+                    self._annotated(self.ours("Never"), "Shapes")
+                )  # pydantic asks the marker: it has no schema of `Never`
             case ir.Null():
-                return Hint("None", (Atom("null"),))
+                return Hint("None")
             case ir.Boolean():
-                return Hint("bool", (Atom("bool"),))
+                return Hint("bool")
             case ir.Number():
-                return self._number(type_)
+                limits, is_exact = _limits(type_)
+                source = "int" if type_.integer else self.ours("Number")
+                return Hint(self._limited(source, limits), not is_exact or type_.without_fraction)
             case ir.String():
-                return self._text(type_)
+                pattern = quick_in_python(type_.pattern) if type_.pattern is not None else None
+                source = self._limited("str", {**_lengths(type_.min_length, type_.max_length), "pattern": pattern})
+                return Hint(source, type_.pattern is not None and pattern is None)
             case ir.Constant():
-                return self._constants(type_.values)
+                return Hint(self._constants(type_.values))
             case ir.Array():
-                items = self._readable(self.of(type_.items, place), place)
-                found = Hint(f"list[{items.source}]", (Atom("list"),), is_judged=items.is_judged or type_.unique)
-                return self._limited(found, _lengths(type_.min_items, type_.max_items))
+                items = self.of(type_.items)
+                source = self._limited(f"list[{items.source}]", _lengths(type_.min_items, type_.max_items))
+                return Hint(source, items.is_judged or type_.unique)
             case ir.Tuple():
-                return self._tuple(type_, place)
+                return self._tuple(type_)
             case ir.Map():
-                values = self._readable(self.of(type_.values, place), place)
-                return Hint(f"dict[str, {values.source}]", (Atom("dict"),), is_judged=values.is_judged)
+                values = self.of(type_.values)
+                return Hint(f"dict[str, {values.source}]", values.is_judged)
             case ir.Ref():
-                return self._reference(type_.name)
+                return Hint(self.names.classes[type_.name], self._is_judged(type_.name))
             case ir.AnyOf():
-                return self._either(type_.types, place, type_)
+                return self._either(type_)
             case _:
                 assert_never(type_)
 
-    # --- names ---
-
-    def _reference(self, name: str) -> Hint:
-        class_ = self.names.classes[name]
-        definition = self.protocol.definitions[name]
-        if isinstance(definition, ir.Record):
-            return Hint(class_, (self._atom(definition),))
-        if name in self._recursive:
-            unenforced = any(self.protocol.definitions[one].unenforced for one in self._recursive)
-            return Hint(class_, _HOOK, is_judged=unenforced)
-        found = self.of_definition(name)
-        return Hint(class_, found.atoms or _HOOK, is_judged=found.is_judged)
-
-    def _atom(self, record: ir.Record) -> Atom:
-        """What msgspec tells the objects of a record by: its own tag, or that of its base."""
-        base: ir.Definition | None = record
-        while isinstance(base, ir.Record):
-            if base.name in self.tags:
-                tag = self.tags[base.name]
-                return Atom("object", tag.field, tag.value)
-            if base.name in self.unknown:
-                return Atom("object", self.unknown[base.name].tag, _UNKNOWN + base.name)
-            base = self.protocol.definitions.get(base.base or "")
-        return Atom("object")
-
-    def _readable(self, hint: Hint, place: str) -> Hint:
-        """A hint that msgspec can read: what it cannot gets a name, and a hook reads it."""
-        if hint.atoms:
-            return hint
-        key = (hint.source, hint.for_hook, hint.how)
-        if key not in self.inner:
-            found, count = f"_{place}", 1
-            while found in self._taken:
-                count += 1
-                found = f"_{place}{count}"
-            self.inner[key] = found
-            self._taken.add(found)
-        return Hint(self.inner[key], _HOOK, is_judged=hint.is_judged)
+    def _is_judged(self, name: str) -> bool:
+        """Whether the schema says more of what a reference leads to; of a record, that record says so itself."""
+        if name in self.recursive:
+            return any(self.protocol.definitions[one].unenforced for one in self.recursive)
+        return not isinstance(self.protocol.definitions[name], ir.Record) and self.of_definition(name).is_judged
 
     # --- unions ---
 
-    def _either(self, types: Sequence[ir.Type], place: str, union: ir.AnyOf | None = None) -> Hint:
-        rest = [one for one in types if one != ir.Null()]
-        null = [Hint("None", (Atom("null"),))] if len(rest) < len(types) else []
-        members = [self.of(one, place) for one in rest]
-        is_exclusive = union is not None and union.exclusive
-        if is_exclusive and (any(len(one.atoms) > 1 for one in members) or (null and any(map(self._takes_null, rest)))):
-            found = self._joined([*(self._readable(one, place) for one in members), *null])
-            return replace(found, is_judged=True)  # Python joins unions, which then do not say what two of them accept
-        if len(rest) == 1:
-            return self._joined([self._readable(members[0], place), *null])
-        found = self._joined(members)
-        if found.atoms and not (is_exclusive and (_overlap(found.atoms) or self._shares_constants(rest))):
-            return self._joined([found, *null]) if null else found
-        shapes = ir.AnyOf(tuple(rest), exclusive=is_exclusive)
-        hooked = replace(found, atoms=(), read=either(one.for_hook for one in members), how=self._shapes(shapes))
-        return self._joined([self._readable(hooked, place), *null]) if null else hooked
+    def _joined(self, types: Sequence[ir.Type]) -> Hint:
+        members = [self.of(one) for one in types]
+        return Hint(either(dict.fromkeys(one.source for one in members)), any(one.is_judged for one in members))
 
-    def _takes_null(self, type_: ir.Type, through: frozenset[str] = frozenset()) -> bool:
+    def _either(self, union: ir.AnyOf) -> Hint:
+        rest = _not_null(union)
+        found = self._joined(rest)
+        null = " | None" if len(rest) < len(union.types) else ""
+        if union.exclusive:
+            several = [list(self._values(one)) for one in union.types]
+            if _overlap(several) and any(len(one) > 1 for one in several):
+                found = found._replace(
+                    is_judged=True
+                )  # Python joins unions, which then do not say what two of them accept
+            elif _overlap(several):
+                found = found._replace(source=self._annotated(found.source, "Shapes", "exclusive=True"))
+        return found._replace(source=f"{found.source}{null}")
+
+    def _values(self, type_: ir.Type, seen: frozenset[str] = frozenset()) -> Iterator[_Values]:
+        """The values that a type takes, as far as they tell it from others: those of objects by a tag, constants by themselves."""
         match type_:
-            case ir.Anything() | ir.Null():
-                return True
+            case ir.Anything():
+                yield from (("any", ""),)
+            case ir.Nothing():
+                return
             case ir.Constant(values=values):
-                return None in values
+                yield from ((_json_type(value), json_literal(value)) for value in values)
             case ir.AnyOf(types=types):
-                return any(self._takes_null(one, through) for one in types)
-            case ir.Ref(name=name) if name not in through:
+                for one in types:
+                    yield from self._values(one, seen)
+            case ir.Ref(name=name) if name in self.tags:
+                tag = self.tags[name]
+                yield "object", f"{tag.field} {tag.value!r}"
+            case ir.Ref(name=name) if name not in seen:
                 match self.protocol.definitions[name]:
                     case ir.Alias(type=inner):
-                        return self._takes_null(inner, through | {name})
-                    case ir.Enum() as enum:
-                        return any(one.value is None for one in enum.values) or self._takes_null(enum.base, through)
-                    case _:
-                        return False
+                        yield from self._values(inner, seen | {name})
+                    case ir.Enum(values=named, base=base) as enum:
+                        yield from ((_json_type(one.value), json_literal(one.value)) for one in named)
+                        yield from self._values(base, seen) if enum.openness != "closed" else ()
+                    case ir.TaggedUnion(variants=variants, fallback=fallback, default=default):
+                        names = [*(one.type for one in variants), *(one for one in (fallback, default) if one)]
+                        yield from (each for one in names for each in self._values(ir.Ref(one), seen | {name}))
+                    case ir.Record():
+                        yield "object", ""
             case _:
-                return False
+                yield _JSON_TYPES.get(type(type_), "any"), ""
 
-    def _shares_constants(self, types: Sequence[ir.Type]) -> bool:
-        """Whether two of several types take one constant."""
-        named = [constant for type_ in types for constant in self._constants_of(type_, frozenset())]
-        return len(set(named)) < len(named)
-
-    def _constants_of(self, type_: ir.Type, seen: frozenset[str]) -> set[str]:
-        """The constants that a type names, as JSON."""
-        match type_:
-            case ir.Constant():
-                return set(map(json_literal, type_.values))
-            case ir.AnyOf():
-                return set[str]().union(*(self._constants_of(one, seen) for one in type_.types))
-            case ir.Ref(name) if name not in seen:
-                match self.protocol.definitions[name]:
-                    case ir.Enum(values=values):
-                        return {json_literal(one.value) for one in values}
-                    case ir.Alias(type=inner):
-                        return self._constants_of(inner, seen | {name})
-                    case _:
-                        return set()
-            case _:
-                return set()
-
-    def _joined(self, members: Sequence[Hint]) -> Hint:
-        atoms = tuple(dict.fromkeys(atom for one in members for atom in one.atoms))
-        can = all(one.atoms for one in members) and _are_told_apart([one.atoms for one in members])
-        judged = any(one.is_judged for one in members)
-        source = either(dict.fromkeys(one.source for one in members))
-        return Hint(source, atoms if can else (), either(one.for_hook for one in members), is_judged=judged)
-
-    def _shapes(self, union: ir.AnyOf) -> str:
-        """How a hook tells the members of a union apart."""
-        return self._call("Shapes", ["exclusive=True"] if union.exclusive else [])
-
-    def _tagged(self, union: ir.TaggedUnion) -> Hint:
+    def _tagged(self, union: ir.TaggedUnion) -> str:
         fallbacks = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
         own = tags_by_type(union)
         members = [name for name in own if name != union.default]
         members += [*fallbacks, *([union.default] if union.default is not None else [])]
-        source = either(self.names.classes[name] for name in members)
-        if is_native(union, self.tags, self.protocol):
-            atoms = tuple(atom for name in members for atom in self._reference(name).atoms)
-            if len(members) > 1:  # which pydantic asks
-                source = f"{self.ours('Annotated')}[{source}, {self._call('Tagged', [literal(union.tag)])}]"
-            return Hint(source, atoms)
         tags = [*own.get(union.default or "", ()), *([union.default_tag] if union.default_tag is not None else [])]
         given = {
             "default_tags": _tuple(map(literal, tags)) if tags else "",
@@ -278,115 +192,85 @@ class Hints:
             "exclusive": union.fallback_exclusive,
         }
         arguments = [f"{name}={value}" for name, value in given.items() if value]
-        return Hint(source, (), how=self._call("Tagged", [literal(union.tag), *arguments]))
-
-    def _call(self, name: str, arguments: Iterable[str]) -> str:
-        return f"{self.ours(name)}({', '.join(arguments)})"
+        source = either(self.names.classes[name] for name in members)
+        return self._annotated(source, "Tagged", literal(union.tag), *arguments) if len(members) > 1 else source
 
     # --- scalars, lists ---
 
-    def _number(self, number: ir.Number) -> Hint:
-        limits, is_exact = _limits(number)
-        if not number.integer:
-            found = Hint(self.ours("Number"), _HOOK, is_judged=not is_exact)
-            return replace(self._limited(found, limits), atoms=() if limits else _HOOK)
-        is_small = all(isinstance(limit, int) and abs(limit) <= _LARGEST for limit in limits.values())
-        base = Hint("int", (Atom("int"),), is_judged=not is_exact or number.without_fraction)
-        found = self._limited(base, limits)
-        return found if is_small else replace(found, atoms=())
+    def _annotated(self, source: str, name: str, *arguments: str) -> str:
+        return f"{self.ours('Annotated')}[{source}, {self.ours(name)}({', '.join(arguments)})]"
 
-    def _text(self, type_: ir.String) -> Hint:
-        pattern = quick_in_python(type_.pattern) if type_.pattern is not None else None
-        base = Hint("str", (Atom("str"),), is_judged=type_.pattern is not None and pattern is None)
-        return self._limited(base, {**_lengths(type_.min_length, type_.max_length), "pattern": pattern})
-
-    def _constants(self, values: tuple[ir.JSON, ...]) -> Hint:
+    def _constants(self, values: tuple[ir.JSON, ...]) -> str:
         """A set of constants. A constant that no double equals is left out: nothing that is read of a message is equal to it."""
         values = tuple(value for value in values if not isinstance(value, ExactNumber))
         if not values:
-            return Hint(self.ours("Never"))
+            return self.ours("Never")
         small = [value for value in values if not _is_beyond_literals(value)]
         written = [f"{self.ours('Literal')}[{', '.join(map(literal, small))}]"] if small else []
         if len(small) == len(values):
-            kinds = dict.fromkeys(_LITERALS[type(value)] for value in values)
-            return Hint(written[0], tuple(map(Atom, kinds)))
+            return written[0]
         others = dict.fromkeys("float" if isinstance(value, float) else "int" for value in values if value not in small)
-        return Hint(either([*written, *others]), (), f"{self.ours('Literal')}[{', '.join(map(literal, values))}]")
+        return self._annotated(either([*written, *others]), "Constants", _tuple(map(literal, values)))
 
-    def _tuple(self, type_: ir.Tuple, place: str) -> Hint:
-        entries = [self._readable(self.of(one, place), place) for one in type_.first]
+    def _tuple(self, type_: ir.Tuple) -> Hint:
+        entries = [self.of(one) for one in type_.first]
         is_closed = type_.rest == ir.Nothing()
-        rest = None if is_closed else self._readable(self.of(type_.rest, place), place)
-        judged = type_.unique or any(one.is_judged for one in (*entries, *([rest] if rest is not None else [])))
+        rest = [] if is_closed else [self.of(type_.rest)]
         least, most = type_.min_items or 0, type_.max_items
-        after = [f"*tuple[{rest.source}, ...]"] if rest is not None else []
-        found = Hint(f"tuple[{', '.join([*(one.source for one in entries), *after]) or '()'}]", (), is_judged=judged)
-        if is_closed and least == len(entries) and (most is None or most >= least):
-            return replace(found, atoms=(Atom("list"),))
-        limited = self._limited(found, {"min_length": least, "max_length": most})
-        return replace(limited, atoms=())
+        sources = [*(one.source for one in entries), *(f"*tuple[{one.source}, ...]" for one in rest)]
+        source = f"tuple[{', '.join(sources) or '()'}]"
+        if not is_closed or least != len(entries) or (most is not None and most < least):
+            source = self._limited(source, {"min_length": least, "max_length": most})
+        return Hint(source, type_.unique or any(one.is_judged for one in (*entries, *rest)))
 
-    def _limited(self, base: Hint, limits: Mapping[str, str | int | float | None]) -> Hint:
-        arguments = ", ".join(f"{name}={literal(value)}" for name, value in limits.items() if value is not None)
-        if not arguments:
-            return base
-        kinds = tuple(Atom("text") if atom.kind == "str" else atom for atom in base.atoms)
-        return replace(
-            base, source=f"{self.ours('Annotated')}[{base.source}, {self.ours('Meta')}({arguments})]", atoms=kinds
-        )
-
-
-_LITERALS: Final[Mapping[type, str]] = {str: "literal", int: "integer", bool: "bool", type(None): "null"}
+    def _limited(self, source: str, limits: Mapping[str, str | int | float | None]) -> str:
+        arguments = [f"{name}={literal(value)}" for name, value in limits.items() if value is not None]
+        return self._annotated(source, "Meta", *arguments) if arguments else source
 
 
 def _is_beyond_literals(value: ir.JSON) -> bool:
-    """Whether a constant cannot stand in a `Literal` that type checkers and msgspec read."""
+    """Whether a constant cannot stand in a `Literal` that type checkers read."""
     return isinstance(value, float) or (isinstance(value, int) and abs(value) > _LARGEST)
 
 
-_JSON_KIND: Final[Mapping[str, str]] = {
-    "literal": "string",
-    "str": "string",
-    "text": "string",
-    "integer": "number",
-    "int": "number",
-    "dict": "object",
+_JSON_TYPES: Final[Mapping[type, str]] = {
+    ir.Null: "null",
+    ir.Boolean: "boolean",
+    ir.Number: "number",
+    ir.String: "string",
+    ir.Array: "array",
+    ir.Tuple: "array",
+    ir.Map: "object",
+    type(None): "null",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "string",
 }
-"""The kinds of JSON values that several atoms take."""
 
 
-_OBJECTS: Final = ("object", "dict")
+def _json_type(value: ir.JSON) -> str:
+    return _JSON_TYPES.get(type(value), "any")
 
 
-def _are_told_apart(members: Sequence[tuple[Atom, ...]]) -> bool:
-    """Whether msgspec tells the members of a union apart exactly: by the kind of a value, and of objects by their tags.
-
-    `str` and `int` take constants beside them.
-    """
-    if len(members) == 1:
-        return True
-    atoms = [atom for one in members for atom in one]
-    kinds = [atom.kind for atom in atoms]
-    if "hook" in kinds or "any" in kinds:
-        return set(kinds) in ({"hook", "null"}, {"any", "null"}) and kinds.count("hook") < 2
-    objects = [atom for atom in atoms if atom.kind in _OBJECTS]
-    if len(objects) > 1:
-        if any(not atom.tag_field for atom in objects) or len({atom.tag_field for atom in objects}) > 1:
-            return False
-        if len({atom.tag for atom in objects}) < len(objects) or len({type(atom.tag) for atom in objects}) > 1:
-            return False
-        several = sum(any(atom.kind in _OBJECTS for atom in one) for one in members) > 1
-        if several and any(str(atom.tag).startswith(_UNKNOWN) for atom in objects):  # it would take the tags of others
-            return False
-    texts = [kind for kind in kinds if kind in ("literal", "str", "text")]
-    plain = [kind for kind in kinds if kind not in ("object", "dict", "literal", "integer")]
-    return len(set(plain)) == len(plain) and not ("text" in texts and len(texts) > 1)
+def _not_null(union: ir.AnyOf) -> list[ir.Type]:
+    return [one for one in union.types if one != ir.Null()]
 
 
-def _overlap(atoms: Sequence[Atom]) -> bool:
-    """Whether two members may take one value."""
-    kinds = [_JSON_KIND.get(atom.kind, atom.kind) for atom in atoms if atom.kind != "object"]
-    return len(set(kinds)) < len(kinds) or "any" in kinds
+def _overlap(members: Iterable[Iterable[_Values]]) -> bool:
+    """Whether two members of a union may take one value, told by their JSON types, constants and tags."""
+    known: dict[str, set[str]] = {}
+    for member in map(list, members):
+        if any(
+            others and (not which or "" in others or which in others)
+            for kind, which in member
+            if (others := known.get(kind))
+        ):
+            return True
+        for kind, which in member:
+            known.setdefault(kind, set()).add(which)
+    fields = {which.partition(" ")[0] for which in known.get("object", ())}
+    return len(fields) > 1 or ("any" in known and len(known) > 1)
 
 
 def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:

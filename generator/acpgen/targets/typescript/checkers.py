@@ -1,26 +1,27 @@
-"""Checkers in JavaScript: a function for each definition of a bundle, and constants for the schemas inside them.
+"""Checkers in JavaScript: a constant for each definition of a bundle, made of the functions of `templates/typescript/runtime.js`.
 
-A checker judges by the JSON Schema of the bundle; receivers also keep what the IR says that they keep. The functions of
-`templates/typescript/runtime.js` are what checkers are made of.
+A checker judges by the JSON Schema of the bundle; receivers judge by the definitions of `of_receivers` where these differ.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import unquote
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
+from acpgen.bundle.unknown_variants import of_receivers
 from acpgen.embedded import discriminators
-from acpgen.meaning.limits import limits_of
-from acpgen.pointers import pointer_parts, reference_to, resolve
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.expressions import fault_of
-from acpgen.schema.numbers import dumps
-from acpgen.schema.walk import Schema, is_object
+from acpgen.input.equality import by_key
+from acpgen.input.expressions import fault_of
+from acpgen.input.numbers import dumps
+from acpgen.input.tagged_unions import flatten
+from acpgen.input.walk import ASSERTIONS, Schema, is_object
+from acpgen.pointers import pointer_parts, resolve
 
 _SCALARS: Final = {
     "array": "array",
@@ -31,20 +32,18 @@ _SCALARS: Final = {
     "object": "object",
     "string": "string",
 }
-_INHERITED: Final = frozenset(
-    {
-        *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString"),
-        *("valueOf", "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
-    }
-)
-"""The members that every object of JavaScript has."""
-_OFTEN: Final = 4
-"""A field that more records have is a function of its own."""
 _LIMITS: Final = (
     *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
 )
+_KINDS: Final[dict[type, str]] = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_TOKEN: Final = re.compile(r"\0(\d+)\0")
+"""Stands for a constant in the source of others until all are known. No literal holds this character as it is."""
+_COPIES: Final = 130
+"""The most characters that copies of a constant may add: a few short ones compress better than a name."""
+_EXACT: Final = " (exact)"
+"""The end of names of definitions that `of_receivers` excludes by; checkers judge strictly there."""
 
 
 class Checkers:
@@ -53,100 +52,201 @@ class Checkers:
     def __init__(self, protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> None:
         self._protocol = protocol
         self._definitions: Mapping[str, Schema] = bundle.definitions
+        self._receiving = of_receivers(bundle.definitions, protocol.tolerated, protocol.fallbacks)
         self._names = names
         self._unions = discriminators.Unions(self._at)
-        self._constants: dict[str, str] = {}
-        self._lines: list[str] = []
-        self._inner: dict[str, str] = {}
+        self._sources: list[str] = []
+        self._tokens: dict[str, str] = {}
+        self._order: list[int] = []
+        self._found: dict[str, str] = {}
+        self._pending: dict[str, int] = {}
+        self._kept: dict[int, str] = {}
         self._evaluators: dict[str, str] = {}
-        self._shared: list[str] = []
-        self._bodies: dict[str, str] = {}
-        self._checkers: dict[str, str] = {}
-        self._within: list[str] = []
-        self._recursive: set[str] = set()
 
-    def render(self) -> str:
-        """The source of all checkers: constants after the functions that they refer to, which are hoisted."""
-        for name in self.offered():
-            self.name(name)
-        source = "\n".join(self._lines)
-        for line, count in Counter(re.findall(r"^    optional\(.*\);$", source, re.MULTILINE)).items():
-            if count > _OFTEN:
-                name = f"f{len(self._shared)}"
-                self._shared.append(f"function {name}(v, p, c) {{\n  {line.strip()}\n}}")
-                source = source.replace(line, f"    {name}(v, p, c);")
-        return "\n".join([source, *self._shared])
+    def render(self, others: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+        """The source of all checkers, each constant after those that it is made of, and `others` with the names in place.
+
+        What one place alone uses stands there, and what is short in a few.
+        """
+        uses = Counter(_TOKEN.findall("".join([*self._sources, *others.values()])))
+        texts: dict[str, str] = {}
+
+        def resolved(text: str) -> str:
+            return _TOKEN.sub(lambda found: texts[found[1]], text)
+
+        lines: list[str] = []
+        taken: set[str] = set()
+        for index in self._order:
+            texts[str(index)] = self._kept.get(index, "")
+        for index in self._order:
+            source = resolved(self._sources[index])
+            is_short = (uses[str(index)] - 1) * len(source) <= _COPIES
+            if index not in self._kept and (is_short or _TOKEN.fullmatch(self._sources[index])):
+                texts[str(index)] = source
+                continue
+            name = self._kept.get(index) or _constant_name(source, taken)
+            taken.add(name)
+            texts[str(index)] = name
+            lines.append(f"const {name} = {source};")
+        return "\n".join(lines), {key: resolved(text) for key, text in others.items()}
 
     def offered(self) -> list[str]:
         """The definitions that have a checker of their own: all but those that only frame messages."""
         return [name for name in self._definitions if name in self._protocol.definitions]
 
-    def name(self, definition: str) -> str:
-        """What the module calls the checker of a definition: its function, or what it is another name for."""
-        if definition not in self._checkers:
-            schema = self._definitions[definition]
-            self._checkers[definition] = function = f"${self._names[definition]}"  # where it refers to itself
-            self._within.append(definition)
-            if self._has_fields(schema):
-                body = self._body(schema, function, self._protocol.definitions[definition])
-                self._checkers[definition] = self._add(function, body)
-            else:
-                found = self._joined(self._parts(schema, self._protocol.definitions[definition]))
-                if definition in self._recursive:
-                    self._add(function, f"  return {found}(v, p, c);")
-                else:
-                    self._checkers[definition] = found
-            self._within.pop()
-        elif definition in self._within:
-            self._recursive.add(definition)
-        return self._checkers[definition]
+    def of_definition(self, name: str) -> str:
+        """The checker of a definition, of the bundle or of receivers."""
+        name = name.removesuffix(_EXACT)
+        if name not in self._definitions:
+            return self._once(name, lambda: self.of(self._receiving[name]))
+        return self._once(name, lambda: self._both(name), self._names.get(name, ""))
 
-    def _add(self, function: str, body: str) -> str:
-        """Add a function, unless there is one that does the same and may stand for it; returns its name."""
-        key = body.replace(f"{function})", ")").replace(f"{function},", ",")
-        if function in key or self._bodies.setdefault(key, function) == function:
-            self._lines.append(f"function {function}(v, p, c) {{\n{body}\n}}")
-            return function
-        return self._bodies[key]
+    def export(self, name: str) -> str:
+        """The checker of a definition under a name of its own."""
+        source = self.of_definition(name)
+        token = _TOKEN.fullmatch(source)
+        if token:
+            self._kept.setdefault(int(token[1]), f"${self._names[name]}")
+        return source
 
-    def _body(self, schema: Any, function: str, definition: ir.Definition | None) -> str:
-        if is_object(schema) and self._has_fields(schema):
-            lines = self._fields(schema, function)
-            rest = {key: value for key, value in schema.items() if key != "type" or value != "object"}
-            parts = self._parts(rest, definition, with_fields=False)
-            lines += [f"  if (!c.keys) v = {one}(v, p, c);" for one in parts]
-            return "\n".join([*lines, "  return v;"])
-        return f"  return {self._joined(self._parts(schema, definition))}(v, p, c);"
+    def _both(self, name: str) -> str:
+        """The checker of a definition, which receivers may judge by another one: most add a branch to a union."""
+        meaning, schema = self._protocol.definitions.get(name), self._definitions[name]
+        received, fallback = self._receiving.get(name, schema), None
+        if isinstance(meaning, ir.TaggedUnion):
+            received, fallback = _parted(received, schema)
+        strict = self._joined(self._parts(schema, meaning, fallback=fallback))
+        if received == schema:
+            return strict
+        return self._call("open", strict, self._joined(self._parts(received, meaning)))
 
-    def _has_fields(self, schema: Schema) -> bool:
-        return bool(schema.get("properties") or schema.get("required"))
+    def _once(self, key: str, make: Any, name: str = "") -> str:
+        """What `make` gives, made once; where it refers to itself, what looks it up when it is called."""
+        if key in self._pending:
+            self._kept.setdefault(self._pending[key], f"${name}" if name else f"r{self._pending[key]}")
+            return self._call("lazy", f"() => \0{self._pending[key]}\0")
+        if key not in self._found:
+            self._pending[key] = index = len(self._sources)
+            self._sources.append("")
+            self._found[key] = found = make()
+            del self._pending[key]
+            if index in self._kept:
+                self._sources[index] = found
+                self._order.append(index)
+                self._found[key] = f"\0{index}\0"
+        return self._found[key]
 
-    def _fields(self, schema: Schema, function: str) -> list[str]:
+    def _call(self, function: str, *arguments: str) -> str:
+        """The constant that a call gives; each is made once."""
+        return self._constant(f"/* @__PURE__ */ {function}({', '.join(arguments)})")
+
+    def _constant(self, source: str) -> str:
+        if source not in self._tokens:
+            self._tokens[source] = f"\0{len(self._sources)}\0"
+            self._order.append(len(self._sources))
+            self._sources.append(source)
+        return self._tokens[source]
+
+    # --- schemas ---
+
+    def of(self, schema: Any, *, drops: bool = False) -> str:
+        """The checker of a schema. `drops`: receivers leave out items that are wrong."""
+        if drops and "$ref" in schema:
+            schema = {**schema, **self._at(schema["$ref"])}
+            del schema["$ref"]
+        return self._joined(self._parts(schema, drops=drops))
+
+    def _joined(self, parts: Sequence[str]) -> str:
+        if len(parts) == 1:
+            return parts[0]
+        return self._call("all", *parts) if parts else "any"
+
+    def _parts(
+        self, schema: Any, meaning: ir.Definition | None = None, *, fallback: Any = None, drops: bool = False
+    ) -> list[str]:
+        """The checkers whose conjunction is a schema. `fallback` is one more branch of its union, for receivers."""
+        if not is_object(schema):
+            return [] if schema else ["never"]
+        found = [self._reference(schema["$ref"])] if isinstance(schema.get("$ref"), str) else []
+        record, array = self._record(schema), self._array(schema, drops=drops)
+        found += array  # what receivers leave out counts no more
+        found += self._scalars(schema, has_type=not record and schema.get("type") != "array")
+        found += record
+        found += self._object(schema)
+        found += [self.of(one) for one in schema.get("allOf", ())]
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in schema:
+                found.append(self._union(schema[keyword], keyword, meaning, fallback=fallback, drops=drops))
+        if "not" in schema:
+            excluded = schema["not"]
+            is_list = is_object(excluded) and excluded.keys() == {"anyOf"}
+            found.append(self._call("not", *map(self.of, excluded["anyOf"] if is_list else [excluded])))
+        if "if" in schema and ("then" in schema or "else" in schema):
+            found.append(self._call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else"))))
+        found += self._unevaluated(schema)
+        return [*dict.fromkeys(one for one in found if one != "any")]
+
+    def _reference(self, reference: str) -> str:
+        parts = pointer_parts(unquote(reference))
+        if len(parts) == 2 and parts[0] == "$defs":
+            return self.of_definition(parts[1])
+        return self._once(f"\0{reference}", lambda: self.of(self._at(reference)))
+
+    def _at(self, reference: str) -> Any:
+        return resolve({"$defs": {**self._receiving, **self._definitions}}, unquote(reference))
+
+    # --- scalars ---
+
+    def _scalars(self, schema: Schema, *, has_type: bool) -> Iterator[str]:
+        types = schema.get("type") if has_type else None
+        type_ = "any" if types is None else self._type(types)
+        constants = [schema["const"]] if "const" in schema else schema.get("enum")
+        yield type_ if constants is None else self._literal(type_, constants)
+        for keyword in _LIMITS:
+            if keyword in schema and schema[keyword] is not False:
+                yield self._call(keyword, dumps(schema[keyword]))
+        if isinstance(schema.get("pattern"), str) and not fault_of(schema["pattern"]):
+            text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
+            yield self._call("pattern", _expression(schema["pattern"]), dumps(text))
+
+    def _type(self, types: str | Sequence[str]) -> str:
+        names = [types] if isinstance(types, str) else sorted(types, key=lambda name: (name == "null", name))
+        return _SCALARS[names[0]] if len(names) == 1 else self._call("type", *map(dumps, names))
+
+    def _literal(self, type_: str, values: Sequence[ir.JSON]) -> str:
+        return self._call("literal", type_, *map(_value, values))
+
+    # --- arrays and objects ---
+
+    def _record(self, schema: Schema) -> list[str]:
+        """The checker of declared fields: first those that are required, if JavaScript keeps the order."""
         properties: Schema = schema.get("properties", {})
-        required = dict.fromkeys(schema.get("required", ()))
-        lines = [f"  if ({'record' if schema.get('type') == 'object' else 'fields'}(v, p, c)) {{"]
-        for name in [*properties, *(one for one in required if one not in properties)]:
-            sub = properties.get(name, True)
-            how = self._leniency(sub)
-            is_list = how and name in required and self._is_list(sub)
-            how |= (4 if is_list else 0) | (16 if name in _INHERITED else 0) | (32 if "~" in name or "/" in name else 0)
-            checker = self.of(sub, drops=bool(is_object(sub) and sub.get("x-deserialize-skip-invalid-items")))
-            given = ["v", dumps(name), "p", "c", checker]
-            if name in required:
-                lines.append(f"    required({', '.join([*given, function, *([str(how)] if how else [])])});")
-            else:
-                lines.append(f"    optional({', '.join([*given, *([str(how)] if how else [])])});")
-        return [*lines, "  }"]
+        required = [*dict.fromkeys(schema.get("required", ()))]
+        if not properties and not required:
+            return []
+        first = [] if any(name.isdigit() for name in properties) else [one for one in properties if one in required]
+        fields = {name: self._field(properties[name], is_required=name in required) for name in properties}
+        usual = Counter(how for name, (_, how) in fields.items() if name not in first).most_common(1)
+        rows: list[str] = []
+        for name in [*first, *(one for one in properties if one not in first)]:
+            checker, how = fields[name]
+            is_usual = how == (0 if name in first or not usual else usual[0][0])
+            rows.append(f"{_key(name)}: {checker if is_usual else f'[{checker}, {how}]'}")
+        given = [f"{{ {', '.join(rows)} }}" if rows else "{}", len(first), usual[0][0] if usual else 0]
+        given += [dumps([name for name in required if name not in first]), _js(schema.get("type") != "object")]
+        while given[-1] in (0, "[]", "false"):
+            given.pop()
+        found = [self._type(schema["type"])] if schema.get("type", "object") != "object" else []
+        return [*found, self._call("record", *map(str, given))]
 
-    def _leniency(self, sub: Any) -> int:
-        if not is_object(sub):
-            return 0
-        on_error = 1 if sub.get("x-deserialize-default-on-error") else 0
-        return on_error | (2 if sub.get("x-deserialize-default-on-null") else 0)
-
-    def _is_list(self, schema: Any) -> bool:
-        """Whether what a schema takes is an array, or null."""
-        return self._types(schema, frozenset()) - {"null"} == {"array"}
+    def _field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
+        """The checker of a field, and what receivers do where it is wrong, as `record` has it."""
+        if not is_object(schema):
+            return self.of(schema), 0
+        on_error, on_null = (bool(schema.get(f"x-deserialize-default-on-{one}")) for one in ("error", "null"))
+        is_list = is_required and (on_error or on_null) and self._types(schema, frozenset()) - {"null"} == {"array"}
+        checker = self.of(schema, drops=bool(schema.get("x-deserialize-skip-invalid-items")))
+        return checker, on_error | on_null << 1 | is_list << 2
 
     def _types(self, schema: Any, seen: frozenset[str]) -> set[str]:
         if not is_object(schema):
@@ -160,184 +260,53 @@ class Checkers:
             found.update(*(self._types(one, seen) for one in schema.get(keyword, ())))
         return found
 
-    # --- schemas ---
-
-    def of(self, schema: Any, *, drops: bool = False) -> str:
-        """A checker of a schema: the name of a function. `drops`: receivers leave out items that are wrong."""
-        if is_object(schema) and self._has_fields(schema):
-            return self._function(schema)
-        if drops and is_object(schema) and "$ref" in schema:
-            schema = {**schema, **self._at(schema["$ref"])}
-            schema.pop("$ref")
-        return self._joined(self._parts(schema, None, drops=drops))
-
-    def _function(self, schema: Schema) -> str:
-        """The function of an object that has no definition of its own."""
-        key = json.dumps(schema, sort_keys=True)
-        if key not in self._inner:
-            self._inner[key] = function = f"o{len(self._inner)}"
-            self._add(function, self._body(schema, function, None))
-        return self._inner[key]
-
-    def _joined(self, parts: Sequence[str]) -> str:
-        if len(parts) == 1:
-            return parts[0]
-        return self._constant(f"all({', '.join(parts)})") if parts else "any"
-
-    def _constant(self, source: str) -> str:
-        """The name of a constant with this value; each value is made once."""
-        if source not in self._constants:
-            self._constants[source] = name = f"k{len(self._constants)}"
-            self._lines.append(f"const {name} = /* @__PURE__ */ {source};")
-        return self._constants[source]
-
-    def _parts(
-        self, schema: Any, definition: ir.Definition | None, *, with_fields: bool = True, drops: bool = False
-    ) -> list[str]:
-        """The checkers whose conjunction is a schema."""
-        if schema is True or schema == {}:
-            return []
-        if schema is False:
-            return ["never"]
-        found: list[str] = []
-        if with_fields and self._has_fields(schema):
-            return [self._function(schema)]
-        constants = self._only_constants(schema)
-        if constants is not None and self._is_open(definition):
-            return [self._constant(f"open({self._literal(constants)}, string)")]
-        if constants is not None:
-            return [self._literal(constants)]
-        if isinstance(schema.get("$ref"), str):
-            found.append(self._reference(schema["$ref"]))
-        found += self._scalars(schema)
-        found += self._array(schema, drops=drops)
-        found += self._object(schema)
-        found += [self.of(one) for one in schema.get("allOf", ())]
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in schema:
-                found.append(self._union(schema, keyword, definition, drops=drops))
-        if "not" in schema:
-            found.append(self._constant(f"not({self.of(schema['not'])})"))
-        if "if" in schema and ("then" in schema or "else" in schema):
-            branches = (self.of(schema.get(keyword, True)) for keyword in ("if", "then", "else"))
-            found.append(self._constant(f"when({', '.join(branches)})"))
-        found += self._unevaluated(schema)
-        return found
-
-    def _reference(self, reference: str) -> str:
-        parts = pointer_parts(unquote(reference))
-        if len(parts) == 2 and parts[0] == "$defs" and parts[1] in self._protocol.definitions:
-            return self.name(parts[1])
-        key = f"\0{reference}"
-        if key not in self._inner:
-            self._inner[key] = function = f"o{len(self._inner)}"
-            target = self._at(reference)
-            self._add(function, self._body(target, function, None))
-        return self._inner[key]
-
-    def _at(self, reference: str) -> Any:
-        return resolve({"$defs": self._definitions}, unquote(reference))
-
-    # --- scalars ---
-
-    def _only_constants(self, schema: Schema) -> list[ir.JSON] | None:
-        """The constants of a schema that admits nothing else."""
-        if "const" in schema or "enum" in schema:
-            if any(key in schema for key in ("$ref", "allOf", "anyOf", "oneOf", "not", "if", *_LIMITS, "pattern")):
-                return None
-            values = [schema["const"]] if "const" in schema else list(schema["enum"])
-            types = schema.get("type")
-            return values if types is None or all(map(_fits(types), values)) else None
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in schema and schema.keys().isdisjoint(
-                {*_LIMITS, "$ref", "allOf", "not", "if", "pattern", "format"}
-            ):
-                found = [self._only_constants(one) if is_object(one) else None for one in schema[keyword]]
-                values = [value for one in found for value in one or ()]
-                is_exclusive = keyword == "oneOf" and len(set(map(json.dumps, values))) < len(values)
-                if found and None not in found and not is_exclusive and len(found) > 1:
-                    return values
-        return None
-
-    def _is_open(self, definition: ir.Definition | None) -> bool:
-        return isinstance(definition, ir.Enum) and definition.openness == "tolerated"
-
-    def _literal(self, values: Sequence[ir.JSON]) -> str:
-        return self._constant(f"literal({', '.join(map(dumps, values))})")
-
-    def _scalars(self, schema: Schema) -> list[str]:
-        found: list[str] = []
-        types = schema.get("type")
-        if isinstance(types, str):
-            found.append(_SCALARS[types])
-        elif types is not None:
-            ordered = sorted(types, key=lambda name: (name == "null", name))
-            found.append(self._constant(f"type({', '.join(map(dumps, ordered))})"))
-        if "const" in schema or "enum" in schema:
-            found.append(self._literal([schema["const"]] if "const" in schema else schema["enum"]))
-        limits = {key: schema[key] for key in _LIMITS if key in schema and schema[key] is not False}
-        if limits:
-            found.append(self._constant(f"limits({dumps(limits)})"))
-        if isinstance(schema.get("pattern"), str):
-            text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
-            if not fault_of(schema["pattern"]):
-                found.append(self._constant(f"pattern({_expression(schema['pattern'])}, {dumps(text)})"))
-        return found
-
-    # --- arrays and objects ---
-
     def _array(self, schema: Schema, *, drops: bool) -> list[str]:
         found: list[str] = []
         first = [self.of(one) for one in schema.get("prefixItems", ())]
         rest = self.of(schema.get("items", True))
-        if first or rest != "any":
-            more = [f"[{', '.join(first)}]"] if first or drops else []
-            found.append(self._constant(f"items({', '.join([rest, *more, *(['true'] if drops else [])])})"))
+        how = ["true"] if drops else []
+        if schema.get("type") == "array":
+            found.append("array" if first or rest == "any" else self._call("list", rest, *how))
+        if found in ([], ["array"]) and (first or rest != "any"):
+            found.append(self._call("items", rest, *([f"[{', '.join(first)}]"] if first or drops else []), *how))
         if "contains" in schema:
             most = schema.get("maxContains", "Infinity")
             found.append(
-                self._constant(f"contains({self.of(schema['contains'])}, {schema.get('minContains', 1)}, {most})")
+                self._call("contains", self.of(schema["contains"]), str(schema.get("minContains", 1)), str(most))
             )
         return found
 
-    def _object(self, schema: Schema) -> list[str]:
-        found: list[str] = []
+    def _object(self, schema: Schema) -> Iterator[str]:
         rest = self.of(schema.get("additionalProperties", True))
         patterns = [f"[{_expression(one)}, {self.of(sub)}]" for one, sub in schema.get("patternProperties", {}).items()]
         if rest != "any" or patterns:
-            declared = ", ".join(map(dumps, schema.get("properties", {})))
-            found.append(self._constant(f"members([{declared}], [{', '.join(patterns)}], {rest})"))
+            yield self._call("members", dumps([*schema.get("properties", {})]), f"[{', '.join(patterns)}]", rest)
         if "propertyNames" in schema:
-            found.append(self._constant(f"names({self.of(schema['propertyNames'])})"))
-        needs = {name: dumps(need) for name, need in schema.get("dependentRequired", {}).items()}
-        rows = [f"[{dumps(name)}, {need}]" for name, need in needs.items()]
+            yield self._call("names", self.of(schema["propertyNames"]))
+        rows = [f"[{dumps(name)}, {dumps(need)}]" for name, need in schema.get("dependentRequired", {}).items()]
         rows += [f"[{dumps(name)}, {self.of(need)}]" for name, need in schema.get("dependentSchemas", {}).items()]
         if rows:
-            found.append(self._constant(f"dependents([{', '.join(rows)}])"))
-        return found
+            yield self._call("dependents", f"[{', '.join(rows)}]")
 
-    def _unevaluated(self, schema: Schema) -> list[str]:
-        return [
-            self._constant(
-                f"unevaluated((v, c) => {self._evaluator(schema, is_inner=False)}()(v, c), {self.of(schema[word])}, {dumps(word)})"
-            )
-            for word in ("unevaluatedProperties", "unevaluatedItems")
-            if word in schema
-        ]
+    def _unevaluated(self, schema: Schema) -> Iterator[str]:
+        for word in ("unevaluatedProperties", "unevaluatedItems"):
+            if word in schema:
+                evaluator = self._evaluator(schema, is_inner=False)
+                yield self._call("unevaluated", f"() => {evaluator}", self.of(schema[word]), dumps(word))
 
     def _evaluator(self, schema: Schema, *, is_inner: bool) -> str:
-        """A function that gives what says which members or items a schema evaluates; an inner schema evaluates what is left, too."""
-        key = json.dumps([is_inner, schema], sort_keys=True)
+        """What says which members or items a schema evaluates; an inner schema evaluates what is left, too."""
+        key = dumps([is_inner, schema], sort_keys=True)
         if key in self._evaluators:
             return self._evaluators[key]
-        self._evaluators[key] = name = f"e{len(self._evaluators)}"
-        rows = [
-            f"[{test}, {self._evaluator(one, is_inner=True)}]"
-            for test, one in self._evaluating(schema)
-            if is_object(one)
-        ]
+        index = len(self._sources)
+        self._evaluators[key] = f"\0{index}\0"
+        self._kept[index] = f"e{index}"
+        self._sources.append("")
+        inner = [(test, one) for test, one in self._evaluating(schema) if is_object(one)]
+        rows = [f"[{test}, () => {self._evaluator(one, is_inner=True)}]" for test, one in inner]
         given = {
-            "names": f"[{', '.join(map(dumps, schema.get('properties', {})))}]",
+            "names": dumps([*schema.get("properties", {})]),
             "patterns": f"[{', '.join(map(_expression, schema.get('patternProperties', {})))}]",
             "allNames": _js("additionalProperties" in schema or (is_inner and "unevaluatedProperties" in schema)),
             "first": str(len(schema.get("prefixItems", ()))),
@@ -345,10 +314,9 @@ class Checkers:
             "contains": self.of(schema["contains"]) if "contains" in schema else "",
         }
         told = ", ".join(f"{word}: {text}" for word, text in given.items() if text not in ("", "[]", "0", "false"))
-        self._lines.append(
-            f"let m{name};\nconst {name} = () => (m{name} ??= evaluate({{ {told} }}, [{', '.join(rows)}]));"
-        )
-        return name
+        self._sources[index] = f"/* @__PURE__ */ evaluate({{ {told} }}, [{', '.join(rows)}])"
+        self._order.append(index)
+        return self._evaluators[key]
 
     def _evaluating(self, schema: Schema) -> Iterator[tuple[str, Any]]:
         """The schemas that evaluate for another one, each with the checker that must hold, or `null`."""
@@ -367,55 +335,77 @@ class Checkers:
 
     # --- unions ---
 
-    def _union(self, schema: Schema, keyword: str, definition: ir.Definition | None, *, drops: bool) -> str:
-        branches: list[Any] = schema[keyword]
+    def _union(
+        self, branches: Sequence[Any], keyword: str, meaning: ir.Definition | None, *, fallback: Any, drops: bool
+    ) -> str:
+        if len(branches) == 1 and not isinstance(meaning, ir.TaggedUnion):
+            return self.of(branches[0], drops=drops)
         real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
         nulls = [index for index in range(len(branches)) if index not in real]
         if nulls and len(real) == 1 and len(nulls) == 1 and "null" not in self._types(branches[real[0]], frozenset()):
-            return self._constant(f"nullable({self.of(branches[real[0]], drops=drops)})")
-        plain = [_plain_type(branches[index]) for index in real]
-        if len(real) > 1 and all(plain) and len(set(plain)) == len(plain) and not {"number", "integer"} <= set(plain):
-            source = self._constant(f"type({', '.join(map(dumps, sorted(map(str, plain))))})")
-            return self._constant(f"nullable({source})") if nulls else source
-        told = self._told(branches, real, nulls, definition)
-        checkers = [self.of(one, drops=drops) for one in branches]
-        is_exclusive = str(keyword == "oneOf").lower()
-        return self._constant(f"union([{', '.join(checkers)}], {is_exclusive}{', ' + told if told else ''})")
-
-    def _told(
-        self, branches: Sequence[Any], real: Sequence[int], nulls: Sequence[int], definition: ir.Definition | None
-    ) -> str:
-        """How the branches of a union are told apart, as an object of JavaScript."""
-        rows: list[str] = []
-        if nulls:
-            rows.append(f"nulls: {list(nulls)}")
+            return self._call("nullable", self.of(branches[real[0]], drops=drops))
+        simple = self._simple([branches[index] for index in real], is_exclusive=keyword == "oneOf")
+        if simple:
+            return self._call("nullable", simple) if nulls else simple
+        given = f"[{', '.join(self.of(one, drops=drops) for one in branches)}]"
+        rows = ["isExclusive: true"] if keyword == "oneOf" else []
+        rows += [f"nulls: {nulls}"] if nulls else []
         tag = self._unions.discriminator(branches, real)
-        if tag is not None:
-            rows += _tag_rows(tag)
-        else:
+        assert tag is not None or fallback is None
+        if tag is None:
             keys = self._unions.keys(branches, real)
-            if keys:
-                inside = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
-                rows.append(f"keys: {{ {inside} }}")
-        if isinstance(definition, ir.TaggedUnion) and definition.fallback is not None and tag is not None:
-            known = definition.default_tag
-            rows.append(f"unknown: [{dumps(known) if known is not None else ''}]")
-            shared = [one.name for one in constant_fields(definition, self._protocol)]
-            rows += [f"shared: {dumps(shared)}"] if shared else []
-            if definition.openness == "tolerated":
-                rows.append(f"fallback: {self._fallback(definition)}")
-        return f"{{ {', '.join(rows)} }}" if rows else ""
+            inside = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
+            rows += [f"keys: {{ {inside} }}"] if keys else []
+        else:
+            rows += self._tag_rows(tag, branches, meaning, fallback)
+        return self._call("union", given, *([f"{{ {', '.join(rows)} }}"] if rows else []))
 
-    def _fallback(self, union: ir.TaggedUnion) -> str:
-        """The checker of the record that keeps what is unknown, which no definition of the bundle is."""
-        name = str(union.fallback)
-        record = self._protocol.definitions[name]
-        assert isinstance(record, ir.Record)
-        properties: dict[str, Any] = {}
-        for field in record.fields:
-            properties[field.name] = {**schema_of(field.type), **_leniency_words(field.leniency)}
-        required = [field.name for field in record.fields if field.required]
-        return self._function({"type": "object", "properties": properties, "required": required})
+    def _tag_rows(
+        self, tag: discriminators.Discriminator, branches: Sequence[Any], meaning: ir.Definition | None, fallback: Any
+    ) -> Iterator[str]:
+        """How the branches of a union are told apart, as members of an object."""
+        tags = [[value for (_, value), own in tag.known.items() if index in own] for index in range(len(branches))]
+        while not tags[-1]:
+            tags.pop()
+        told = [dumps(one[0] if len(one) == 1 and one != [None] else one) for one in tags]
+        yield from (f"field: {dumps(tag.field)}", f"tags: [{', '.join(told)}]")
+        yield from [f"untagged: {[*tag.untagged]}"] if tag.untagged else []
+        is_apart = all(self._excludes(branches[one], tag) for one in tag.others)
+        if not is_apart:
+            yield "isLoose: true"
+        if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
+            return
+        own = meaning.default_tag
+        if fallback is not None:
+            is_by_tag = is_apart and own is None and all(len(one) == 1 for one in tag.known.values())
+            whole = self._at(fallback["$ref"]) if "$ref" in fallback else fallback
+            yield f"fallback: {self.of({key: one for key, one in whole.items() if key != 'not' or not is_by_tag})}"
+        if fallback is None or own is not None:
+            yield f"unknown: {dumps([own] if own is not None else [])}"
+        shared = [one.name for one in constant_fields(meaning, self._protocol)]
+        yield from [f"shared: {dumps(shared)}"] if shared else []
+
+    def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
+        """Whether a branch takes no object with a known tag."""
+        flat = flatten(branch, {**self._receiving, **self._definitions})
+        tags = by_key(tag.tags()).keys()
+        return tags <= flat.excluded.get(tag.field, {}).keys()
+
+    def _simple(self, branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
+        """The checker of a union of types, of constants, or of a type and constants of it."""
+        plain = [one["type"] for one in branches if _is_plain(one)]
+        others = [(one, _constants(one)) for one in branches if not _is_plain(one)]
+        if len(branches) == 1 or any(values is None for _, values in others):
+            return None
+        values = [value for _, found in others for value in found or ()]
+        if not plain and not (is_exclusive and len({*map(dumps, values)}) < len(values)):
+            return self._literal("any", values)
+        if not others and len({*plain}) == len(plain) and not {"number", "integer"} <= {*plain}:
+            return self._type(sorted(plain))
+        if len(plain) != 1 or is_exclusive:
+            return None
+        is_one = all(isinstance(one, str) for one in values) if plain == ["string"] else False
+        return _SCALARS[plain[0]] if is_one or all(one.get("type") == plain[0] for one, _ in others) else None
 
 
 def constant_fields(union: ir.TaggedUnion, protocol: ir.Protocol) -> list[ir.Field]:
@@ -425,57 +415,33 @@ def constant_fields(union: ir.TaggedUnion, protocol: ir.Protocol) -> list[ir.Fie
     return [one for one in fields if one.required and isinstance(one.type, ir.Constant) and one.name != union.tag]
 
 
-def schema_of(type_: ir.Type) -> dict[str, Any]:
-    """A type of the IR as JSON Schema."""
-    match type_:
-        case ir.Nothing():
-            return {"not": {}}
-        case ir.Null():
-            return {"type": "null"}
-        case ir.Boolean():
-            return {"type": "boolean"}
-        case ir.Number():
-            return {"type": "integer" if type_.integer else "number", **limits_of(type_)}
-        case ir.String():
-            return {"type": "string", **limits_of(type_)}
-        case ir.Constant():
-            return {"enum": list(type_.values)}
-        case ir.Array():
-            unique = {"uniqueItems": True} if type_.unique else {}
-            return {"type": "array", "items": schema_of(type_.items), **limits_of(type_), **unique}
-        case ir.Tuple():
-            unique = {"uniqueItems": True} if type_.unique else {}
-            first = [*map(schema_of, type_.first)]
-            return {"type": "array", "prefixItems": first, "items": schema_of(type_.rest), **limits_of(type_), **unique}
-        case ir.Map():
-            return {"type": "object", "additionalProperties": schema_of(type_.values)}
-        case ir.Ref():
-            return {"$ref": reference_to(type_.name)}
-        case ir.AnyOf():
-            return {"oneOf" if type_.exclusive else "anyOf": [*map(schema_of, type_.types)]}
-        case _:
-            return {}
+def _constant_name(source: str, taken: Collection[str]) -> str:
+    """A name for a constant that comes from its source, so that no addition elsewhere renames it."""
+    digest = sha256(source.encode()).hexdigest()
+    return next(name for end in range(5, len(digest)) if (name := f"k{digest[:end]}") not in taken)
 
 
-def _leniency_words(leniency: ir.Leniency) -> dict[str, bool]:
-    words = {
-        "x-deserialize-default-on-error": leniency.default_on_error,
-        "x-deserialize-skip-invalid-items": leniency.skip_invalid_items,
-        "x-deserialize-default-on-null": leniency.default_on_null,
-    }
-    return {word: True for word, holds in words.items() if holds}
+def _parted(received: Schema, published: Schema) -> tuple[Schema, Any]:
+    """A definition of receivers, and the branch that it adds to a union; the others are as they are published: tags alone lead to them."""
+    keyword, own = ("anyOf" if "anyOf" in one else "oneOf" for one in (received, published))
+    branches, known = received.get(keyword, []), published.get(own, [])
+    if not known or [{**one, "properties": 0} for one in branches[: len(known)]] != [
+        {**one, "properties": 0} for one in known
+    ]:
+        return received, None
+    rest = {key: one for key, one in received.items() if key != keyword}
+    is_same = rest == {key: one for key, one in published.items() if key != own}
+    more = branches[len(known) :]
+    return (published, more[0] if more else None) if is_same else ({**rest, keyword: [*known, *more]}, None)
 
 
-def _tag_rows(tag: discriminators.Discriminator) -> list[str]:
-    known = ", ".join(f"{_tag_key(value)}: {list(owners)}" for (_, value), owners in tag.known.items())
-    rows = [f"field: {dumps(tag.field)}", f"known: {{ __proto__: null, {known} }}"]
-    rows += [f"others: {list(tag.others)}"] if tag.others else []
-    return [*rows, *([f"untagged: {list(tag.untagged)}"] if tag.untagged else [])]
+def _key(name: str) -> str:
+    return name if _NAME.fullmatch(name) and name != "__proto__" else f"[{dumps(name)}]"
 
 
-def _tag_key(value: ir.JSON) -> str:
-    text = value if isinstance(value, str) else f"\0{dumps(value)}"
-    return text if _NAME.fullmatch(text) else dumps(text) if text != "__proto__" else '["__proto__"]'
+def _value(value: ir.JSON) -> str:
+    """A value as an expression. A key `__proto__` that is not computed sets the prototype; an escaped quote begins no key."""
+    return re.sub(r'(?<!\\)"__proto__":', '["__proto__"]:', dumps(value))
 
 
 def _js(holds: bool) -> str:
@@ -484,40 +450,18 @@ def _js(holds: bool) -> str:
 
 def _expression(pattern: str) -> str:
     """A pattern as an expression of JavaScript."""
-    if fault_of(pattern):
-        return "/(?!)/u"
-    return f"new RegExp({dumps(pattern)}, 'u')"
+    return "/(?!)/u" if fault_of(pattern) else f"/* @__PURE__ */ expression({dumps(pattern)})"
 
 
-def _plain_type(schema: Any) -> str | None:
-    """The type of a schema that says nothing else."""
-    if not is_object(schema) or not isinstance(schema.get("type"), str):
+def _is_plain(schema: Any) -> bool:
+    """Whether a schema says nothing but its one type."""
+    return is_object(schema) and isinstance(schema.get("type"), str) and ASSERTIONS.isdisjoint(schema.keys() - {"type"})
+
+
+def _constants(schema: Any) -> list[ir.JSON] | None:
+    """The constants of a schema that says nothing else."""
+    found = discriminators.constants(schema)
+    if found is None or not ASSERTIONS.isdisjoint(schema.keys() - {"type", "const", "enum"}):
         return None
-    return (
-        None
-        if schema.keys() - {"type", "title", "description", "format", "examples", "default", "deprecated"}
-        else schema["type"]
-    )
-
-
-def _fits(types: Any) -> Any:
-    names = {types} if isinstance(types, str) else set(types)
-
-    def fits(value: Any) -> bool:
-        match value:
-            case bool():
-                return "boolean" in names
-            case None:
-                return "null" in names
-            case int():
-                return bool(names & {"integer", "number"})
-            case float():
-                return "number" in names or ("integer" in names and value.is_integer())
-            case str():
-                return "string" in names
-            case list():
-                return "array" in names
-            case _:
-                return "object" in names
-
-    return fits
+    kinds = {kind for kind, name in _KINDS.items() if schema.get("type") in (None, name)}
+    return found if "type" not in schema or all(type(one) in kinds for one in found) else None

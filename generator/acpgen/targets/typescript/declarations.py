@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, assert_never
 
 from acpgen import ir
-from acpgen.schema.numbers import dumps
+from acpgen.input.numbers import dumps
 from acpgen.targets.typescript.checkers import constant_fields
 
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")

@@ -16,11 +16,11 @@ from typing import Any, Final
 import jsonschema_rs
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults, NotASchema
-from acpgen.meaning.values import Values
+from acpgen.input.step_budget import working_on
+from acpgen.meaning.samples import Values
 from acpgen.resources import templates
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.effort import working_on
 from acpgen.targets import Settings
 from acpgen.targets.interface import require_json_rpc
 from acpgen.targets.vectors.definition_rows import Maker

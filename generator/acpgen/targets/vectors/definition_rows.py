@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from acpgen import ir
+from acpgen.input.walk import is_object
 from acpgen.meaning.discriminators import type_with_tag
-from acpgen.meaning.values import (
+from acpgen.meaning.samples import (
     EXTENSION,
     FUTURE,
     NO_OBJECTS,
@@ -23,7 +24,6 @@ from acpgen.meaning.values import (
     array_of,
 )
 from acpgen.pointers import plain_pointer
-from acpgen.schema.walk import is_object
 from acpgen.targets.vectors.rows import ABSENT, Refusal, Row
 from acpgen.targets.vectors.verdicts import Break, Judge
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.meaning import framing
-from acpgen.meaning.values import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
+from acpgen.meaning import envelopes
+from acpgen.meaning.samples import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
 from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.rows import (
     INVALID_REQUEST,
@@ -69,7 +69,7 @@ class Messages:
                 )
 
     def _calls(self, method: ir.Method) -> Iterator[Row]:
-        head: dict[str, Any] = {**framing.call(self.protocol.envelope, method, id_="request-1")}
+        head: dict[str, Any] = {**envelopes.call(self.protocol.envelope, method, id_="request-1")}
         typed = () if method.params is None else self.maker.rows(method.params)
         for row in typed:
             yield row.inside(head, "params")
@@ -230,7 +230,7 @@ class Messages:
         return next(one for one in self.protocol.sides or ("client", "server") if one != side)
 
     def _answer_head(self) -> dict[str, Any]:
-        return {**framing.answer(self.protocol.envelope, None, framing.ABSENT, id_="request-1")}
+        return {**envelopes.answer(self.protocol.envelope, None, envelopes.ABSENT, id_="request-1")}
 
     def _broken_id(self, name: str, message: dict[str, Any]) -> Row:
         """A message whose id is none; the schema's definition of ids is named where it has one."""

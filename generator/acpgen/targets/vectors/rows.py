@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from acpgen.meaning.values import Path
+from acpgen.input.numbers import dumps
+from acpgen.meaning.samples import Path
 from acpgen.pointers import plain_pointer
-from acpgen.schema.numbers import dumps
 
 ABSENT: Final = object()
 

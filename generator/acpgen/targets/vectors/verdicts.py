@@ -12,15 +12,15 @@ from typing import Any, Final
 import jsonschema_rs
 
 from acpgen import ir
-from acpgen.meaning.values import Path
+from acpgen.bundle.bundle import Bundle
+from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.input.complexity import require_few_ways, ways
+from acpgen.input.numbers import with_decimals
+from acpgen.input.schema_validator import Validator, definitions_validator
+from acpgen.input.step_budget import spend
+from acpgen.input.walk import is_array
+from acpgen.meaning.samples import Path
 from acpgen.pointers import pointer, reference_to
-from acpgen.schema.bundle import Bundle
-from acpgen.schema.effort import spend
-from acpgen.schema.numbers import with_decimals
-from acpgen.schema.tolerance import of_receivers
-from acpgen.schema.walk import is_array
-from acpgen.schema.ways import require_few_ways, ways
-from acpgen.validator import Validator, definitions_validator
 
 _WAYS: Final = 50
 """Ways along which the judge goes while others look at one schema."""

@@ -8,29 +8,31 @@ from dataclasses import replace
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.pairs import Pair
-from acpgen.compat.findings import BUDGET, Checked, Reach
-from acpgen.compat.protocol.bindings import broken
+from acpgen.compat.findings import BUDGET, CheckResult, Reach
+from acpgen.compat.protocol.bindings import broken_classes
 from acpgen.compat.protocol.check import message_frames, outside_messages
 from acpgen.compat.protocol.check.content import Content
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.methods import of_methods
-from acpgen.compat.protocol.covered import of_files
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.definition_coverage import of_files
+from acpgen.compat.protocol.revision import SchemaRevision
 
 
-def check(old: Revised, new: Revised, budget: int = BUDGET, formats: bool = False) -> Checked:
+def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, formats: bool = False) -> CheckResult:
     """Compare two revisions within a budget, in steps: what is left when it is spent is undecided. `formats` are asserted, or annotate."""
     context = Context(old, new, budget, formats)
     found = [*_changes(context)]
-    differing = [*outside_messages.written_differently(context, found)]
+    differing = [*outside_messages.rewritten_definitions(context, found)]
     reaches = (
         *found,
         *differing,
         *outside_messages.unread_statements(context),
         *message_frames.of_frames(context, [*found, *differing]),
-        *outside_messages.left_out(context, found),
+        *outside_messages.unstable_differences(context, found),
     )
-    return Checked(reaches, outside_messages.language(context, reaches), outside_messages.coverage(context, reaches))
+    return CheckResult(
+        reaches, outside_messages.language(context, reaches), outside_messages.coverage(context, reaches)
+    )
 
 
 def _changes(context: Context) -> Iterator[Reach]:
@@ -47,17 +49,19 @@ def _changes(context: Context) -> Iterator[Reach]:
     known = frozenset(Pair(ir.Ref(name), ir.Ref(name)) for root in context.roots for name in context.kinds(root))
     content = Content(context)
     for each in pairs:
-        yield from content.compared(each, elsewhere if each.alone else known)
-    yield from content.unexplained()
+        yield from content.compare(each, elsewhere if each.alone else known)
+    yield from content.unexplained_refusals()
     files = of_files(context.old, context.new)
     for change in walk.documentation_changes():
         if change.kind != "definition" or files.get(change.old) != change.new:
             yield context.editorial(change)
 
 
-def restructured(old: Revised, new: Revised, old_at: str, new_at: str, *, is_code: bool = False) -> Reach:
+def restructuring(
+    old: SchemaRevision, new: SchemaRevision, old_at: str, new_at: str, *, is_code: bool = False
+) -> Reach:
     """The finding that says that the files differ in nothing that matters, or but in the classes of generated code, where nothing else
     says why.
     """
-    change = Change("structure", new=broken(old, new) if is_code else None, old_at=old_at, new_at=new_at)
+    change = Change("structure", new=broken_classes(old, new) if is_code else None, old_at=old_at, new_at=new_at)
     return replace(Context(old, new).editorial(change), flow="both")

@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from acpgen import ir
-from acpgen.compat.changes import Change, ChangePlaces, FieldChange, FormatChange, LimitChange, joined, unexplained
+from acpgen.compat.changes import (
+    Change,
+    ChangePlaces,
+    FieldChange,
+    FormatChange,
+    LimitChange,
+    join_limits,
+    unexplained_limit,
+)
 from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Reach, Revision, opposite
@@ -19,14 +27,14 @@ from acpgen.compat.protocol.check.message_pairs import (
     path_of,
     within_of,
 )
-from acpgen.compat.protocol.check.reception import Receiver, as_received, of_anything
-from acpgen.compat.protocol.covered import closure
-from acpgen.compat.protocol.culprits import without
-from acpgen.compat.protocol.declared import declares_nothing, schema_of
+from acpgen.compat.protocol.check.reception import Receiver, adapt_judgement, of_anything
+from acpgen.compat.protocol.culprits import remainder
+from acpgen.compat.protocol.definition_coverage import closure
 from acpgen.compat.protocol.revision import fields_on
+from acpgen.compat.protocol.sender_schemas import declares_nothing, schema_of
 from acpgen.compat.rules import judge
-from acpgen.meaning import texts
-from acpgen.schema.walk import Schema
+from acpgen.input.walk import Schema, reachable
+from acpgen.meaning import sample_texts
 from schema_inclusion import FORMATS
 
 
@@ -38,7 +46,7 @@ class Content:
         self._answered: dict[Pair, set[Revision]] = {}
         self._whole: list[MessagePair] = []
 
-    def compared(self, messages: MessagePair, elsewhere: frozenset[Pair]) -> Iterator[Reach]:
+    def compare(self, messages: MessagePair, elsewhere: frozenset[Pair]) -> Iterator[Reach]:
         """The findings of the changes in one kind of message or document; what changed in the pairs `elsewhere` is told there."""
         if not self.context.is_changed(messages):
             return
@@ -51,7 +59,7 @@ class Content:
                 continue
             for each in self._each_way(found, messages):
                 yield each
-                self._answer(found, (*self._tolerated(found.change, messages), *each.refuses, *each.doubtful))
+                self._answer(found, (*self._tolerant_revisions(found.change, messages), *each.refuses, *each.doubtful))
                 if each.witness is not None and each.witness.refused_by is not None:
                     explained.append((found, each))
                     self._answer(found, (each.witness.refused_by,))
@@ -61,7 +69,7 @@ class Content:
             known: set[Revision] = {
                 each.witness.refused_by for _, each in below if each.witness and each.witness.refused_by
             }
-            for each in (*self._settled(found, messages, known), *self._hidden(found, messages, below)):
+            for each in (*self._settle(found, messages, known), *self._hidden(found, messages, below)):
                 yield each
                 self._answer(found, (*each.refuses, *each.doubtful))
 
@@ -73,34 +81,34 @@ class Content:
             others = [(change, each) for change, each in below if each.witness and each.witness.refused_by == receiver]
             if not others or any(each.severity != "risky" or change.steps != found.steps for change, each in others):
                 continue
-            apart = [without(change.change, found.pair, sender) for change, _ in others]
+            apart = [remainder(change.change, found.pair, sender) for change, _ in others]
             if all(each is not None for each in apart):
-                limit = unexplained(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
+                limit = unexplained_limit(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
                 change = replace(limit, demand={"not": {"allOf": apart}})
                 shown = self._reach(replace(found, change=change), messages)
                 yield from () if shown is None or shown.witness is None else (shown,)
 
-    def unexplained(self) -> Iterator[Reach]:
+    def unexplained_refusals(self) -> Iterator[Reach]:
         """What one revision refuses of the other's messages, and no change inside explains."""
         old, new = self.context.old, self.context.new
         for messages in self._whole:
             pair = messages.pair
             answered: set[Revision] = set()
-            answered.update(*(self._answered.get(inner, ()) for inner in (pair, *self._inside(pair))))
+            answered.update(*(self._answered.get(inner, ()) for inner in reachable([pair], self._changed)))
             names = (old, messages.old[1]), (new, messages.new[1])
             at = [side.definitions[name].at if name else "" for side, name in names]
             doubt = Change("undecided", detail="no rule explains the difference", old_at=at[0], new_at=at[1])
-            yield from self._settled(PlacedChange(doubt, (), pair), messages, answered)
+            yield from self._settle(PlacedChange(doubt, (), pair), messages, answered)
 
     def _answer(self, found: PlacedChange, revisions: Iterable[Revision]) -> None:
         """Note that a finding answers for what revisions refuse of a pair."""
         self._answered.setdefault(found.pair, set()).update(revisions)
 
-    def _tolerated(self, change: Change, messages: MessagePair) -> tuple[Revision, ...]:
+    def _tolerant_revisions(self, change: Change, messages: MessagePair) -> tuple[Revision, ...]:
         """The revision that refuses what a change tells, where that is no break: receivers keep what they do not know, and senders of an
         object that declares nothing, and is no map, send nothing in it.
         """
-        old, new = self.context.old.written, self.context.new.written
+        old, new = self.context.old.stable_schemas, self.context.new.stable_schemas
         if change.what in ("value-added", "variant-added"):
             return ("old",) if change.within[0].openness == "tolerated" else ()
         if change.what == "field-added" and _is_empty(change.within[0], old, messages):
@@ -109,32 +117,26 @@ class Content:
             return ("old",)
         return ()
 
-    def _inside(self, pair: Pair) -> Iterator[Pair]:
-        """The pairs below a pair in which something has changed."""
-        pending, seen = [pair], {pair}
-        while pending:
-            node = self.context.walk.nodes.get(pending.pop())
-            fresh = {child for _, child in node.children} - seen if node is not None else set[Pair]()
-            seen |= fresh
-            changed = [child for child in fresh if self.context.walk.is_changed(child)]
-            yield from changed
-            pending.extend(changed)
+    def _changed(self, pair: Pair) -> Iterator[Pair]:
+        """The pairs right below a pair in which something has changed."""
+        node, walk = self.context.walk.nodes.get(pair), self.context.walk
+        return (child for _, child in (() if node is None else node.children) if walk.is_changed(child))
 
-    def _settled(self, found: PlacedChange, messages: MessagePair, answered: Collection[Revision]) -> Iterator[Reach]:
+    def _settle(self, found: PlacedChange, messages: MessagePair, answered: Collection[Revision]) -> Iterator[Reach]:
         """What the prover makes of a doubt: nothing where both directions are proven or answered for, else a message, else the doubt."""
         doubtful: list[Revision] = []
         limits: list[LimitChange] = []
         for sender, receiver in DIRECTIONS:
             if receiver in answered or self.context.acceptance.included(messages.pair, sender) == "yes":
                 continue
-            limit = unexplained(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
+            limit = unexplained_limit(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
             shown = self._reach(replace(found, change=limit), messages)
             if shown is not None and shown.witness is not None:
                 limits.append(limit)
             elif shown is not None:
                 doubtful.append(receiver)
         if limits:
-            yield from self._each_way(replace(found, change=joined(limits)), messages)
+            yield from self._each_way(replace(found, change=join_limits(limits)), messages)
         if doubtful and (doubt := self._reach(found, messages)) is not None:
             yield replace(doubt, doubtful=tuple(doubtful))
 
@@ -151,7 +153,11 @@ class Content:
     def _reach(self, given: PlacedChange, messages: MessagePair) -> Reach | None:
         """The finding of a change; `None` where it is proven that nothing is refused after all."""
         context = self.context
-        found = replace(given, change=self._asserted(given.change)) if context.formats and not given.free else given
+        found = (
+            replace(given, change=self._with_refused_texts(given.change))
+            if context.formats and not given.free
+            else given
+        )
         if isinstance(found.change, FieldChange) and found.change.by:
             example = self._example(found.change)
             if example is None:
@@ -171,7 +177,7 @@ class Content:
             return self._reach(replace(given, change=replace(found.change, harmless=True)), messages)
         if reception.kind == "kept":
             return None
-        judgement = as_received(judgement, found.change, reception.kind)
+        judgement = adapt_judgement(judgement, found.change, reception.kind)
         location = location_of(messages.new[0], found.steps)
         reach = context.reach(
             rule,
@@ -201,14 +207,14 @@ class Content:
         one: Schema = {"pattern": change.pattern} if change.pattern else {"const": change.one.name}
         ours: Schema = {"type": "string", **one}
         theirs: Schema = {"anyOf": [{"enum": list(names)}, *({"pattern": each} for each in patterns)]}
-        relation = self.context.acceptance.asked(ours, theirs, "old" if change.new is None else "new")
+        relation = self.context.acceptance.include(ours, theirs, "old" if change.new is None else "new")
         if relation.verdict.value == "yes":
             return None
         name = relation.witness.value if relation.witness is not None else change.one.name
         example = replace(change.one, name=str(name))
         return replace(change, old=example) if change.new is None else replace(change, new=example)
 
-    def _asserted(self, change: Change) -> Change:
+    def _with_refused_texts(self, change: Change) -> Change:
         """A changed format with what it refuses, as far as that is known."""
         if not isinstance(change, FormatChange) or change.keyword != "format":
             return change
@@ -219,14 +225,14 @@ class Content:
         refused: list[tuple[Revision, str]] = []
         doubtful: dict[Revision, str] = {}
         for (sender, receiver), (strings, others) in zip(DIRECTIONS, (change.within, change.within[::-1]), strict=True):
-            likely = [text for each in strings for text in texts.of_format(each.format)]
+            likely = [text for each in strings for text in sample_texts.of_format(each.format)]
             # A receiver that has a single one is asked about its format alone: its limits are told elsewhere.
             formats = [replace(ir.String(), format=each.format) for each in others] if len(others) == 1 else others
             taken: Schema = {"anyOf": [schema_of(each) for each in formats]}
             sent: Schema = {"anyOf": [schema_of(each) for each in strings]}
-            relation = self.context.acceptance.asked({"allOf": [sent, {"enum": likely}]}, taken, sender)
+            relation = self.context.acceptance.include({"allOf": [sent, {"enum": likely}]}, taken, sender)
             if not likely or relation.witness is None:
-                relation = self.context.acceptance.asked(sent, taken, sender)
+                relation = self.context.acceptance.include(sent, taken, sender)
             if relation.witness is not None and isinstance(relation.witness.value, str):
                 refused.append((sender, relation.witness.value))
             elif relation.verdict.value != "yes":
@@ -254,7 +260,7 @@ def _is_empty(objects: Objects, written: Mapping[str, Schema], messages: Message
 
 def places_of(context: Context, found: PlacedChange) -> ChangePlaces:
     """Where a change stands on both sides: where nothing nearer has a place, in the declaration around it."""
-    old, new = (found.home or Declaration(found.pair)).names
+    old, new = (found.declaration or Declaration(found.pair)).names
     one, other = _declaring(context, found)
     return {
         "old_at": one or context.old.bundle.origins.get(old or "", ""),
@@ -268,7 +274,7 @@ def _declaring(context: Context, found: PlacedChange) -> tuple[str, str]:
     """
     at = [found.old_at, found.new_at]
     sides = context.old, context.new
-    for number, holder in enumerate((found.home or Declaration(found.pair)).names):
+    for number, holder in enumerate((found.declaration or Declaration(found.pair)).names):
         base, _ = sides[1 - number].owner(at[1 - number], declared=True)
         side = sides[number]
         is_whole = holder is not None and at[number] == side.bundle.origins.get(holder)
@@ -281,19 +287,19 @@ def cause_of(
     context: Context, found: PlacedChange, messages: MessagePair, location: str, within: str, said: str
 ) -> Cause:
     """What a change is about, told by the nearest declarations around it: those are the same in whatever message they stand."""
-    home, named = found.home or Declaration(found.pair), found.named or Declaration(found.pair)
+    declaration, named = found.declaration or Declaration(found.pair), found.named or Declaration(found.pair)
     one, other = _declaring(context, found)
     places = (context.old, one), (context.new, other)
     is_placed = bool(found.change.old_at or found.change.new_at)
     nearest = next((n for n, step in reversed(list(enumerate(found.steps, 1))) if step.old_at or step.new_at), 0)
-    at_home = nearest <= home.depth and not is_placed
+    is_at_declaration = nearest <= declaration.depth and not is_placed
     if nearest and found.steps[nearest - 1].kind == "value":
         nearest -= 1  # what stands there is the record, not its member
-    below = path_of(found.steps[len(found.steps) if is_placed else max(nearest, home.depth) :])
-    owners = home.names if at_home else tuple("".join(side.owner(at)) for side, at in places)
+    below = path_of(found.steps[len(found.steps) if is_placed else max(nearest, declaration.depth) :])
+    owners = declaration.names if is_at_declaration else tuple("".join(side.owner(at)) for side, at in places)
     key = (*owners, within_of(below, within))
     declared = [side.owner(at, declared=True) for side, at in reversed(places) if at]
-    is_own = at_home or not declared or bool({name for name, _ in declared} & {*named.names, ""})
+    is_own = is_at_declaration or not declared or bool({name for name, _ in declared} & {*named.names, ""})
     if messages.new[0].part == "document" and named.depth == 0 and is_own:
         return Cause(within_of(location, within), key, said)
     if is_own and (None not in named.names or not any(rest for _, rest in declared)):

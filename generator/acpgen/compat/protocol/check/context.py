@@ -17,20 +17,20 @@ from acpgen.compat.protocol.acceptance import Acceptance
 from acpgen.compat.protocol.check.message_pairs import (
     DIRECTIONS,
     MessagePair,
-    document,
+    document_pair,
     kinds_of_both,
     names_of,
     roots_of_both,
     routes_of,
     within_of,
 )
-from acpgen.compat.protocol.covered import Cover, cover, groups, messages
-from acpgen.compat.protocol.frames import Framed, carries, envelopes, framed
+from acpgen.compat.protocol.definition_coverage import UnreachedDefinitions, groups, messages, unreached_definitions
+from acpgen.compat.protocol.frames import FrameDifference, carries, find_envelopes, frame_differences
 from acpgen.compat.protocol.messages import Route, WitnessValidator
-from acpgen.compat.protocol.revision import Revised, fields_on
-from acpgen.compat.protocol.revision import rewritten as rewritten_names
+from acpgen.compat.protocol.revision import SchemaRevision, fields_on
+from acpgen.compat.protocol.revision import rewritten_definitions as rewritten_names
 from acpgen.compat.rules import EFFECTS, Gate, Judgement, judge, severity_of
-from acpgen.schema.walk import Schema
+from acpgen.input.walk import Schema
 from schema_inclusion import Allowance
 
 _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
@@ -54,7 +54,7 @@ class Cause(NamedTuple):
 class Context:
     """Two revisions with the walk that finds changes, the validator of witnesses, and the prover, all within one budget."""
 
-    def __init__(self, old: Revised, new: Revised, budget: int = BUDGET, formats: bool = False) -> None:
+    def __init__(self, old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, formats: bool = False) -> None:
         self.budget = budget
         self.formats = formats
         self.allowance = Allowance(budget)
@@ -93,26 +93,28 @@ class Context:
     @cached_property
     def envelopes(self) -> list[tuple[str, Schema, Schema]]:
         """The envelopes that both revisions have under the same name and that differ: name, old, new."""
-        ours, theirs = envelopes(self.old), envelopes(self.new)
+        ours, theirs = find_envelopes(self.old), find_envelopes(self.new)
         shared = (name for name in ours if name in theirs and carries(ours[name]) == carries(theirs[name]))
         return [(name, ours[name], theirs[name]) for name in shared if ours[name] != theirs[name]]
 
     @cached_property
-    def frames(self) -> list[Framed]:
+    def frames(self) -> list[FrameDifference]:
         """The kinds of messages that the revisions frame differently."""
-        return [*framed(self.old, self.new, self.methods, self.rewritten)]
+        return [*frame_differences(self.old, self.new, self.methods, self.rewritten)]
 
     @cached_property
-    def cover(self) -> Cover:
+    def cover(self) -> UnreachedDefinitions:
         """The definitions that no message holds."""
         for each in self.routes:
             self.walk.visit(each.pair)
-        return cover(self.old, self.new, [names for pair in self.walk.nodes if (names := names_of(pair)) is not None])
+        return unreached_definitions(
+            self.old, self.new, [names for pair in self.walk.nodes if (names := names_of(pair)) is not None]
+        )
 
     @cached_property
     def pairs(self) -> list[MessagePair]:
         """All that is compared: what messages hold, and the definitions that stand on their own."""
-        alone = (document(one, other, other) for one, other in self.cover.alone)
+        alone = (document_pair(one, other, other) for one, other in self.cover.alone)
         return [*self.routes, *(replace(each, alone=True) for each in alone)]
 
     def is_changed(self, messages: MessagePair) -> bool:
@@ -215,7 +217,7 @@ class Context:
     def of_definition(self, change: Change, name: str, doubtful: Sequence[Revision] | None = None) -> Reach:
         """The finding of a change about a definition that no message holds; `doubtful` are the revisions that may refuse something."""
         rule, judgement = judge(change)
-        found = self.reach(rule, judgement, document(name, name, name), change, name, proven=True)
+        found = self.reach(rule, judgement, document_pair(name, name, name), change, name, proven=True)
         return found if doubtful is None else replace(found, doubtful=tuple(doubtful))
 
     def _ungated(self, judgement: Judgement) -> str:

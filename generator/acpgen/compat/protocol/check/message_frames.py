@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from acpgen.compat.changes import Change, ChangePlaces, unexplained
+from acpgen.compat.changes import Change, ChangePlaces, unexplained_limit
 from acpgen.compat.findings import Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Cause, Context
 from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, root_of, sides_of
-from acpgen.compat.protocol.covered import framing
+from acpgen.compat.protocol.definition_coverage import framing
 from acpgen.compat.protocol.frames import (
-    Framed,
-    as_declared,
-    carried,
+    FrameDifference,
+    carried_parts,
     carries,
-    envelopes,
+    find_envelopes,
     in_place,
     plain_messages,
+    sent_envelope,
     with_identifiers,
 )
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.rules import judge
-from acpgen.schema.numbers import loads
-from acpgen.schema.walk import Schema
+from acpgen.input.numbers import loads
+from acpgen.input.walk import Schema
 from schema_inclusion import Relation
 
 
@@ -33,7 +33,7 @@ def of_envelopes(context: Context) -> Iterator[Reach]:
         pair = MessagePair(route, route, "both", "peer", "peer")
         at: ChangePlaces = {"old_at": context.old.bundle.origins[name], "new_at": context.new.bundle.origins[name]}
         for sender, receiver in DIRECTIONS:
-            old, new = (as_declared(each) if by == sender else each for by, each in (("old", one), ("new", other)))
+            old, new = (sent_envelope(each) if by == sender else each for by, each in (("old", one), ("new", other)))
             relation = context.acceptance.between(old, new, sender)
             if relation.verdict.value == "yes":
                 continue
@@ -42,7 +42,7 @@ def of_envelopes(context: Context) -> Iterator[Reach]:
                 doubt = Change("undecided", detail="the envelope cannot be compared", **at)
                 yield context.of_definition(doubt, name, [receiver])
             else:
-                change = unexplained(sender, at)
+                change = unexplained_limit(sender, at)
                 yield context.reach(*judge(change), pair, change, name, witness)
 
 
@@ -65,7 +65,7 @@ def of_whole_messages(context: Context) -> Iterator[Reach]:
             if witness is None:
                 doubtful.append(receiver)
                 continue
-            change = unexplained(sender, at)
+            change = unexplained_limit(sender, at)
             rule, judgement = judge(change)
             cause = Cause(each.base or other, (each.base or other, sender), judgement.message)
             yield context.reach(rule, judgement, pair, change, other, witness, cause=cause)
@@ -101,7 +101,7 @@ def _proof(context: Context, relation: Relation, pair: MessagePair, sender: Revi
     return context.validator.proof(pair.sides, relation.witness.value, sender)
 
 
-def _fits(context: Context, each: Framed, sender: Revision) -> Relation:
+def _fits(context: Context, each: FrameDifference, sender: Revision) -> Relation:
     """Whether what one revision sends of a kind of message fits into the frame of the other; if not, by a whole message."""
     relation = context.acceptance.between(*each.question(sender, declared=True), sender)
     if relation.verdict.value == "yes" or each.of_root:
@@ -111,7 +111,7 @@ def _fits(context: Context, each: Framed, sender: Revision) -> Relation:
 
 def of_frames(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
     """What frames messages, or is a union of them, is written differently or in one revision alone, and is named by no finding."""
-    renamed = context.walk.renamed()
+    renamed = context.walk.renames()
     alone = context.old.bundle.definitions.keys() ^ context.new.bundle.definitions.keys()
     known = {place for each in found if each.rule != "text-reworded" for place in (each.old_at, each.new_at)}
     names = [framing(side) for side in (context.old, context.new)]
@@ -127,7 +127,7 @@ def of_frames(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
         new = in_place(loads(context.new.frame_text(name, {}, alone)))
         if old == new:
             continue
-        inside = carried(old), carried(new)
+        inside = carried_parts(old), carried_parts(new)
         if all(inside) and not context.is_alike(*inside) and not context.is_alike(*_identified(context, name, *inside)):
             detail = "the constraints that the message envelope places on params and results"
             yield context.of_definition(Change("not-compared", name=name, detail=detail, **at), name, ["old", "new"])
@@ -144,7 +144,7 @@ def _identified(context: Context, name: str, old: Schema, new: Schema) -> tuple[
 def _of_one(context: Context, name: str, revision: Revision, at: ChangePlaces) -> Reach:
     """What frames messages of one revision alone, and whether that refuses any message which is well formed."""
     side = context.old if revision == "old" else context.new
-    schema = envelopes(side).get(name)
+    schema = find_envelopes(side).get(name)
     if schema is not None and not carries(schema):
         names = (name, None) if revision == "old" else (None, name)
         return context.of_definition(Change("definition", *names, **at), name)

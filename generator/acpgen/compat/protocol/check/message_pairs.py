@@ -11,12 +11,12 @@ from acpgen.compat.diff.methods import same_methods
 from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.covered import kinds
+from acpgen.compat.protocol.definition_coverage import kinds
 from acpgen.compat.protocol.messages import Part, Route
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.rules import Flow
-from acpgen.schema.unions import lone_reference
-from acpgen.schema.walk import Schema
+from acpgen.input.tagged_unions import lone_reference
+from acpgen.input.walk import Schema
 
 DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
 """Who sends and who receives."""
@@ -65,7 +65,7 @@ class MessagePair:
         return f"{self.sender}-to-{self.receiver}" if self.flow in ("to-handler", "to-caller") else "both"
 
 
-def routes_of(old: Revised, new: Revised) -> Iterator[MessagePair]:
+def routes_of(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]:
     """All kinds of messages and documents of two revisions."""
     for before, after in same_methods(old, new):
         handler, callers = sides_of(after, new.protocol.sides)
@@ -78,8 +78,8 @@ def routes_of(old: Revised, new: Revised) -> Iterator[MessagePair]:
             flow: Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
             yield MessagePair((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
     for name, label in roots_of_both(old, new).items():
-        yield from (document(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))
-        yield document(name, name, label)
+        yield from (document_pair(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))
+        yield document_pair(name, name, label)
     for part in ("error", "id"):
         ours, theirs = (envelope_parts(side, part) for side in (old, new))
         shared = [name for name in ours if name in theirs]
@@ -89,20 +89,20 @@ def routes_of(old: Revised, new: Revised) -> Iterator[MessagePair]:
             yield MessagePair((route, pair[0]), (route, pair[1]), "both", "peer", "peer")
 
 
-def _called(side: Revised, name: str, label: str) -> str:
+def _called(side: SchemaRevision, name: str, label: str) -> str:
     """What people call a kind of document of a root that they call `label`: its name, or its place where the file names none."""
     at = side.bundle.origins[name]
     place = side.in_file(at)
     return name if place == at else f"{label}#{place.partition('#')[2]}"
 
 
-def roots_of_both(old: Revised, new: Revised) -> Mapping[str, str]:
+def roots_of_both(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
     """The definitions that stand for roots, with what people call these."""
     named: Mapping[str, str] = {} if old.roots is None else old.roots.named
     return {name: label for name, label in named.items() if name in new.definitions}
 
 
-def kinds_of_both(old: Revised, new: Revised, root: str) -> list[str]:
+def kinds_of_both(old: SchemaRevision, new: SchemaRevision, root: str) -> list[str]:
     """The kinds of documents that a root is a union of in both revisions. Each is told by itself: where they overlap, what one
     refuses another may accept, and that would hide the change. A tag that moves between kinds is a matter of the root.
     """
@@ -110,26 +110,26 @@ def kinds_of_both(old: Revised, new: Revised, root: str) -> list[str]:
     return [name for name in kinds(old, root) if name in others and _tags(old, root, name) == _tags(new, root, name)]
 
 
-def _tags(revised: Revised, root: str, name: str) -> set[object]:
+def _tags(revised: SchemaRevision, root: str, name: str) -> set[object]:
     """The tags by which a root is one of its kinds."""
     union = revised.definitions.get(root)
     variants = union.variants if isinstance(union, ir.TaggedUnion) else ()
     return {each.tag for each in variants if each.type == name}
 
 
-def root_of(revised: Revised) -> str:
+def root_of(revised: SchemaRevision) -> str:
     """The place of the root in the sources."""
     first = next(iter(revised.bundle.origins.values()), "")
     return first.partition("#")[0] + "#" if first else ""
 
 
-def document(old: str, new: str, label: str) -> MessagePair:
+def document_pair(old: str, new: str, label: str) -> MessagePair:
     """A definition that is compared on its own."""
     route = Route("document", None, label)
     return MessagePair((route, old), (route, new), "both", "peer", "peer")
 
 
-def alike(old: ir.Method, new: ir.Method, part: Part, sides: Sequence[str]) -> MessagePair:
+def method_pair(old: ir.Method, new: ir.Method, part: Part, sides: Sequence[str]) -> MessagePair:
     """What is told of a method beside the content of its messages."""
     handler, callers = sides_of(new, sides)
     flow: Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
@@ -153,7 +153,7 @@ def sides_of(method: ir.Method, sides: Sequence[str]) -> tuple[str, str]:
     return method.side, others[0]
 
 
-def envelope_parts(revised: Revised, part: str) -> tuple[str, ...]:
+def envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:
     """The definitions of `error` or `id` in the envelopes of a schema, in alphabetical order."""
     found: set[str] = set()
     for schema in revised.bundle.definitions.values():

@@ -11,11 +11,11 @@ from acpgen.compat.changes import Change
 from acpgen.compat.diff.methods import compare
 from acpgen.compat.findings import Reach, Revision, opposite
 from acpgen.compat.protocol.check.context import UNPROVEN, Context
-from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, alike, root_of
-from acpgen.compat.protocol.declared import schema_of
+from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, method_pair, root_of
 from acpgen.compat.protocol.messages import Part, Route, message
+from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.compat.rules import judge
-from acpgen.schema.walk import Schema, is_array
+from acpgen.input.walk import Schema, is_array
 
 
 def of_methods(context: Context) -> Iterator[Reach]:
@@ -31,7 +31,7 @@ def of_methods(context: Context) -> Iterator[Reach]:
 def _of_method(context: Context, change: Change) -> Reach:
     old, new = change.within
     part: Part = "result" if change.kind == "null-result" else "params"
-    pair = alike(old, new, part, context.new.protocol.sides)
+    pair = method_pair(old, new, part, context.new.protocol.sides)
     rule, judgement = judge(change)
     witness = None
     if judgement.carried_by == "old":
@@ -78,7 +78,7 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
     if found is None:
         return
     change = Change("positions", old.positions, new.positions, old_at=old.at, new_at=new.at)
-    pair = alike(old, new, "params", context.new.protocol.sides)
+    pair = method_pair(old, new, "params", context.new.protocol.sides)
     rule, judgement = judge(change)
     witness = None
     for value in found:

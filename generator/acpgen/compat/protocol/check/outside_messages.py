@@ -9,12 +9,12 @@ from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.definitions import Walk
 from acpgen.compat.diff.pairs import Pair
-from acpgen.compat.findings import Answer, Coverage, Inclusion, Reach, Revision, Uncompared, opposite
+from acpgen.compat.findings import Answer, Coverage, Inclusion, NotCompared, Reach, Revision, opposite
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.message_pairs import root_of
-from acpgen.compat.protocol.covered import closure, of_both_files, unread
-from acpgen.compat.protocol.revision import Revised
-from acpgen.schema.unions import lone_reference
+from acpgen.compat.protocol.definition_coverage import closure, of_both_files, unread
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.input.tagged_unions import lone_reference
 
 _KEPT: Final = "documents with undeclared members are accepted differently than before; --mode language compares these"
 _UNKNOWN: Final = "it is written differently, and the effect is unknown"
@@ -40,14 +40,14 @@ def without_counterpart(context: Context) -> Iterator[Reach]:
         yield context.of_definition(Change("not-compared", name=name, detail=reason, **at), name)
 
 
-def written_differently(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
+def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
     """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is told
     where it stands. If neither is so, they were not compared.
     """
     changes = [each for each in found if each.rule != "text-reworded"]
     sides = ((context.old, {each.old_at for each in changes}), (context.new, {each.new_at for each in changes}))
     owners = [{side.outermost(at) for at in places} for side, places in sides]
-    names = context.walk.renamed()
+    names = context.walk.renames()
     roots = context.roots
     named = {
         name
@@ -119,7 +119,7 @@ def unread_statements(context: Context) -> Iterator[Reach]:
     them.
     """
     compared = [_compared(context, number) for number in (0, 1)]
-    for name, other in _joined(context):
+    for name, other in _definition_pairs(context):
         (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
         one, two = context.old.statements(before, compared[0]), context.new.statements(after, compared[1])
         by_name = before == after  # else what stands inside of them has other names, too
@@ -133,15 +133,15 @@ def unread_statements(context: Context) -> Iterator[Reach]:
             yield context.of_definition(change, called)
 
 
-def _joined(context: Context) -> Iterator[tuple[str, str]]:
+def _definition_pairs(context: Context) -> Iterator[tuple[str, str]]:
     """The definitions of both revisions that belong together, and those of roots beside methods."""
-    names = context.walk.renamed()
+    names = context.walk.renames()
     known = {*context.new.declared, *context.roots}
     for name in (*context.old.declared, *context.roots):
         if (other := names.get(name, name)) in known:
             yield name, other
     if not context.roots:
-        yield from of_both_files(context.old.beside, context.new.beside)
+        yield from of_both_files(context.old.root_definitions, context.new.root_definitions)
 
 
 def _compared(context: Context, number: Literal[0, 1]) -> set[str]:
@@ -153,20 +153,20 @@ def _compared(context: Context, number: Literal[0, 1]) -> set[str]:
     return found
 
 
-def _body(context: Context, side: Revised, name: str) -> tuple[str, str]:
+def _body(context: Context, side: SchemaRevision, name: str) -> tuple[str, str]:
     """The definition that holds what another one says, if that stands for a root, else itself; with its place."""
     body = lone_reference(side.bundle.definitions[name]) if name in context.roots else None
     return body or name, side.definitions[body or name].at
 
 
-def left_out(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
+def unstable_differences(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
     """What is unstable on either side and differs, if that does not take part, and is not told: it may be stable on the other side."""
     old, new = context.old, context.new
-    if not old.left_out and not new.left_out:
+    if not old.unstable_texts and not new.unstable_texts:
         return
     texts: list[dict[str, list[str]]] = [{}, {}]
     for side, by_name in zip((old, new), texts, strict=True):
-        for at, text in sorted(side.left_out.items(), key=lambda each: each[1]):
+        for at, text in sorted(side.unstable_texts.items(), key=lambda each: each[1]):
             by_name.setdefault(side.called(at), []).append(text)
     known = {side.called(at) for each in found for side, at in ((old, each.old_at), (new, each.new_at)) if at}
     names = [
@@ -184,7 +184,7 @@ def coverage(context: Context, found: Sequence[Reach]) -> Coverage:
     """What was compared, and what was not."""
     names = {name for side in (context.old, context.new) for name in side.declared}
     left = {each.location or "root": each.message for each in found if _is_open(each)}
-    not_compared = tuple(Uncompared(name, left[name]) for name in sorted(left))
+    not_compared = tuple(NotCompared(name, left[name]) for name in sorted(left))
     return Coverage(len(context.methods), len(names), len(names - left.keys()), not_compared)
 
 

@@ -14,10 +14,10 @@ from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Answer, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of
-from acpgen.compat.protocol.culprits import lost, refused, type_of, way
-from acpgen.compat.protocol.declared import schema_of
+from acpgen.compat.protocol.culprits import lost_culprit, refused_culprit, type_of, way
+from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.compat.rules import Judgement
-from acpgen.schema.walk import Schema
+from acpgen.input.walk import Schema
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Relation
@@ -82,11 +82,11 @@ class Receiver:
     def culprit(self, sender: Revision, *, is_lost: bool = False) -> Culprit | None:
         """What is refused of the change in what a sender sends, at its place, or with `is_lost` has no meaning; `None` for nothing."""
         found, acceptance, whole = self.found, self.context.acceptance, self.messages.pair
-        there = (lost if is_lost else refused)(found.change, found.pair, sender)
+        there = (lost_culprit if is_lost else refused_culprit)(found.change, found.pair, sender)
         if there is None and found.change.what == f"field-{'removed' if sender == 'old' else 'added'}":
             is_open = acceptance.included(whole, sender) == "yes"
             never = not is_open and acceptance.never(found.pair, opposite(sender), found.change.one.name)
-            there = lost(found.change, found.pair, sender) if never else None
+            there = lost_culprit(found.change, found.pair, sender) if never else None
         if there is None:
             return None
         leading = way(found.steps, sender, whole.on(sender), self.context.walk.shape)
@@ -100,7 +100,7 @@ class Receiver:
             return "yes", None
         shows = validator.standing(sender, culprit)
         if relation.witness is None or not shows(relation.witness.value):
-            relation = acceptance.shown(whole, sender, culprit)
+            relation = acceptance.with_culprit(whole, sender, culprit)
         if relation.verdict.value == "yes" or self._is_taken(culprit, sender, relation):
             return "yes", None
         if relation.witness is None:
@@ -122,7 +122,7 @@ class Receiver:
         if relation.witness is not None and standing(relation.witness.value):
             return False
         inside = replace(culprit, at=culprit.at[len(around) :])
-        return self.context.acceptance.shown(union, sender, inside).verdict.value == "yes"
+        return self.context.acceptance.with_culprit(union, sender, inside).verdict.value == "yes"
 
     def _loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that has the culprit, whoever accepts it."""
@@ -139,7 +139,7 @@ class Receiver:
             return False
         if any(
             acceptance.included(pair, sender) == "yes"
-            and acceptance.heard(pair, pair.on(sender), sender).verdict.value == "yes"
+            and acceptance.understood(pair, pair.on(sender), sender).verdict.value == "yes"
             for pair in _around(found, self.messages)
         ):
             return True
@@ -164,12 +164,12 @@ class Receiver:
         if self.messages.alone and name_of(one) in self.context.messages[sender]:
             return KEPT  # the union lists messages, which their methods tell apart
         alternative = type_of(one, found.pair.on(sender))
-        relation = acceptance.heard(found.pair, alternative, sender)
+        relation = acceptance.understood(found.pair, alternative, sender)
         if relation.verdict.value == "yes":
             return KEPT
         if sender == "new" and isinstance(one, Objects):
             needed = [field.name for field in one.fields if field.required]
-            if acceptance.heard(found.pair, alternative, sender, needed).verdict.value == "yes":
+            if acceptance.understood(found.pair, alternative, sender, needed).verdict.value == "yes":
                 return Reception("ignored")
         culprit = self.culprit(sender, is_lost=True)
         if relation.witness is None or culprit is None:
@@ -177,7 +177,7 @@ class Receiver:
         return Reception("misread", self._loss(replace(culprit, accepted={"const": relation.witness.value}), sender))
 
 
-def as_received(judgement: Judgement, change: Change, kind: Kind) -> Judgement:
+def adapt_judgement(judgement: Judgement, change: Change, kind: Kind) -> Judgement:
     """The judgement of a rule with what becomes of the change."""
     sender = judgement.accepted_by
     if sender is None or kind == "ruled":
@@ -191,10 +191,10 @@ def as_received(judgement: Judgement, change: Change, kind: Kind) -> Judgement:
             accepted_by=None,
             carried_by=None,
         )
-    return misread(judgement, sender, _ALTERNATIVE if change.kind == "alternative" else _BRANCH)
+    return as_misread(judgement, sender, _ALTERNATIVE if change.kind == "alternative" else _BRANCH)
 
 
-def misread(judgement: Judgement, sender: Revision, words: str) -> Judgement:
+def as_misread(judgement: Judgement, sender: Revision, words: str) -> Judgement:
     """The judgement where all is accepted and taken for something else."""
     return replace(
         judgement,
@@ -217,7 +217,7 @@ def of_anything(judgement: Judgement, change: Change) -> Judgement:
     is_addition = change.kind in ("alternative", "type") or change.what in ("value-added", "variant-added")
     if sender == "new" and is_addition:
         return replace(judgement, effect="claimed", accepted_by=None, carried_by=None)
-    return misread(judgement, sender, _ANYTHING.format(opposite(sender)))
+    return as_misread(judgement, sender, _ANYTHING.format(opposite(sender)))
 
 
 _ALTERNATIVE: Final = "Another alternative accepts its values and does not declare all of their members."
@@ -236,5 +236,5 @@ _OF_NAMES: Final = frozenset(
 
 def _around(found: PlacedChange, messages: MessagePair) -> tuple[Pair, ...]:
     """The pair of a change, that of the definition around it, and that of the whole message."""
-    home = () if found.home is None else (found.home.pair,)
-    return tuple(dict.fromkeys((found.pair, *home, messages.pair)))
+    around = () if found.declaration is None else (found.declaration.pair,)
+    return tuple(dict.fromkeys((found.pair, *around, messages.pair)))

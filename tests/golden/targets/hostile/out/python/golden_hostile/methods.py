@@ -46,7 +46,7 @@ Message: TypeAlias = """(
     jsonrpc.Request[AnyRequestParams]
     | jsonrpc.Notification[AnyNotificationParams]
     | jsonrpc.Response[AnyResult]
-    | jsonrpc.ErrorResponse[jsonrpc.ErrorObject]
+    | jsonrpc.ErrorResponse[codec.ErrorObject]
 )"""
 """Any message of the protocol."""
 
@@ -88,7 +88,7 @@ STRICT: Final = strict.Strict.of(__name__, METHODS)
 CODEC: Final = codec.Codec.of(
     __name__,
     METHODS,
-    error=jsonrpc.ErrorObject,
+    error=codec.ErrorObject,
     null_id=False,
     batch=False,
     sides=("agent", "client"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
-from jsonrpc_bindings import Choice, Meta, Record, Shapes, Tagged, Unknown, UnknownTag
+from jsonrpc_bindings import Choice, Meta, Record, Tagged, Unknown, UnknownTag
 from msgspec import UNSET, UnsetType, field
 
 
@@ -131,7 +131,7 @@ EvilEnum: TypeAlias = Literal[
 if TYPE_CHECKING:
     EvilPattern: TypeAlias = "str"
 else:
-    EvilPattern = Choice(__name__, "str", Shapes(), judged="EvilPattern")
+    EvilPattern = Choice(__name__, "str", judged="EvilPattern")
 
 
 Union: TypeAlias = Annotated[

@@ -31,7 +31,7 @@ class Circle(Record, tag_field="type", tag="circle"):
     """A circle around a centre."""
 
     type: ClassVar[Literal["circle"]] = "circle"
-    radius: _CircleRadius
+    radius: Annotated[Number, Meta(gt=0)]
 
 
 class DrawRequest(Record):
@@ -192,10 +192,7 @@ Ink: TypeAlias = Literal["black", "red"] | str
 Other values are kept as they are.
 """
 
-if TYPE_CHECKING:
-    Mark: TypeAlias = "TickMark | LetterMark"
-else:
-    Mark = Choice(__name__, "TickMark | LetterMark", Tagged("type"))
+Mark: TypeAlias = Annotated[TickMark | LetterMark, Tagged("type")]
 """A small sign; ticks and crosses are alike.
 
 Discriminated by `type`; unknown values are refused.
@@ -204,10 +201,7 @@ Discriminated by `type`; unknown values are refused.
 TickMarkType: TypeAlias = Literal["tick", "cross"]
 
 
-if TYPE_CHECKING:
-    Edge: TypeAlias = "BluntEdge | PointedEdge"
-else:
-    Edge = Choice(__name__, "BluntEdge | PointedEdge", Shapes())
+Edge: TypeAlias = Annotated[BluntEdge | PointedEdge, Shapes()]
 """How a line ends. A round end may be of either kind."""
 
 EdgeType: TypeAlias = Literal["flat", "round"]
@@ -216,14 +210,9 @@ EdgeType: TypeAlias = Literal["flat", "round"]
 PointedEdgeType: TypeAlias = Literal["round", "arrow"]
 
 
-if TYPE_CHECKING:
-    Board: TypeAlias = "ScreenBoard | UnknownBoard | Paper"
-else:
-    Board = Choice(
-        __name__,
-        "ScreenBoard | UnknownBoard | Paper",
-        Tagged("type", default_tags=("paper",)),
-    )
+Board: TypeAlias = Annotated[
+    ScreenBoard | UnknownBoard | Paper, Tagged("type", default_tags=("paper",))
+]
 """Where to draw: a paper board is meant where no type is given.
 
 Unknown values of `type` are kept as `UnknownBoard`.
@@ -236,21 +225,11 @@ Label: TypeAlias = str | PlacedLabel | None
 """Text, or text with a position."""
 
 if TYPE_CHECKING:
-    Step: TypeAlias = "WaitStep | Erase | UnknownStep"
-else:
-    Step = Choice(__name__, "WaitStep | Erase | UnknownStep", Tagged("do"))
-"""A step of the drawing, with what all steps have.
-
-Unknown values of `do` are kept as `UnknownStep`.
-"""
-
-if TYPE_CHECKING:
-    Erase: TypeAlias = "TrueErase | UnknownErase | OneErase"
+    Erase: TypeAlias = 'Annotated[TrueErase | UnknownErase | OneErase, Tagged("all", default_tags=("one",), default_admits_known=True)]'
 else:
     Erase = Choice(
         __name__,
-        "TrueErase | UnknownErase | OneErase",
-        Tagged("all", default_tags=("one",), default_admits_known=True),
+        'Annotated[TrueErase | UnknownErase | OneErase, Tagged("all", default_tags=("one",), default_admits_known=True)]',
         judged="Erase",
     )
 """Either everything or one shape.
@@ -258,7 +237,8 @@ else:
 Unknown values of `all` are kept as `UnknownErase`.
 """
 
-if TYPE_CHECKING:
-    _CircleRadius: TypeAlias = "Annotated[Number, Meta(gt=0)]"
-else:
-    _CircleRadius = Choice(__name__, "Annotated[Number, Meta(gt=0)]", Shapes())
+Step: TypeAlias = Annotated[WaitStep | Erase | UnknownStep, Tagged("do")]
+"""A step of the drawing, with what all steps have.
+
+Unknown values of `do` are kept as `UnknownStep`.
+"""

@@ -1,0 +1,174 @@
+"""Which prompt is worked on, and which state `idle` of a session ends which prompt.
+
+An `idle` ends the prompts whose messages were reported before it. An agent that reports no messages of the user ends those that were
+accepted, or since which work was reported: it may repeat `idle` for the work before while a new prompt is on its way. The answer to a
+prompt may be read after the updates that followed it. A prompt that nobody waits for any more is followed to its end, so that what is
+reported of it counts for no other.
+
+Source: the page of v2 on prompts; the schema of v2 (`IdleStateUpdate`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from acp_bindings import RequestError
+
+from jsonrpc_bindings.errors import REQUEST_CANCELLED
+
+from .background import retrieve_exception
+
+E = TypeVar("E")
+
+
+class TurnQueue:
+    """Lets one prompt of a session in at a time; the others wait in order."""
+
+    def __init__(self) -> None:
+        self.is_busy = False
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether a prompt waits."""
+        return bool(self._waiting)
+
+    async def wait(self) -> None:
+        """Wait until no other prompt is worked on. Raises `RequestError` -32800 where those that wait are cancelled meanwhile."""
+        if not self.is_busy:
+            self.is_busy = True
+            return
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        is_let_in = False
+        try:
+            await asyncio.wait([place])
+            is_let_in = place in self._waiting
+        finally:
+            if place in self._waiting:
+                self._waiting.remove(place)
+            if not is_let_in and place.done() and not place.cancelled():
+                self.finish()
+        if not is_let_in:
+            raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
+
+    def cancel(self) -> None:
+        """Let none of those in that wait."""
+        for place in self._waiting:
+            place.cancel()
+        self._waiting.clear()
+
+    def finish(self) -> None:
+        """The work on a prompt has ended: the next one is let in."""
+        place = next((one for one in self._waiting if not one.done()), None)
+        if place is None:
+            self.is_busy = False
+        else:
+            place.set_result(None)
+
+
+@dataclass(slots=True, eq=False)
+class OpenPrompt(Generic[E]):
+    """A prompt whose work has not ended. `message_id` is that of its message, once it is accepted; `is_inserted`: its message was reported;
+    `has_run`: work was reported since it was sent; `is_abandoned`: nobody waits for it.
+    """
+
+    completion: asyncio.Future[E]
+    message_id: str | None = None
+    is_inserted: bool = False
+    has_run: bool = False
+    is_abandoned: bool = False
+
+    def complete(self, end: E | Exception) -> None:
+        """Note how the work has ended, or that it has failed."""
+        if self.completion.done():
+            return
+        if isinstance(end, Exception):
+            self.completion.set_exception(end)
+            retrieve_exception(self.completion)
+        else:
+            self.completion.set_result(end)
+
+
+class OpenPrompts(Generic[E]):
+    """The prompts of one session."""
+
+    def __init__(self) -> None:
+        self.open: list[OpenPrompt[E]] = []
+        self._ends_of_unknown: dict[str, E | Exception | None] = {}
+        self._has_messages = False
+
+    async def wait_for_end(self, send: Coroutine[Any, Any, str]) -> E:
+        """How the work on a prompt has ended. `send` sends it, and returns the id of its message. Whoever is cancelled here leaves the
+        prompt as it is: cancel it at the agent.
+        """
+        prompt: OpenPrompt[E] = OpenPrompt(asyncio.get_running_loop().create_future())
+        self.open.append(prompt)
+        work = asyncio.ensure_future(self._follow(prompt, send))
+        work.add_done_callback(retrieve_exception)
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError:
+            prompt.is_abandoned = True
+            raise
+        return work.result()
+
+    async def _follow(self, prompt: OpenPrompt[E], send: Coroutine[Any, Any, str]) -> E:
+        try:
+            prompt.message_id = await send
+            if prompt.message_id in self._ends_of_unknown:
+                prompt.is_inserted = self._has_messages = True
+                end = self._ends_of_unknown.pop(prompt.message_id)
+                if end is not None:
+                    prompt.complete(end)
+            return await prompt.completion
+        finally:
+            self.open.remove(prompt)
+            if not self.open:
+                self._ends_of_unknown.clear()
+            prompt.completion.cancel()
+
+    async def wait_until_ended(self) -> None:
+        """Wait until the prompts that are open now have ended."""
+        if self.open:
+            await asyncio.wait([prompt.completion for prompt in self.open])
+
+    def record_user_message(self, message_id: str) -> None:
+        """A message of the user is reported; its prompt may not be accepted yet."""
+        for prompt in self.open:
+            if prompt.message_id == message_id:
+                prompt.is_inserted = self._has_messages = True
+                return
+        if any(prompt.message_id is None for prompt in self.open):
+            self._ends_of_unknown[message_id] = None
+
+    def record_running(self) -> None:
+        """Work is reported. It may be that of a prompt that nobody waits for."""
+        if not any(prompt.is_abandoned for prompt in self.open):
+            for prompt in self.open:
+                prompt.has_run = True
+
+    def completing(self, *, is_cancelled: bool = False) -> list[OpenPrompt[E]]:
+        """The prompts whose work an `idle` ends that comes now. Where work was cancelled, it ends those too that wait for their place."""
+        is_exact = not is_cancelled and (self._has_messages or None in self._ends_of_unknown.values())
+        return [
+            prompt
+            for prompt in self.open
+            if prompt.is_inserted or (not is_exact and (prompt.has_run or prompt.message_id is not None))
+        ]
+
+    def record_idle(self, end: E | Exception, *, is_cancelled: bool = False) -> None:
+        """The state is `idle`: work has ended so."""
+        for prompt in self.completing(is_cancelled=is_cancelled):
+            prompt.complete(end)
+        for message_id, known in self._ends_of_unknown.items():
+            if known is None:
+                self._ends_of_unknown[message_id] = end
+
+    def fail(self, error: Exception) -> None:
+        """Nothing more will come."""
+        for prompt in self.open:
+            prompt.complete(error)

@@ -1,0 +1,125 @@
+"""Two schemas of one object as one: what demands what both demand, and whether one node can say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from acpgen.input.equality import same
+from acpgen.input.step_budget import spend
+from acpgen.input.tagged_unions import constant, lone_reference, types_of
+from acpgen.input.walk import Schema, asserts, is_array, is_object
+
+
+def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Schema:
+    """One object schema that demands what both demand; tags come first, the branch's words win."""
+    spend(1 + len(base.get("properties", ())) + len(branch.get("properties", ())))
+    result: Schema = {key: value for key, value in branch.items() if not asserts(key)}
+    result["type"] = "object"
+    own, common = branch.get("properties", {}), base.get("properties", {})
+    tags = {name: sub for name, sub in {**common, **own}.items() if constant(sub) is not None}
+    properties = {
+        name: _meet(common[name], sub, definitions) if name in common and name in own else sub
+        for name, sub in tags.items()
+    }
+    for name, sub in {**common, **own}.items():
+        if name not in properties:
+            both = name in common and name in own
+            properties[name] = _meet(common[name], own[name], definitions) if both else sub
+    if properties:
+        result["properties"] = properties
+    required = dict.fromkeys([*branch.get("required", ()), *base.get("required", ())])
+    if required:
+        result["required"] = [name for name in properties if name in required] + [
+            n for n in required if n not in properties
+        ]
+    for schema in (base, branch):
+        for key, value in schema.items():
+            if key in ("properties", "required", "type") or not asserts(key):
+                continue
+            if key == "$ref":
+                result.setdefault("allOf", []).append({"$ref": value})
+            elif key == "allOf":
+                result.setdefault("allOf", []).extend(value)
+            elif key == "unevaluatedProperties" and value is True:
+                continue
+            elif key == "additionalProperties":
+                result[key] = next(iter(_rests(base, branch)), value)
+            elif key in result and not same(result[key], value):
+                result.setdefault("allOf", []).append({key: value})
+            else:
+                result[key] = value
+    spend(2 * len(result.get("allOf", ())))
+    if "allOf" in result:  # at the end, where a reader expects it
+        result["allOf"] = list({repr(part): part for part in result.pop("allOf")}.values())
+    return result
+
+
+def is_mergeable(one: Schema, other: Schema) -> bool:
+    """Whether two schemas for one object can stand in one node: what judges the fields that one does not name, or goes with its
+    other keywords, would mean something else beside the other's.
+    """
+    if not _CONDITIONAL.isdisjoint(one) and not _CONDITIONAL.isdisjoint(other):
+        return False
+    if not all("object" in types_of(each) for each in (one, other) if "type" in each):
+        return False  # one of them takes no object
+    rests, patterns = (
+        _rests(one, other),
+        [each["patternProperties"] for each in (one, other) if "patternProperties" in each],
+    )
+    if rests and not (same(rests[0], rests[-1]) and (not patterns or same(patterns[0], patterns[-1]))):
+        return False
+    return all(_leaves_alone(first, second) for first, second in ((one, other), (other, one)))
+
+
+def _rests(*schemas: Schema) -> list[Any]:
+    """What schemas demand of the fields that they do not name, where they demand anything."""
+    return [
+        each["additionalProperties"] for each in schemas if each.get("additionalProperties", True) not in (True, {})
+    ]
+
+
+def _leaves_alone(one: Schema, other: Schema) -> bool:
+    """Whether the schema `one` judges the fields that it does not name just as it would with the names of `other` beside it."""
+    if one.get("unevaluatedProperties", True) is not True:
+        return not any(asserts(key) and key not in ("required", "type") for key in other)
+    if one.get("additionalProperties", True) in (True, {}):
+        return True
+    named = set(other.get("properties", ())) <= set(one.get("properties", ()))
+    return named and other.get("patternProperties", {}).keys() <= one.get("patternProperties", {}).keys()
+
+
+_CONDITIONAL: Final = frozenset({"if", "then", "else"})
+
+
+def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
+    """What a property that both sides declare must be."""
+    if same(base, branch) or base is True or branch is True:
+        return base if branch is True else branch
+    if not is_object(base) or not is_object(branch):
+        return False
+    notes = {key: value for key, value in base.items() if not asserts(key)}
+    demands = {key: value for key, value in base.items() if asserts(key)}
+    if not demands or _admits_all(demands, branch, definitions):
+        return {**notes, **branch}
+    if not any(asserts(key) for key in branch):
+        return {**base, **branch}
+    return {**notes, "allOf": [demands, branch]}
+
+
+def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> bool:
+    """Whether a schema that only names types or constants admits everything that `branch` does, judged by these alone."""
+    reference = lone_reference(demands)
+    if reference is not None:
+        demands = {key: value for key, value in definitions.get(reference, {}).items() if asserts(key)}
+    listed = demands.get("enum")
+    if demands.keys() <= {"type", "enum"} and is_array(listed) and constant(branch) is not None:
+        return any(same(constant(branch), value) for value in listed)
+    if set(demands) != {"type"}:
+        return False
+    types = demands["type"] if is_array(demands["type"]) else [demands["type"]]
+    value = constant(branch)
+    if isinstance(value, str):
+        return "string" in types
+    own = branch.get("type")
+    return own is not None and set(own if is_array(own) else [own]) <= set(types)

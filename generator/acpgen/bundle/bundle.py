@@ -1,0 +1,256 @@
+"""Many files become one standard JSON Schema in which everything has a name.
+
+References are local; every inline object, inline union and inline set of constants of a field is a definition of its own; every
+variant of a union stands alone: what a union's object demands in common is distributed over its branches
+(`A and (B or C)` becomes `(A and B) or (A and C)`), so that each variant is one record.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+from acpgen.bundle.collect import MIGRATION, Collected, collect
+from acpgen.bundle.hoist import Bundler, frames
+from acpgen.errors import DanglingReference, Fault, Faults, LeftOut, MalformedKeyword, UnknownSide
+from acpgen.importers.documents import Translated, relocated, translated
+from acpgen.input.complexity import require_short_chains
+from acpgen.input.drafts import spelled_as_written
+from acpgen.input.load import Documents
+from acpgen.input.positions import positions
+from acpgen.input.step_budget import bounded
+from acpgen.input.walk import Schema, copied, is_object, references
+from acpgen.methods.discovery import Bound, Gaps, find_calls, with_alternatives
+from acpgen.methods.profile import MARKED, Profile, choose
+from acpgen.naming.name_overrides import ChosenNames
+from acpgen.pointers import pointer, pointer_parts
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How a thing of the previous version changed, as `x-migration` tells it at length, `at` its place.
+
+    `to` names what takes its place, `does` says by reader what to do, `before` and `after` are messages of the two versions. A guide
+    sorts the moves by `order`; those without one come last.
+    """
+
+    at: str = field(compare=False)
+    title: str
+    change: Literal["changed", "moved", "removed", "renamed", "replaced"]
+    says: str
+    why: str
+    to: tuple[str, ...] = ()
+    does: Mapping[str, str] = field(default_factory=dict[str, str])
+    before: tuple[Schema | list[Schema], ...] = ()
+    after: tuple[Schema | list[Schema], ...] = ()
+    order: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """One version of a protocol as one JSON Schema 2020-12; read, never changed.
+
+    `origins` maps each definition to its place in the source files, `file#/pointer`; `files` maps each of these files to
+    its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
+    `x-migration`, of things of the version before, and `moves` what they tell at length. `references` are those of
+    each definition as the source has them: a union that was distributed over the branches of another one is referred to no more.
+    `framing` are the definitions that only frame messages.
+    `unmatched` are the entries of shared names that match nothing here.
+    `notes` say what of the files means nothing and was left out.
+    `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
+    `gaps` are what it leaves open.
+    `places` lead from a place of what was made of a document to the place in the document itself; `unread` has for each foreign document
+    what it says of messages that is not read, by a phrase that names it. `size` are the characters of what was read.
+    """
+
+    name: str
+    schema: Schema = field(repr=False)
+    origins: Mapping[str, str] = field(repr=False)
+    files: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]], repr=False)
+    migration: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    moves: Mapping[str, Moved] = field(default_factory=dict[str, "Moved"], repr=False)
+    sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
+    framing: frozenset[str] = field(default=frozenset(), repr=False)
+    unmatched: frozenset[str] = field(default=frozenset(), repr=False)
+    notes: tuple[LeftOut, ...] = field(default=(), repr=False)
+    profile: Profile = field(default=MARKED, repr=False)
+    calls: tuple[Bound, ...] = field(default=(), repr=False)
+    gaps: Gaps = field(default_factory=Gaps, repr=False)
+    places: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    unread: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"], repr=False)
+    size: int = field(default=0, repr=False)
+
+    @property
+    def definitions(self) -> Mapping[str, Schema]:
+        """The definitions by name, in the order of the source."""
+        return self.schema["$defs"]  # type: ignore[no-any-return]
+
+    def title(self, file: str) -> str:
+        """The title of a file; empty where it has none. One of several files that has the title of the whole protocol is its base."""
+        title, _ = self.files.get(file, ("", ""))
+        return "Base protocol" if title and len(self.files) > 1 and title == self.schema.get("title") else title
+
+    def bounded(self) -> AbstractContextManager[None]:
+        """Count the steps of what is done inside with those of this protocol; see `effort.bounded`."""
+        return bounded(next(iter(self.files), self.name), self.size)
+
+    @property
+    def version(self) -> int | str | None:
+        """The protocol version: what follows the slash of the name, a number if it reads `v1`; `None` for a file of its own."""
+        _, slash, last = self.name.rpartition("/")
+        numbered = re.fullmatch(r"v(\d+)", last)
+        if numbered:
+            return int(numbered[1])
+        return last if slash else None
+
+
+def bundle(
+    documents: Documents,
+    *,
+    names: Mapping[str, str] | None = None,
+    shared: Collection[str] = (),
+    may_count: bool = False,
+    methods: Profile | None = None,
+    is_apart: bool = False,
+) -> Bundle:
+    """Bundle the files of one protocol version.
+
+    `names` maps places of the source to generated names, as `chosen` says. A place that matches nothing is a fault, unless it is
+    `shared` with other protocols; so is a pointer that counts the variants of a tagged union, unless it `may_count` them. `methods`
+    is the profile that says where the methods stand; without, the one that the documents evidently fit, or a guess. `is_apart` keeps every
+    definition as the files have it, so that who compares definitions compares what is written: a body never takes the tag of its variant.
+    Raises `Faults`.
+    """
+    with bounded(documents.documents[0].path, documents.size):
+        return _told_where(documents, ChosenNames(names or {}), shared, methods, may_count=may_count, is_apart=is_apart)
+
+
+def _told_where(
+    documents: Documents,
+    wanted: ChosenNames,
+    shared: Collection[str],
+    methods: Profile | None,
+    *,
+    may_count: bool,
+    is_apart: bool,
+) -> Bundle:
+    profile = choose(documents, methods)
+    foreign = translated(documents, profile)
+    try:
+        return _bundled(documents, foreign, wanted, profile, shared, may_count=may_count, is_apart=is_apart)
+    except Faults as caught:
+        raise Faults(_told(fault, documents, foreign.places) for fault in caught.faults) from None
+
+
+def _bundled(
+    documents: Documents,
+    foreign: Translated,
+    wanted: ChosenNames,
+    profile: Profile,
+    shared: Collection[str],
+    *,
+    may_count: bool,
+    is_apart: bool,
+) -> Bundle:
+    sides = profile.sides if profile.at else ()
+    collected = collect(foreign.documents, wanted, sides, foreign.made, foreign.read)
+    require_short_chains(collected.definitions, collected.origins)
+    with_alternatives(collected.definitions, collected.origins, profile)
+    calls = find_calls(collected.definitions, collected.origins, profile)
+    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
+    made = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
+    beside = {at.partition("#")[0] for at in collected.origins.values()} - made.keys()
+    found = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
+    sources = {**read, **found}
+    files = {**made, **found}
+
+    own = replace(collected, root=copied(collected.root), definitions=copied(collected.definitions))
+    work = Bundler(own, wanted, files, shared, may_count=may_count, calls=calls, is_apart=is_apart)
+    work.run()
+    return _bundle(documents, foreign, profile, own, work, files, sources)
+
+
+def _bundle(
+    documents: Documents,
+    foreign: Translated,
+    profile: Profile,
+    collected: Collected,
+    work: Bundler,
+    files: Mapping[str, Any],
+    sources: Mapping[str, Any],
+) -> Bundle:
+    """What is to be known of the definitions that a bundler made."""
+    schema: Schema = {"$schema": DIALECT}
+    schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
+    schema["$defs"] = work.ordered()
+    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
+    return Bundle(
+        name=documents.name,
+        schema=schema,
+        origins={name: relocated(spelled_as_written(at, files), foreign.places) for name, at in work.origins.items()},
+        files={path: _about(value) for path, value in read.items()},
+        migration={key: said if isinstance(said, str) else said["says"] for _, key, said in _migration(read)},
+        moves=_moves(read),
+        sources=sources,
+        references={name: frozenset(references(source)) for name, source in work.sources.items()},
+        framing=frames(schema["$defs"]),
+        unmatched=frozenset(work.unused),
+        notes=tuple(replace(note, at=relocated(note.at, foreign.places)) for note in collected.notes),
+        profile=replace(profile, sides=work.found.sides or profile.sides),
+        calls=work.calls if profile.document is None else foreign.bound(work.origins),
+        gaps=work.found.gaps,
+        places={**foreign.places, **work.moved},
+        unread=foreign.made,
+        size=documents.size,
+    )
+
+
+def _told(fault: Fault, documents: Documents, places: Mapping[str, str]) -> Fault:
+    """A fault with the place that the file itself has; of keywords of the dialect, with line and column."""
+    at = relocated(fault.at, places)
+    path, mark, fragment = at.partition("#")
+    if mark and isinstance(fault, MalformedKeyword | UnknownSide):
+        text = next((one.text for one in documents.documents if one.path == path), None)
+        if text is not None:
+            found = positions(text)
+            offset, _ = found.nearest([*pointer_parts(fragment), fault.keyword], SPELLINGS)
+            line, column = found.line_and_column(offset)
+            at = f"{path}:{line}:{column}#{fragment}"
+    if isinstance(fault, DanglingReference) and fault.ref.startswith("#"):
+        here = fault.at.partition("#")[0]
+        fault = replace(fault, ref=relocated(f"{here}{fault.ref}", places).removeprefix(here))
+    return replace(fault, at=at)
+
+
+def _about(document: Schema) -> tuple[str, str]:
+    title, description = document.get("title", ""), document.get("description", "")
+    return (title if isinstance(title, str) else ""), (description if isinstance(description, str) else "")
+
+
+def _migration(files: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """What each file says of things of the version before: a text, or an object."""
+    for path, value in files.items():
+        for key, said in value.get(MIGRATION, {}).items():
+            yield path, key, said
+
+
+def _moves(files: Mapping[str, Any]) -> Mapping[str, Moved]:
+    """What is told at length, in the order of a guide."""
+    told = {key: _moved(path, key, said) for path, key, said in _migration(files) if is_object(said)}
+    return dict(sorted(told.items(), key=lambda each: each[1].order))
+
+
+def _moved(path: str, key: str, said: Any) -> Moved:
+    told: dict[str, Any] = dict(said)
+    told.update({part: tuple(said[part]) for part in ("to", "before", "after") if part in said})
+    return Moved(at=f"{path}{pointer(MIGRATION, key)}", **told)

@@ -1,0 +1,695 @@
+"""Many files become one document: every reference is local, every referenced place a definition of its own."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from acpgen.errors import (
+    DanglingReference,
+    Fault,
+    Faults,
+    ForeignKeyword,
+    LeftOut,
+    MalformedKeyword,
+    NameCollision,
+    NotADefinition,
+    ReferenceLoop,
+    SeveralTargets,
+    StrayDefinition,
+    UnclearDraft,
+    UnknownDialect,
+    UnknownKeyword,
+)
+from acpgen.input.dialect import DECLARING, declared_sides, wrong_values
+from acpgen.input.drafts import ONLY_OLDER, Draft, is_unfit, meaningless, modern
+from acpgen.input.expressions import size
+from acpgen.input.file_discovery import FILES
+from acpgen.input.ignored_content import unread
+from acpgen.input.keywords import TABLE, meant_by
+from acpgen.input.load import Documents, check_schema, published
+from acpgen.input.reference_resolution import REFERRING, Addresses, SchemaPlace
+from acpgen.input.step_budget import spend
+from acpgen.input.tagged_unions import branches_of, constant
+from acpgen.input.walk import (
+    ASSERTIONS,
+    DEFINITIONS,
+    KEYWORDS,
+    MAPS,
+    TYPES,
+    Schema,
+    children,
+    inside,
+    is_array,
+    is_object,
+    refs_anywhere,
+)
+from acpgen.naming.definition_names import Claim, Kind, rename, rename_references, settle, telling
+from acpgen.naming.identifiers import class_name
+from acpgen.naming.name_overrides import ChosenNames
+from acpgen.pointers import pointer, reference_to, target
+
+STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
+"""Keywords by which a schema could make the record emitter import something."""
+
+MIGRATION: Final = "x-migration"
+"""What a file says of things of the version before: about its schemas, and no part of them."""
+
+
+_HOLDING: Final = (*MAPS, "dependencies")
+"""Keywords whose values hold schemas by key."""
+
+_TOLD: Final = frozenset(row.name for row in TABLE)
+"""Keywords of JSON Schema and of the dialect. Any other key of a schema is told."""
+
+MOST_NAMED: Final = 5
+"""Places that a fault names of those that one reference can mean."""
+
+LONGEST_TITLE = 80
+"""Characters of a title that can be a name. A longer one is a description."""
+
+
+@dataclass(slots=True)
+class Collected:
+    """The definitions of all files under local names, and the keywords of the root. `notes` say what was left out, and why."""
+
+    root: Schema
+    definitions: dict[str, Schema]
+    origins: dict[str, str]
+    notes: tuple[LeftOut, ...] = ()
+
+
+def collect(
+    documents: Documents,
+    names: ChosenNames | None = None,
+    sides: Iterable[str] = (),
+    ungrouped: Iterable[str] = (),
+    read: Iterable[str] = (),
+) -> Collected:
+    """Merge the files, make each `$ref` read `#/$defs/Name`, and bring draft-07 to 2020-12.
+
+    Every definition gets a name, those in groups and inside other definitions too, and so does every root that asserts something,
+    unless it is the envelope of a protocol's messages. `names` maps a pointer (`#/$defs/Old`, `file.json#/…`, `#` for the root) to
+    the name that the thing there shall have; `sides` are those that a profile declares, `ungrouped` the files in which every
+    definition is a schema, `read` places that others than this read. Raises `Faults`: dangling references, loops of references
+    alone, two definitions of one name, what is no schema where one should be, keywords that cannot be supported, wrong values of the
+    dialect's keywords.
+    """
+    return _Collector(documents, names or ChosenNames({}), sides, frozenset(ungrouped), frozenset(read)).run()
+
+
+class _Collector:
+    def __init__(
+        self,
+        documents: Documents,
+        names: ChosenNames,
+        sides: Iterable[str],
+        ungrouped: frozenset[str],
+        read: frozenset[str],
+    ) -> None:
+        self.names = names
+        self.ungrouped = ungrouped
+        self.read = read
+        self.faults: list[Fault] = []
+        self.notes: list[LeftOut] = []
+        self.unknown: dict[tuple[str, str], list[str]] = {}
+        self.files: dict[str, Schema] = {
+            document.path: _unshared(document.value) for document in documents.documents if is_object(document.value)
+        }
+        self.sides = declared_sides(self.files.values(), sides)
+        self.own = tuple(self.files)
+        self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
+        self.addresses = Addresses(documents.given)
+        self.hidden: dict[SchemaPlace, Schema] = {}
+        self.known: set[SchemaPlace] = set()
+        self.groups: set[SchemaPlace] = set()
+        self.members: list[SchemaPlace] = []
+        self.named: dict[SchemaPlace, str] = {}
+        self.claims: dict[str, Claim] = {}
+        self.wanted: list[str] = []
+        self.pending: list[SchemaPlace] = []
+        self.localised: set[SchemaPlace] = set()
+        for path in self.own:
+            self.addresses.admit(path, self.files[path])
+        for known, document in documents.references.items():
+            self._open(document.path, document.value, known)
+        self.passed, self.referred = self._passed()
+
+    def run(self) -> Collected:
+        for path, value in [*self.files.items()]:
+            self._scan(SchemaPlace(path, ()), value)
+        self._bring()
+        self._name_members()
+        for path in self.own:
+            self._localise(SchemaPlace(path, ()), self.files[path])
+        self._localise_pending()
+        self._note_unread()
+        if self.faults:
+            raise Faults(self.faults)
+        self._name_roots()
+        taken = self._taken()
+        root = self._root()
+        settled = settle(self.claims, taken)
+        for key, other in settled.taken:
+            self.faults.append(NameCollision(at=key, name=settled.names[key], other=f"the definition at {other}"))
+        if self.faults:
+            raise Faults(self.faults)
+        definitions = rename(taken, settled)
+        rename_references(root, settled)
+        origins = {settled.names[key]: key for key in taken if key not in settled.first}
+        _refuse_loops(definitions, origins)
+        notes = tuple(dict.fromkeys((*self.notes, *self._unknown())))
+        return Collected(root=root, definitions=definitions, origins=origins, notes=notes)
+
+    def _own_files(self) -> Iterator[tuple[str, Schema]]:
+        """The files of the protocol, without those that lie beside it."""
+        return ((path, self.files[path]) for path in self.own)
+
+    # --- documents beside the protocol's ---
+
+    def _open(self, path: str, value: Any, known: str) -> None:
+        if is_object(value):
+            if path not in self.files:
+                self.files[path] = _unshared(value)
+            self.addresses.admit(path, value, known, is_entry=path in self.own)
+
+    def _bring(self) -> None:
+        """Bring the published meta-schemas that references name, and those that they name."""
+        while self.wanted:
+            known = self.wanted.pop()
+            document = None if self.addresses.knows(known) else published(known)
+            if document is not None:
+                self._open(document.path, document.value, known)
+                self._scan(SchemaPlace(document.path, ()), self.files[document.path])
+
+    # --- names ---
+
+    def _name_members(self) -> None:
+        """Claim the names of the definitions: the outermost by their keys."""
+        for place in self.members:
+            self._claim(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
+
+    def _chosen(self, place: SchemaPlace, wanted: str) -> str | None:
+        """The name that people chose, or that the schema itself asks for."""
+        if self.names:
+            at = (place.at, pointer(*place.parts))
+            has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
+            keys = [*at, *(() if has_both else map(_other_spelling, at)), wanted, *_meaning(place.parts)]
+            chosen = self.names.find(keys, is_exact=has_both)
+            if chosen is not None:
+                return chosen
+        schema = self._at(place)
+        chosen = schema.get("x-name") if is_object(schema) else None
+        return chosen if isinstance(chosen, str) else None
+
+    def _claim(self, place: SchemaPlace, kind: Kind, wanted: str) -> None:
+        """Ask for a name. Until all have asked, references say the place."""
+        chosen = self._chosen(place, wanted)
+        self.named[place] = place.at
+        self.claims[place.at] = Claim(
+            kind, place.path, place.parts, wanted if chosen is None else chosen, is_chosen=chosen is not None
+        )
+
+    # --- positions ---
+
+    def _scan(self, place: SchemaPlace, schema: object) -> None:
+        """Find schemas, groups of definitions, addresses and anchors at and below a place, and check keywords."""
+        self.known.add(place)
+        if not is_object(schema):
+            return
+        draft = self.addresses.draft(place, schema)
+        if draft is None:
+            self.faults.append(UnknownDialect(at=f"{place.at}/$schema", dialect=str(schema["$schema"])))
+            draft = self.addresses.around(place).draft
+        self._note_unknown(place, schema, draft)
+        for keyword in [key for key in schema if key in STRIPPED or key.startswith("x-python-")]:
+            del schema[keyword]
+        self._hide(place, schema, draft)
+        self.addresses.enter(place, schema, draft)
+        self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
+        self.faults.extend(wrong_values(schema, place.at, self.sides))
+        _measure(schema)
+        for below, child in _children(schema):
+            inside = place.below(*below)
+            if below[0] in DEFINITIONS:
+                self._scan_definition(inside, child)
+            else:
+                self._scan(inside, child)
+
+    def _note_unknown(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
+        """Remember the keys that are no keywords. What a root holds that is no schema itself may be called anything."""
+        if place.path not in self.own:
+            return
+        is_container = not place.parts and ASSERTIONS.isdisjoint(schema)
+        for key in schema.keys() - _TOLD - {draft.identifier}:
+            meant = meant_by(key)
+            if meant or not (is_container or key.startswith("x-")):
+                self.unknown.setdefault((place.path, key), []).append(place.at)
+
+    def _note_unread(self) -> None:
+        """Remember what the roots that are no schemas hold beside keywords, if it looks like schemas and no reference leads there."""
+        containers = {path: root for path, root in self._own_files() if ASSERTIONS.isdisjoint(root)}
+        for path, key in unread(containers, {*self.read, *(place.at for place in self.known)}):
+            self.unknown.setdefault((path, key), [SchemaPlace(path, ()).at])
+
+    def _unknown(self) -> list[UnknownKeyword]:
+        """Each that is like a keyword, at all its places; any other once in a file."""
+        found: list[UnknownKeyword] = []
+        for (_, key), places in self.unknown.items():
+            meant = meant_by(key)
+            told = places if meant else [min(places)]
+            found += [UnknownKeyword(at, key, meant, 0 if meant else len(places) - 1) for at in told]
+        return sorted(found, key=lambda note: (note.at, note.keyword))
+
+    def _hide(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
+        """Take out what means nothing in this draft. A reference may still lead there."""
+        found = meaningless(schema, draft)
+        if not found:
+            return
+        self.hidden[place] = {key: schema.pop(key) for key in found}
+        if place.path not in self.own:
+            return
+        is_silent = place.path in self.silent
+        if is_silent and not place.parts and ASSERTIONS.isdisjoint(schema):
+            return  # this may be anything
+        for key in found:
+            if is_silent and key in ONLY_OLDER:
+                self.faults.append(UnclearDraft(at=place.at, keyword=key))
+                continue
+            is_foreign = not draft.knows(key) or is_unfit(key, self.hidden[place][key])
+            if is_foreign or key in ASSERTIONS:
+                neighbour = "" if is_foreign else "$ref"
+                self.notes.append(ForeignKeyword(at=place.at, keyword=key, draft=draft.name, beside=neighbour))
+
+    def _scan_definition(self, place: SchemaPlace, schema: Any) -> None:
+        """Scan a member of `$defs` or `definitions`: a schema, or a group of them."""
+        if not isinstance(schema, bool) and not is_object(schema):
+            self.notes.append(StrayDefinition(at=place.at))
+            return
+        is_referred = place in self.referred or place.path in self.ungrouped
+        kind = "schema" if is_referred else _kind(schema, self.passed.get(place, set()))
+        if kind == "group" and is_object(schema):
+            self.groups.add(place)
+            for name, member in schema.items():
+                if not _is_note(name, member):
+                    self._scan_definition(place.below(name), member)
+            return
+        if kind == "mixed":
+            self.faults.append(NotADefinition(at=place.at))
+            return
+        if place.path in self.own:
+            self.members.append(place)
+        is_in_group = SchemaPlace(place.path, place.parts[:-1]) in self.groups
+        draft = self.addresses.around(place).draft
+        if is_in_group or (draft.is_lone_ref and place.parts[-2] == "$defs"):
+            self.faults.extend(self._refused(place, schema))
+        self._scan(place, schema)
+
+    def _refused(self, place: SchemaPlace, schema: Any) -> list[Fault]:
+        """What the meta-schema says against a schema that it does not reach from the document."""
+        return list(check_schema(schema, place.at, self.addresses.around(place).draft))
+
+    # --- references ---
+
+    def _localise_pending(self) -> None:
+        """Rewrite the references of what others led to."""
+        while self.pending:
+            place = self.pending.pop()
+            self._localise(place, self._at(place))
+
+    def _localise(self, place: SchemaPlace, schema: object) -> None:
+        """Rewrite the references at and below a place. Definitions beside the protocol count only where they are referred to."""
+        if not is_object(schema) or place in self.localised:
+            return
+        self.localised.add(place)
+        refs = [{"$ref": self._local(place, key, schema[key])} for key in REFERRING if key in schema]
+        for below, child in _children(schema):
+            if place.path in self.own or below[0] not in DEFINITIONS:
+                self._localise_member(place.below(*below), child)
+        for key in REFERRING[1:]:
+            schema.pop(key, None)
+        schema.update(refs[0] if refs else {})
+        if len(refs) > 1:
+            schema["allOf"] = [*schema.get("allOf", ()), *refs[1:]]
+
+    def _localise_member(self, place: SchemaPlace, schema: Any) -> None:
+        if place not in self.groups:
+            self._localise(place, schema)
+            return
+        for name, member in schema.items():
+            if not _is_note(name, member):
+                self._localise_member(place.below(name), member)
+
+    def _local(self, place: SchemaPlace, keyword: str, ref: object) -> str:
+        if not isinstance(ref, str):
+            self.faults.append(MalformedKeyword(at=place.at, keyword=keyword, expected="a string"))
+            return "#"
+        targets = self.addresses.found(place, keyword, ref)
+        if len(targets) > 1:
+            named = targets if len(targets) <= MOST_NAMED else targets[: MOST_NAMED - 1]
+            places, more = tuple(each.at for each in named), len(targets) - len(named)
+            self.faults.append(SeveralTargets(at=place.at, ref=ref, keyword=keyword, places=places, more=more))
+            return "#"
+        found = self._schema_at(*targets)
+        if found is None or not self._reach(found):
+            missing = "" if targets else self._unknown_address(place, ref)
+            self.faults.append(DanglingReference(at=place.at, ref=ref, keyword=keyword, address=missing))
+            return "#"
+        if found not in self.named:
+            self._claim(found, "place" if found.parts else "root", self._name_of(found))
+            if found.path not in self.own:
+                self.pending.append(found)
+        return reference_to(self.named.get(found, ""))
+
+    def _unknown_address(self, place: SchemaPlace, ref: str) -> str:
+        """What to know the file by that a reference means: its address, as written where that is a path. Empty if it is known."""
+        absolute = self.addresses.absolute(place, ref)
+        if self.addresses.knows(absolute):
+            return ""
+        return ref.partition("#")[0] if absolute.startswith(FILES) or not absolute else absolute
+
+    def _reach(self, place: SchemaPlace) -> bool:
+        """Whether a schema stands at a place that is referred to. What no keyword leads to is read because of the reference."""
+        if place in self.known:
+            return True
+        schema = self._at(place)
+        if is_object(schema) and schema and KEYWORDS.isdisjoint(schema):
+            return False
+        refused = self._refused(place, schema)
+        self.faults.extend(refused)
+        self.known.add(place)
+        if not refused:
+            self._scan(place, schema)
+            self._bring()
+            self.pending.append(place)
+        return True
+
+    def _schema_at(self, *targets: SchemaPlace) -> SchemaPlace | None:
+        """The place that a reference leads to; `None` if there is neither a schema nor an object that could be one."""
+        if not targets or targets[0] in self.groups:
+            return None
+        return targets[0] if isinstance(self._at(targets[0]), dict | bool) else None
+
+    def _at(self, place: SchemaPlace) -> Any:
+        """What stands at a place, hidden or not; `None` if nothing does."""
+        node: Any = self.files.get(place.path)
+        for depth, key in enumerate(place.parts):
+            beside = self.hidden.get(SchemaPlace(place.path, place.parts[:depth]), {})
+            if is_object(node) and (key in node or key in beside):
+                node = node[key] if key in node else beside[key]
+            elif is_array(node) and key.isascii() and key.isdecimal() and int(key) < len(node):
+                node = node[int(key)]
+            else:
+                return None
+        return node
+
+    def _passed(self) -> tuple[Mapping[SchemaPlace, set[str]], set[SchemaPlace]]:
+        """The keys by which references go through each place, and the places that they lead to."""
+        passed: dict[SchemaPlace, set[str]] = {}
+        referred: set[SchemaPlace] = set()
+        for path, value in self.files.items():
+            for ref in refs_anywhere(value):
+                for found in self.addresses.targets(SchemaPlace(path, ()), ref):
+                    referred.add(found)
+                    for depth, part in enumerate(found.parts):
+                        passed.setdefault(SchemaPlace(found.path, found.parts[:depth]), set()).add(part)
+        return passed, referred
+
+    def _name_of(self, place: SchemaPlace) -> str:
+        """A name for a place that has none: the title or file of a root, else the keys that lead there."""
+        if place.parts:
+            words = "".join(map(class_name, telling(place.parts)))
+            return words or self._name_of(SchemaPlace(place.path, ())) + class_name(place.parts[-1])
+        title = str(self.files[place.path].get("title", ""))
+        is_name = any(map(str.isalnum, title)) and len(title) <= LONGEST_TITLE
+        return class_name(title if is_name else posixpath.basename(place.path).split(".")[0])
+
+    # --- roots ---
+
+    def _name_roots(self) -> None:
+        """Name every root that asserts something, but for envelopes and for roots that only refer to a definition."""
+        definitions = {name: self._at(place) for place, name in self.named.items()}
+        has_methods = any(_marks_method(schema) for schema in definitions.values())
+        for path, value in self._own_files():
+            place = SchemaPlace(path, ())
+            if place in self.named or not _is_typed(value) or _refers(value):
+                continue
+            if not (has_methods and _carries_messages(value, definitions, frozenset())):
+                self._claim(place, "root", self._name_of(place))
+
+    def _root(self) -> Schema:
+        """The keywords of the one root there is: those of an envelope or a reference, else a reference to its type."""
+        roots = [(path, value) for path, value in self._own_files() if _is_typed(value)]
+        envelopes = [
+            (path, value) for path, value in roots if SchemaPlace(path, ()) not in self.named and not _refers(value)
+        ]
+        chosen = envelopes or roots
+        if len(chosen) != 1:
+            return {}
+        path, value = chosen[0]
+        name = self.named.get(SchemaPlace(path, ()))
+        if name is None:
+            said: Schema = self._modern(SchemaPlace(path, ()), _without(value, (MIGRATION, DECLARING)))
+            return said
+        about: Schema = {key: value[key] for key in ("title", "description") if key in value}
+        return {**about, "$ref": reference_to(name)}
+
+    def _taken(self) -> dict[str, Schema]:
+        """The schema of each definition; where it stood elsewhere than among definitions, a reference takes its stead."""
+        members = frozenset(self.members)
+        found = [(place, name, self._at(place)) for place, name in self.named.items()]
+        moved = [
+            (self._at(SchemaPlace(place.path, place.parts[:-1])), place.parts[-1], name)
+            for place, name, _ in found
+            if place.parts and place not in members
+        ]
+        for parent, part, name in moved:
+            if not is_object(parent) or part in parent:  # what a draft hides stays hidden
+                parent[_key(parent, part)] = {"$ref": reference_to(name)}
+        return {
+            name: self._modern(place, _without(_as_object(schema), (MIGRATION, DECLARING)))
+            for place, name, schema in found
+        }
+
+    @cached_property
+    def _counts_evaluated(self) -> bool:
+        """Whether any schema asks which members or items others have evaluated."""
+        schemas = (schema for value in self.files.values() for _, schema in inside(value))
+        return any("unevaluatedProperties" in each or "unevaluatedItems" in each for each in schemas)
+
+    def _modern(self, place: SchemaPlace, schema: Any) -> Any:
+        """The same schema with 2020-12's keywords; its definitions have been taken out, and branches are objects."""
+        if not is_object(schema):
+            return schema
+        changed = {
+            key: [*value] if is_array(value) else {**value} if key in _HOLDING and is_object(value) else value
+            for key, value in schema.items()
+            if key not in DEFINITIONS
+        }
+        for below, child in list(_children(changed)):
+            around = changed if len(below) == 1 else changed[below[0]]
+            inside = self._modern(place.below(*below), _as_object(child) if is_array(around) else child)
+            around[_key(around, below[-1])] = inside
+        counts_evaluated = "else" in changed and self._counts_evaluated
+        return modern(changed, self.addresses.around(place).draft, counts_evaluated=counts_evaluated)
+
+
+def _unshared(value: Any) -> Any:
+    """A copy in which nothing occurs twice: what is made by hand may hold one object at several places."""
+    if is_object(value):
+        return {key: _unshared(item) for key, item in value.items()}
+    return [_unshared(item) for item in value] if is_array(value) else value
+
+
+def _other_spelling(key: str) -> str:
+    """The same pointer with the other of the two keywords that hold definitions."""
+    return (
+        key.replace("#/definitions/", "#/$defs/")
+        if "#/definitions/" in key
+        else key.replace("#/$defs/", "#/definitions/")
+    )
+
+
+def _meaning(parts: tuple[str, ...]) -> list[str]:
+    """A place below a definition by what it means: `Thing.field`, `Thing.list[]`."""
+    if len(parts) < 2 or parts[0] not in DEFINITIONS:
+        return []
+    found, rest = parts[1], list(parts[2:])
+    while rest:
+        if rest[0] == "properties" and len(rest) > 1:
+            found, rest = f"{found}.{rest[1]}", rest[2:]
+        elif rest[0] in ("items", "additionalProperties"):
+            found, rest = f"{found}{'[]' if rest[0] == 'items' else '{}'}", rest[1:]
+        else:
+            return []
+    return [found]
+
+
+def _kind(schema: object, passed: set[str]) -> str:
+    """Whether a member of `$defs` is a `schema`, a `group` of them, or `mixed`, so that neither reading is right.
+
+    It is a group if it holds no keyword and only schemas, or if references go through it and it holds only schemas. What a reference
+    leads to is a schema, whatever it holds, and is not asked here.
+    """
+    if not is_object(schema):
+        return "schema"
+    members = {key: value for key, value in schema.items() if not _is_note(key, value)}
+    strange = [key for key in members if key not in KEYWORDS]
+    if not strange or not (any(key in strange for key in passed) or any(_looks_asserting(schema[k]) for k in strange)):
+        return "schema"
+    is_pure = all(isinstance(schema[key], dict | bool) for key in strange)
+    familiar = members.keys() - set(strange)
+    if is_pure and not familiar:
+        return "group"
+    if is_pure and any(key in strange for key in passed) and all(is_object(schema[key]) for key in familiar):
+        return "group"
+    return "mixed" if ASSERTIONS.isdisjoint(familiar) else "schema"
+
+
+def _is_note(key: str, value: object) -> bool:
+    """Whether a member of a group is about the group and is no definition in it."""
+    return key.startswith("x-") or (key in ("title", "description", "$comment") and isinstance(value, str))
+
+
+def _looks_asserting(value: object) -> bool:
+    """Whether a value holds a keyword that asserts something, itself or in its members."""
+    if not is_object(value):
+        return False
+    return any(map(_is_assertion, value.items())) or (
+        KEYWORDS.isdisjoint(value) and any(map(_looks_asserting, value.values()))
+    )
+
+
+def _is_assertion(member: tuple[str, object]) -> bool:
+    """Whether a member is an assertion, told from words about one: messages and notes use names of keywords, too."""
+    keyword, value = member
+    if isinstance(value, str):
+        return keyword in ("$ref", "pattern") or (keyword == "type" and value in TYPES)
+    return keyword in ASSERTIONS
+
+
+def _measure(schema: Schema) -> None:
+    """Count what it takes to make what judges by the patterns of a schema, before it is made."""
+    named = schema.get("patternProperties")
+    patterns = [*([schema["pattern"]] if _is_text(schema, "pattern") else ()), *(named if is_object(named) else ())]
+    for pattern in patterns:
+        spend(size(pattern))
+
+
+def _children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The schemas directly below a schema of any draft."""
+    yield from children(schema)
+    if is_object(schema.get("dependencies")):
+        yield from ((("dependencies", key), value) for key, value in schema["dependencies"].items())
+
+
+def _marks_method(schema: object) -> bool:
+    """Whether a definition belongs to a method, in either notation."""
+    if not is_object(schema):
+        return False
+    named = schema.get("properties", {})
+    return "x-method" in schema or (is_object(named) and constant(named.get("method")) is not None)
+
+
+_WEAK = ("format", "contentEncoding", "contentMediaType", "contentSchema", "dependencies", "additionalItems")
+
+
+def _is_typed(root: Schema) -> bool:
+    """Whether a root says anything of a value. Some keywords are words of other documents, too: they count beside `$schema`."""
+    return not ASSERTIONS.isdisjoint(root) or ("$schema" in root and any(key in root for key in _WEAK))
+
+
+def _refers(schema: Schema) -> bool:
+    """Whether a root only refers to a definition, and needs no type of its own."""
+    demands = {key for key in schema if key in ASSERTIONS}
+    if demands == {"allOf"} and len(schema["allOf"]) == 1 and is_object(schema["allOf"][0]):
+        return _refers(schema["allOf"][0])
+    return demands == {"$ref"}
+
+
+def _carries_messages(schema: object, definitions: Mapping[str, Any], seen: frozenset[str]) -> bool:
+    """Whether a schema is an envelope: marked as one, a JSON-RPC message, a batch of them, or a choice of all these."""
+    if not is_object(schema):
+        return False
+    if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
+        return True
+    if "$ref" in schema:
+        name = target(schema["$ref"])
+        return name not in seen and _carries_messages(definitions.get(name), definitions, seen | {name})
+    if any(_carries_messages(part, definitions, seen) for part in schema.get("allOf", ())):
+        return True
+    union = branches_of(schema)
+    if union is not None:
+        others = [branch for branch in union[1] if not _carries_messages(branch, definitions, seen)]
+        return len(others) < len(union[1]) and all(map(_is_any_batch, others))
+    return schema.get("type") == "array" and _carries_messages(schema.get("items"), definitions, seen)
+
+
+def _is_any_batch(schema: object) -> bool:
+    """Whether a schema is an array of whatever objects, which beside messages is a batch of them."""
+    items = schema.get("items") if is_object(schema) and schema.get("type") == "array" else None
+    return is_object(items) and items.get("type") == "object" and "properties" not in items
+
+
+def _as_object(schema: Any) -> Schema:
+    """A schema as an object: `true` demands nothing, `false` admits nothing."""
+    if isinstance(schema, bool):
+        return {} if schema else {"not": {}}
+    return schema  # type: ignore[no-any-return]
+
+
+def _key(parent: Any, part: str) -> Any:
+    return int(part) if is_array(parent) else part
+
+
+def _without(schema: Schema, keywords: Iterable[str]) -> Schema:
+    return {key: value for key, value in schema.items() if key not in keywords}
+
+
+def _is_text(schema: Schema, keyword: str) -> bool:
+    return isinstance(schema.get(keyword), str)
+
+
+def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
+    """Raise `Faults` where definitions reach themselves without passing a property or an item."""
+    faults: list[Fault] = []
+    done: set[str] = set()
+    for start in definitions:
+        if start in done:
+            continue
+        trail = {start: None}  # in order
+        stack: list[tuple[str, list[str]]] = [(start, list(_in_place(definitions[start])))]
+        while stack:
+            name, rest = stack[-1]
+            if not rest:
+                done.add(name)
+                stack.pop()
+                trail.popitem()
+                continue
+            following = rest.pop()
+            if following in trail:
+                names = list(trail)
+                loop = (*names[names.index(following) :], following)
+                faults.append(ReferenceLoop(at=origins[following], names=loop))
+            elif following not in done and following in definitions:
+                trail[following] = None
+                stack.append((following, list(_in_place(definitions[following]))))
+    if faults:
+        raise Faults(faults)
+
+
+_SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
+
+
+def _in_place(schema: Schema) -> list[str]:
+    """The definitions that judge the same value as `schema` does."""
+    found: list[str] = []
+    if isinstance(schema.get("$ref"), str):
+        found.append(target(schema["$ref"]))
+    for below, child in children(schema):
+        if below[0] in _SAME_VALUE and is_object(child):
+            found.extend(_in_place(child))
+    return found

@@ -1,0 +1,96 @@
+"""Bodies that belong to one variant alone: there the variant is the thing, one definition with its tag.
+
+A definition is such a body if one branch of one union refers to it, and nothing else does. What a second branch refers to, or a field, or a
+method, is a thing of its own: its variants are definitions beside it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from acpgen.bundle.all_of import is_mergeable, merge
+from acpgen.input.tagged_unions import branches_of, constant, lone_reference
+from acpgen.input.walk import Schema, asserts, is_array, is_object, references
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The one branch that refers to a body: of which union, at which position, and how many owners that union has above it."""
+
+    union: str
+    index: int
+    depth: int = 0
+
+
+def owners(
+    definitions: Mapping[str, Schema], root: Schema, *, framing: Collection[str], alone: Collection[str]
+) -> Mapping[str, Owner]:
+    """The owner of each definition that one branch alone refers to. `framing` definitions own nothing; those `alone` have no owner."""
+    count = Counter(name for schema in (root, *definitions.values()) for name in references(schema))
+    found: dict[str, Owner] = {}
+    for union, schema in definitions.items():
+        branches = branches_of(schema)
+        for index, branch in enumerate(branches[1]) if branches is not None and union not in framing else ():
+            body = _body(branch)
+            if body is not None and body != union and count[body] == 1 and body in definitions and body not in alone:
+                found[body] = Owner(union, index)
+    depths = {name: _depth(name, found) for name in found}
+    return {
+        name: Owner(owner.union, owner.index, depth)
+        for name, owner in found.items()
+        if (depth := depths[name]) is not None
+    }
+
+
+def _depth(name: str, found: Mapping[str, Owner]) -> int | None:
+    """How many owners there are above a body; `None` if it is above itself."""
+    seen: set[str] = set()
+    while name in found:
+        if name in seen:
+            return None
+        seen.add(name)
+        name = found[name].union
+    return len(seen)
+
+
+def _body(branch: Any) -> str | None:
+    """The one definition whose demands are a branch's own."""
+    if not is_object(branch):
+        return None
+    parts = [{"$ref": branch["$ref"]}] if "$ref" in branch else []
+    named = [name for part in (*parts, *branch.get("allOf", ())) if (name := lone_reference(part)) is not None]
+    return named[0] if len(named) == 1 else None
+
+
+def without(whole: Schema, body: str) -> Schema:
+    """What a branch demands beside its body."""
+    rest = {key: value for key, value in whole.items() if key not in ("$ref", "allOf")}
+    if "$ref" in whole and lone_reference({"$ref": whole["$ref"]}) != body:
+        rest["$ref"] = whole["$ref"]
+    parts = [part for part in whole.get("allOf", ()) if lone_reference(part) != body]
+    return {**rest, "allOf": parts} if parts else rest
+
+
+def owned(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) -> Schema | None:
+    """The body with what its variant demands beside it, in words of its own; `None` if one schema cannot say both."""
+    if not is_mergeable(body, rest) or (branches_of(body) is not None and branches_of(rest) is not None):
+        return None
+    merged = merge(body, rest, definitions)
+    said = {key: value for key, value in rest.items() if key.startswith("x-") and key != "x-name" and not asserts(key)}
+    said |= {key: value for key, value in body.items() if not asserts(key)}
+    if is_array(said.get("examples")):
+        said["examples"] = [whole for one in said["examples"] if (whole := _completed(one, merged)) is not None]
+    return {**said, **{key: value for key, value in merged.items() if asserts(key)}}
+
+
+def _completed(example: Any, schema: Schema) -> Any:
+    """An example of a body as one of its variant, with the tag; `None` if it lacks more."""
+    if not is_object(example):
+        return None
+    tags = {name: value for name, sub in schema.get("properties", {}).items() if (value := constant(sub)) is not None}
+    required = schema.get("required", ())
+    whole = {**{name: value for name, value in tags.items() if name in required}, **example}
+    return whole if all(name in whole for name in required) else None

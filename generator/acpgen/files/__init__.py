@@ -1,0 +1,20 @@
+"""Files: the one writer of what acpgen makes (`tree` for output folders, `atomic_write` below it), and the one `cache`."""
+
+from acpgen.files.atomic_write import MANIFEST as MANIFEST
+from acpgen.files.atomic_write import create_folder as create_folder
+from acpgen.files.atomic_write import replace_file as replace_file
+from acpgen.files.atomic_write import replace_files as replace_files
+from acpgen.files.atomic_write import require_files as require_files
+from acpgen.files.atomic_write import save as save
+from acpgen.files.tree import Change as Change
+from acpgen.files.tree import Files as Files
+from acpgen.files.tree import Tree as Tree
+from acpgen.files.tree import compare as compare
+from acpgen.files.tree import difference as difference
+from acpgen.files.tree import digest as digest
+from acpgen.files.tree import digest_of as digest_of
+from acpgen.files.tree import is_behind_link as is_behind_link
+from acpgen.files.tree import is_file as is_file
+from acpgen.files.tree import is_ours as is_ours
+from acpgen.files.tree import require_folder as require_folder
+from acpgen.files.tree import write as write

@@ -1,0 +1,111 @@
+"""Documents that are no JSON Schema but hold some: what is made of them, and where each piece of it stands in the document.
+
+What is made are definitions in the document's own place, so that all that follows reads a schema. `places` lead back: from the place
+of a piece to that in the file, where the two differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from acpgen.errors import Fault, Faults, NotThatDocument
+from acpgen.importers.importer_document import Elsewhere, Made
+from acpgen.importers.openrpc import read_openrpc
+from acpgen.input.drafts import address
+from acpgen.input.file_discovery import address_of, beside
+from acpgen.input.load import Document, Documents, check
+from acpgen.input.positions import DEEPEST
+from acpgen.input.walk import is_object
+from acpgen.methods.discovery import Bound
+from acpgen.methods.profile import KINDS, Profile, is_document
+
+_READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], Made]]] = {
+    "openrpc": read_openrpc,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """The documents of a protocol as JSON Schema; `methods` have places in place of names for params and result.
+
+    `made` are the files that were no JSON Schema, each with what of it is not read, as `Made.unread` has it; `read` are the places in
+    them of the members that were read.
+    """
+
+    documents: Documents
+    methods: tuple[Bound, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict[str, str])
+    made: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"])
+    read: frozenset[str] = frozenset()
+
+    def bound(self, origins: Mapping[str, str]) -> tuple[Bound, ...]:
+        """The methods with the names that the definitions at their places have got."""
+        names = {at: name for name, at in origins.items()}
+        return tuple(
+            replace(
+                one,
+                params=names[one.params] if one.params is not None else None,
+                result=names[one.result] if one.result is not None else None,
+                at=relocated(one.at, self.places),
+            )
+            for one in self.methods
+        )
+
+
+def translated(documents: Documents, profile: Profile) -> Translated:
+    """The documents as JSON Schema. Raises `Faults` where one is not of the kind that the profile reads, or is not well formed."""
+    if profile.document is None:
+        return Translated(documents)
+    made: list[Document] = []
+    methods: list[Bound] = []
+    places: dict[str, str] = {}
+    unread: dict[str, Mapping[str, Any]] = {}
+    read: set[str] = set()
+    faults: list[Fault] = []
+    for document in documents.documents:
+        if not is_object(document.value) or not is_document(document.value, profile.document):
+            if len(documents.documents) == 1:
+                kind = KINDS[profile.document]
+                faults.append(NotThatDocument(at=document.path, kind=kind, reason="its members are others"))
+            made.append(document)
+            continue
+        found = _READERS[profile.document](document.value, document.path, _elsewhere(documents, document.path))
+        unread[document.path] = found.unread
+        read.update(map(found.at, found.read))
+        faults.extend(found.faults)
+        places.update(found.places)
+        methods.extend(found.methods)
+        made.append(replace(document, value=found.value))
+        if not found.faults:
+            wrong = check(found.value, document.path)
+            faults.extend(replace(fault, at=relocated(fault.at, places)) for fault in wrong)
+    if faults:
+        raise Faults(faults)
+    return Translated(replace(documents, documents=tuple(made)), tuple(methods), places, unread, frozenset(read))
+
+
+def _elsewhere(documents: Documents, path: str) -> Elsewhere:
+    """Finds the other documents that a document refers to, by their addresses or their paths."""
+    known = {address_of(each.path): (each.path, each.value) for each in documents.documents}
+    known |= {address(written): (each.path, each.value) for written, each in documents.references.items()}
+
+    def find(location: str) -> tuple[str, Any] | None:
+        return known.get(address(location)) or known.get(address_of(beside(path, location)))
+
+    return find
+
+
+def relocated(at: str, places: Mapping[str, str]) -> str:
+    """The place in the document itself of something at a place of what was made of it."""
+    for _ in range(len(at) if places else 0):
+        steps = at.split("/")
+        for depth in range(min(len(steps), DEEPEST + 2), 0, -1):
+            found = places.get("/".join(steps[:depth]))
+            if found is not None:
+                at = "/".join((found, *steps[depth:]))
+                break
+        else:
+            return at
+    return at

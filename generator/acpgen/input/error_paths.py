@@ -1,0 +1,50 @@
+"""Where the errors of a validator stand in a document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from acpgen.input.walk import Schema, is_array, is_object
+from acpgen.pointers import follow
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+    from acpgen.ir import JSON
+
+_NUMBER: Final = re.compile("0[0-9]{1,19}")
+"""A name that jsonschema-rs gives as another number."""
+
+
+class Paths:
+    """Paths as a document has them. Those of jsonschema-rs leave out empty names, and give a name of digits as a number."""
+
+    def __init__(self, value: JSON) -> None:
+        self._value = value
+        self._numbers: dict[int, dict[int, str]] = {}
+
+    def of(self, error: jsonschema_rs.ValidationError) -> tuple[str, ...]:
+        """Where the value of an error stands."""
+        found = [*self._below(self._value, tuple(error.instance_path))]
+        same = (path for path in found[1:] if follow(self._value, path) == error.instance)
+        return found[0] if len(found) == 1 or follow(self._value, found[0]) == error.instance else next(same, found[0])
+
+    def _below(self, value: JSON, path: tuple[str | int, ...]) -> Iterator[tuple[str, ...]]:
+        if not path:
+            yield ()
+        elif is_array(value) and isinstance(path[0], int):
+            yield from ((str(path[0]), *rest) for rest in self._below(value[path[0]], path[1:]))
+        elif is_object(value):
+            for name in self._names(value, path[0]):
+                yield from ((name, *rest) for rest in self._below(value[name], path[1:]))
+        if is_object(value) and "" in value:
+            yield from (("", *rest) for rest in self._below(value[""], path))
+
+    def _names(self, value: Schema, step: str | int) -> Iterator[str]:
+        if str(step) in value:
+            yield str(step)
+        if isinstance(step, int):
+            numbers = self._numbers.setdefault(id(value), {int(n): n for n in value if _NUMBER.fullmatch(n)})
+            yield from {numbers[step]} - {str(step)} if step in numbers else ()

@@ -1,0 +1,548 @@
+"""Reads schema files. With `write` the only code that touches the disk, and the only code that decides what a file may be.
+
+What `collect` resolves is among the files that were read here, or nowhere.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import posixpath
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+
+from acpgen.errors import (
+    DuplicateKey,
+    Fault,
+    Faults,
+    LinkRefused,
+    NoFiles,
+    NotAnObject,
+    NotASchema,
+    NotFound,
+    NotJson,
+    NotRegular,
+    NotRepresentable,
+    TooDeep,
+    TooLarge,
+    UnknownDialect,
+    UnknownVocabulary,
+    Unreadable,
+    WrongEncoding,
+)
+from acpgen.input.drafts import BY_NAME, Draft, address, draft_of
+from acpgen.input.equality import same
+from acpgen.input.error_paths import Paths
+from acpgen.input.file_discovery import address_of, siblings
+from acpgen.input.numbers import dumps, number, with_decimals
+from acpgen.input.overlay import Written, extended
+from acpgen.input.positions import DEEPEST, JsonProblem, line_and_column, problems
+from acpgen.input.walk import is_definition, is_object
+from acpgen.pointers import follow, plain_pointer, pointer_parts
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+    from acpgen.ir import JSON
+
+LARGEST: Final = 16 << 20
+"""Bytes of all files of one protocol together. The largest published schema has half of one million."""
+
+References: TypeAlias = "Mapping[str, str | os.PathLike[str]]"
+"""What addresses mean: by the address, a file, or the name of a draft, whose meta-schema it is then."""
+
+_BYTE_ORDER_MARKS: Final = (
+    (b"\xef\xbb\xbf", "the file begins with a byte order mark"),
+    (b"\xff\xfe", "the file is UTF-16 or UTF-32"),
+    (b"\xfe\xff", "the file is UTF-16"),
+    (b"\x00\x00\xfe\xff", "the file is UTF-32"),
+)
+
+
+NO_REFERENCES: Final[References] = MappingProxyType({})
+"""No address means anything but what the files themselves have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One schema file: `path` is relative to the source, `text` is what the value was read from."""
+
+    path: str
+    value: JSON = field(repr=False)
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """All files of one protocol version, sorted by path. `references` are documents beside them, by the address that means each."""
+
+    name: str
+    documents: tuple[Document, ...]
+    references: Mapping[str, Document] = field(default_factory=dict[str, Document])
+
+    @property
+    def given(self) -> Mapping[str, JSON]:
+        """What the documents beside the protocol's hold, by address."""
+        return {known: document.value for known, document in self.references.items()}
+
+    @property
+    def values(self) -> tuple[JSON, ...]:
+        """What its files hold, and those beside them."""
+        return tuple(document.value for document in (*self.documents, *self.references.values()))
+
+    def says_the_same(self, other: Documents) -> bool:
+        """Whether both hold the same JSON values in the same order: 1.0 is 1, true is not."""
+        return same([*self.values], [*other.values])
+
+    @property
+    def size(self) -> int:
+        """The characters of all of its files, spaces aside: however a file is laid out, there is as much to do."""
+        beside = {each.path: each for each in self.references.values()}
+        return sum(sum(map(len, document.text.split())) for document in (*self.documents, *beside.values()))
+
+    def find(self, path: str) -> Document | None:
+        """The document with a path: one of the protocol, one that was given beside it, or a published meta-schema."""
+        beside = next((each for each in (*self.documents, *self.references.values()) if each.path == path), None)
+        return beside or published(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Files as they were found, not yet understood. `root` is how people know the folder that the paths are relative to.
+
+    `references` are address, path and bytes of what only counts where it is referred to. What lies elsewhere has a path that is relative
+    to no root, what lies beside a single file has `siblings.address_of` its path. `taken` says of files that came, or are extended, from
+    another folder where they are written.
+    """
+
+    name: str
+    root: str
+    files: tuple[tuple[str, bytes], ...] = field(repr=False)
+    references: tuple[tuple[str, str, bytes], ...] = field(default=(), repr=False)
+    taken: Mapping[str, Written] = field(default_factory=dict[str, Written], repr=False)
+
+    def at(self, path: str) -> str:
+        """The place of one file, or of a part of it, for people."""
+        file, mark, fragment = path.partition("#")
+        if file in self.taken:
+            is_own, keys = self.taken[file].origin(pointer_parts(fragment))
+            if not self.taken[file].own or (mark and not is_own):
+                return f"{self.taken[file].at}#{plain_pointer(*keys)}" if mark else self.taken[file].at
+            path = file + mark + plain_pointer(*keys)
+        is_inside = any(file == each for each, _ in self.files) or not self.is_beside(file)
+        if not self.root or not is_inside:
+            return path
+        return f"{self.root}{path}" if self.root.endswith(":") else f"{self.root}/{path}"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The places of all files that were read, also of those that references lead to."""
+        return tuple(
+            self.at(path) for path in (*(path for path, _ in self.files), *(path for _, path, _ in self.references))
+        )
+
+    @property
+    def extends(self) -> str:
+        """The protocol to whose files those of this one add, by the folder; empty if there is none."""
+        folders = {posixpath.dirname(home.at) for home in self.taken.values()}
+        if len(folders) != 1:
+            return ""
+        return posixpath.normpath(posixpath.join(self.name, posixpath.relpath(folders.pop(), self.root or ".")))
+
+    @property
+    def siblings(self) -> tuple[tuple[str, bytes], ...]:
+        """Path and bytes of the files beside a single one that it refers to."""
+        return tuple((path, content) for known, path, content in self.references if known == address_of(path))
+
+    def is_beside(self, file: str) -> bool:
+        """Whether a file lies elsewhere than the schema."""
+        if any(file == each for each, _ in self.siblings):
+            return False
+        return any(file == each for _, each, _ in self.references) or published(file) is not None
+
+
+def load(
+    source: str | os.PathLike[str], *, name: str | None = None, references: References = NO_REFERENCES
+) -> Documents:
+    """The schema in a file, with the files below its folder that references name by path, or in all `*.json` files of a folder.
+
+    The folders inside a folder count; names that begin with a dot are left out.
+
+    `name` is what the protocol version is called; without it, the file or folder lends its own. `references` say what a `$ref` or
+    `$schema` with an address, absolute or as it is written, means: `{"https://example.com/common.json": "common.json"}`. Raises `Faults`.
+    """
+    return parse(read(Path(source), name=name, references=references))
+
+
+def read(source: Path, *, name: str | None = None, references: References = NO_REFERENCES) -> Source:
+    """The bytes of a schema, and of what its references may lead to. Raises `Faults`."""
+    mode = _mode(source)
+    beside: tuple[tuple[str, str, bytes], ...] = ()
+    if stat.S_ISDIR(mode):
+        folder, files, own = source, read_folder(source), source.resolve().name
+    else:
+        folder, content, own = source.parent, read_bytes(source, LARGEST), source.stem
+        files = ((source.name, content),)
+        beside = siblings(source.name, content, _below(folder, LARGEST - len(content)))
+    whole, taken = extended(files, place(folder), lambda other: read_folder(folder / other), parsed)
+    return with_references(Source(name or own, place(folder), whole, beside, taken), references)
+
+
+def _below(folder: Path, room: int) -> Callable[[str], bytes | None]:
+    """Reads files below a folder, of so many bytes together; links must stay inside of it, as in a folder that is read whole."""
+    root = Path(os.path.realpath(folder))
+
+    def read_one(path: str) -> bytes | None:
+        nonlocal room
+        file = folder / path
+        target = Path(os.path.realpath(file))
+        if not os.path.lexists(file):
+            return None
+        if not target.is_file() or not target.is_relative_to(root):
+            raise Faults([LinkRefused(at=place(file))])
+        content = read_bytes(file, room)
+        room -= len(content)
+        return content
+
+    return read_one
+
+
+def parsed(content: bytes, at: str) -> JSON:
+    """The value of a file of strict JSON. Raises `Faults`."""
+    return parse_json(decode(content, at), at)
+
+
+def with_references(source: Source, references: References) -> Source:
+    """A schema with what its references may lead to. Raises `Faults`."""
+    size = sum(len(content) for *_, content in (*source.files, *source.references))
+    faults: list[Fault] = []
+    beside = list(source.references)
+    for written, file in references.items():
+        draft = BY_NAME.get(os.fspath(file))
+        if draft is not None:
+            meta = published(draft.address)
+            assert meta is not None
+            beside.append((address(written), meta.path, meta.text.encode()))
+            continue
+        try:
+            content = read_bytes(Path(file), LARGEST - size)
+        except Faults as caught:
+            faults.extend(caught.faults)
+        else:
+            size += len(content)
+            beside.append((address(written), place(Path(file)), content))
+    if faults:
+        raise Faults(faults)
+    return replace(source, references=tuple(beside))
+
+
+def published(path: str) -> Document | None:
+    """The meta-schema of JSON Schema that has an address, with `http` or `https`; `None` for every other address."""
+    if not path.startswith(("http://json-schema.org/", "https://json-schema.org/")):
+        return None
+    specifications: Any = importlib.import_module("jsonschema_specifications").REGISTRY
+    rest = path.partition("://")[2].removesuffix("#")
+    for known in (f"http://{rest}", f"https://{rest}"):
+        resource = specifications.get(known)
+        if resource is not None:
+            return Document(known, resource.contents, dumps(resource.contents, indent=2))
+    return None
+
+
+def read_folder(folder: Path, ending: str = ".json") -> tuple[tuple[str, bytes], ...]:
+    """Path and bytes of every file below a folder whose name ends so, sorted by path. Raises `Faults`."""
+    faults: list[Fault] = []
+    files: list[tuple[str, bytes]] = []
+    size = 0
+    for path in sorted(_files(folder, ending, Path(os.path.realpath(folder)), faults)):
+        try:
+            content = read_bytes(folder / path, LARGEST - size)
+        except Faults as caught:
+            faults.extend(caught.faults)
+            if any(isinstance(fault, TooLarge) for fault in caught.faults):
+                break
+        else:
+            size += len(content)
+            files.append((path, content))
+    if not files and not faults:
+        faults.append(NoFiles(at=place(folder)))
+    if faults:
+        raise Faults(faults)
+    return tuple(files)
+
+
+def read_bytes(path: Path, limit: int = LARGEST) -> bytes:
+    """The content of a regular file. Raises `Faults`."""
+    if not stat.S_ISREG(_mode(path)):
+        raise Faults([NotRegular(at=place(path))])
+    try:
+        with path.open("rb") as file:
+            content = file.read(limit + 1)
+    except OSError as error:
+        raise Faults([Unreadable(at=place(path), reason=str(error.strerror))]) from None
+    if len(content) > limit:
+        raise Faults([TooLarge(at=place(path), limit=LARGEST)])
+    return content
+
+
+def decode(content: bytes, at: str) -> str:
+    """The text of a file. Raises `Faults`."""
+    for mark, found in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            raise Faults([WrongEncoding(at=at, found=found)])
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode()
+        line, column = line_and_column(before, len(before))
+        byte = f"byte 0x{content[error.start]:02x} is not UTF-8"
+        raise Faults([WrongEncoding(at=f"{at}:{line}:{column}", found=byte)]) from None
+
+
+def parse(source: Source) -> Documents:
+    """The documents of a schema, each checked against the meta-schema of its dialect. Raises `Faults`."""
+    return _documents(source, check)
+
+
+def parse_any(source: Source) -> Documents:
+    """The documents of a schema as `parse` reads them, where the only file may be `true`, `false` or an object without keywords, too: each
+    is read as an object with a keyword that says the same. Raises `Faults`.
+    """
+    documents = _documents(source, lambda value, at, given: () if isinstance(value, bool) else check(value, at, given))
+    return documents if len(documents.documents) > 1 else replace(documents, documents=(_said(*documents.documents),))
+
+
+_SILENT: Final = frozenset(("$schema", "$id", "id", "$comment", "title", "description"))
+"""Keywords that say nothing of values."""
+
+
+def _said(document: Document) -> Document:
+    value = document.value
+    if value is False:
+        return replace(document, value={"not": {}})
+    known = {} if value is True else value
+    is_silent = is_object(known) and known.keys() <= _SILENT
+    return replace(document, value={**known, "allOf": [{}]}) if is_object(known) and is_silent else document
+
+
+def parse_unchecked(source: Source) -> Documents:
+    """The documents of a schema as strict JSON, whatever a meta-schema says of them. Raises `Faults`."""
+    return _documents(source, lambda value, at, given: ())
+
+
+def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], Iterable[Fault]]) -> Documents:
+    faults: list[Fault] = []
+
+    def read_as(path: str, content: bytes, at: str) -> Document | None:
+        try:
+            text = decode(content, at)
+            return Document(path, parse_json(text, at), text)
+        except Faults as caught:
+            faults.extend(caught.faults)
+            return None
+
+    found = [read_as(path, content, source.at(path)) for path, content in source.files]
+    beside = {known: read_as(path, content, source.at(path)) for known, path, content in source.references}
+    documents = Documents(
+        source.name,
+        tuple(document for document in found if document is not None),
+        {known: document for known, document in beside.items() if document is not None},
+    )
+    for document in (*documents.documents, *{each.path: each for each in documents.references.values()}.values()):
+        found_here = judge(document.value, document.path, documents.given)
+        faults.extend(replace(fault, at=source.at(fault.at)) for fault in found_here)
+    if faults:
+        raise Faults(faults)
+    return documents
+
+
+def parse_json(text: str, at: str) -> JSON:
+    """The value of strict JSON: no key twice, no number of too many digits, no lone surrogate, no deep nesting. Raises `Faults`."""
+    try:
+        value: JSON = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_refuse,
+            parse_float=number,
+            parse_int=number,
+        )
+        if _is_shallow(value) and "\\u" not in text:
+            return value
+    except (ValueError, RecursionError):
+        value = None
+        found = problems(text)
+        assert found, f"{at}: refused for a reason that was not found again"
+    else:
+        found = problems(text)
+    if found:
+        raise Faults(_fault(problem, text, at) for problem in found)
+    return value
+
+
+def check(
+    value: JSON, at: str, given: Mapping[str, JSON] = MappingProxyType({}), *, patterns: bool = False
+) -> Iterator[Fault]:
+    """What the meta-schema of a document's draft says against it; nothing, if all is well. `given` are documents by address.
+
+    `patterns`: also against texts that are no patterns, which bindings do without.
+    """
+    if not isinstance(value, dict):
+        yield NotAnObject(at=at)
+        return
+    draft = draft_of(value, given)
+    if draft is None:
+        yield UnknownDialect(at=f"{at}#/$schema", dialect=str(value["$schema"]))
+        return
+    yield from (UnknownVocabulary(at=f"{at}#/$schema", vocabulary=each) for each in draft.demands)
+    yield from check_schema(value, f"{at}#", draft, patterns=patterns)
+
+
+def check_schema(value: JSON, at: str, draft: Draft, *, patterns: bool = False) -> Iterator[Fault]:
+    """What the meta-schema of a draft says against one schema, which stands at `file#/pointer`; nothing, if all is well.
+
+    A value among definitions that is no schema is none of its business: it matters only if something refers to it.
+    """
+    told: set[str] = set()
+    paths = Paths(value)
+    is_silent = at.endswith("#") and is_object(value) and "$schema" not in value
+    name = f"{draft.name} (no '$schema' names another draft)" if is_silent else draft.name
+    for error in _judge(draft.name, patterns).iter_errors(with_decimals(value)):
+        parts = paths.of(error)
+        where = plain_pointer(*parts)
+        if where in told or _is_stray(value, parts):
+            continue
+        told.add(where)
+        yield NotASchema(at=f"{at}{where}", reason=refusal(error), dialect=name)
+
+
+def _is_stray(value: JSON, parts: tuple[str, ...]) -> bool:
+    """Whether a place is a member of definitions that is no schema."""
+    return is_definition(parts) and not isinstance(follow(value, parts), dict | bool)
+
+
+def place(path: Path) -> str:
+    """A path as people know it: relative to the current folder where it lies below it, empty for that folder itself."""
+    absolute = os.path.abspath(path)
+    relative = os.path.relpath(absolute)
+    if relative == ".":
+        return ""
+    return Path(absolute).as_posix() if relative.startswith("..") else Path(relative).as_posix()
+
+
+@cache
+def _judge(draft: str, patterns: bool) -> Any:
+    import jsonschema_rs  # only where a schema is read: the command starts without it
+
+    engines = {
+        "draft-04": jsonschema_rs.Draft4Validator,
+        "draft-06": jsonschema_rs.Draft6Validator,
+        "draft-07": jsonschema_rs.Draft7Validator,
+        "2019-09": jsonschema_rs.Draft201909Validator,
+        "2020-12": jsonschema_rs.Draft202012Validator,
+    }
+    schema = {"$ref": BY_NAME[draft].address}
+    return engines[draft](schema, mask="it", validate_formats=patterns, formats=FORMATS)
+
+
+FORMATS: Final[dict[str, Callable[[str], bool]]] = {
+    **dict.fromkeys(("uri", "uri-reference"), lambda _: True),
+    "regex": lambda pattern: not _fault_of(pattern),
+}
+"""What is asserted of formats in schemas, if anything is: that patterns are some."""
+
+
+_TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
+
+
+def _fault_of(pattern: str) -> str:
+    """Why a text is no pattern; empty if it is one."""
+    from acpgen.input.expressions import fault_of
+
+    return fault_of(pattern)
+
+
+def refusal(error: jsonschema_rs.ValidationError) -> str:
+    """Why a meta-schema refuses a value, as a part of a sentence."""
+    rule = str(error.schema_path[-1])
+    if rule in ("anyOf", "enum"):
+        keyword = next((part for part in reversed(error.instance_path) if isinstance(part, str)), "")
+        value = dumps(error.instance)
+        allowed = f"; the types are {', '.join(_TYPES)}" if keyword == "type" else ""
+        return f"{value if len(value) <= 80 else f'{value[:79]}…'} is not a valid value of '{keyword}'{allowed}"
+    return _fault_of(str(error.instance)) if rule == "format" else error.message
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise Faults([NotFound(at=place(path) or ".")]) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "this is not a path"
+        raise Faults([Unreadable(at=place(path), reason=str(reason))]) from None
+
+
+def _files(folder: Path, ending: str, root: Path, faults: list[Fault], below: str = "") -> Iterator[str]:
+    """Paths of the files below `folder` with this ending, in no order; links must stay inside `root` and lead to files."""
+    try:
+        with os.scandir(folder) as scan:
+            entries = sorted((e for e in scan if not e.name.startswith(".")), key=lambda e: e.name)
+    except OSError as error:
+        faults.append(Unreadable(at=place(folder), reason=str(error.strerror)))
+        return
+    for entry in entries:
+        path = Path(entry.path)
+        if entry.is_symlink():
+            target = Path(os.path.realpath(path))
+            if not target.is_file() or not target.is_relative_to(root):
+                faults.append(LinkRefused(at=place(path)))
+                continue
+        if entry.is_dir():
+            yield from _files(path, ending, root, faults, f"{below}{entry.name}/")
+        elif entry.name.endswith(ending):
+            yield f"{below}{entry.name}"
+
+
+def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return members
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _is_shallow(value: JSON) -> bool:
+    level: list[JSON] = [value]
+    for _ in range(DEEPEST):
+        level = [
+            child
+            for node in level
+            for child in (node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return True
+    return False
+
+
+def _fault(problem: JsonProblem, text: str, at: str) -> Fault:
+    line, column = line_and_column(text, problem.offset)
+    here = f"{at}:{line}:{column}"
+    match problem.kind:
+        case "syntax":
+            return NotJson(at=here, reason=problem.detail)
+        case "duplicate":
+            return DuplicateKey(at=here, key=problem.detail)
+        case "depth":
+            return TooDeep(at=here, limit=DEEPEST)
+        case "value":
+            return NotRepresentable(at=here, reason=problem.detail)

@@ -1,0 +1,252 @@
+"""JSON text: where its values stand, and what strict JSON refuses in it.
+
+Places are found by reading only the way that leads to them, in text that is JSON. What is wrong is found by walking the text once,
+without recursion: it says more than a JSON reader that refused, or should have refused.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from json import JSONDecoder, loads
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from acpgen.input.numbers import number as denoted
+
+DEEPEST: Final = 100
+"""Levels of nesting beyond which a text is not read further. Published schemas need fewer than thirty."""
+
+ProblemKind: TypeAlias = Literal["syntax", "duplicate", "depth", "value"]
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*+")
+_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"')
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
+_WORD: Final = re.compile(r"true|false|null")
+_OFTEN_MISTAKEN: Final = re.compile(r"-?(?:NaN|Infinity)|True|False|None|undefined|//|/\*|'")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonProblem:
+    """Something that strict JSON refuses. `detail` is the key of a duplicate, the limit of depth, and a reason otherwise."""
+
+    kind: ProblemKind
+    offset: int
+    detail: str
+
+
+def line_and_column(text: str, offset: int) -> tuple[int, int]:
+    """Line and column, counted from 1, of a character of the text."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+class Place(NamedTuple):
+    """Where a value stands, a member at its key, and where the value itself begins."""
+
+    offset: int
+    begins: int
+
+
+class Positions:
+    """Where the values of a text stand that is JSON. Only the way that leads to them is read, each part of it once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._inside: dict[int, dict[str, Place]] = {}
+
+    def nearest(
+        self, keys: Iterable[str], otherwise: Mapping[str, str] = MappingProxyType({})
+    ) -> tuple[int, tuple[str, ...]]:
+        """The offset of what these keys lead to, and the keys; where nothing stands there, of the nearest thing around it.
+
+        `otherwise` are other names for keys that are not there.
+        """
+        start = _after_space(self.text, 0)
+        found = Place(start, start)
+        passed: list[str] = []
+        for wanted in keys:
+            inside = self._at(found.begins)
+            key = wanted if wanted in inside else otherwise.get(wanted, wanted)
+            if key not in inside:
+                break
+            found = inside[key]
+            passed.append(key)
+        return found.offset, tuple(passed)
+
+    def members(self, keys: Iterable[str | int]) -> tuple[int, Mapping[str, Place]]:
+        """Where the value begins that these keys lead to, and its members or items. Raises `KeyError` where nothing stands there."""
+        begins = _after_space(self.text, 0)
+        for key in keys:
+            begins = self._at(begins)[str(key)].begins
+        return begins, self._at(begins)
+
+    def end(self, begins: int) -> int:
+        """Where the value ends that begins there."""
+        return _READ(self.text, begins)[1]
+
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Line and column, counted from 1, of a character of the text."""
+        line = bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
+
+    def _at(self, begins: int) -> Mapping[str, Place]:
+        """The members or items of the value that begins there."""
+        if begins not in self._inside:
+            self._inside[begins] = dict(_members(self.text, begins))
+        return self._inside[begins]
+
+
+@lru_cache(maxsize=8)
+def positions(text: str) -> Positions:
+    """The positions in a text."""
+    return Positions(text)
+
+
+_READ: Final = JSONDecoder().raw_decode
+
+
+def _members(text: str, begins: int) -> Iterator[tuple[str, Place]]:
+    opener = text[begins : begins + 1]
+    if opener not in ("{", "["):
+        return
+    at = _after_space(text, begins + 1)
+    count = 0
+    while text[at] not in "}]":
+        start, key = at, str(count)
+        if opener == "{":
+            key, at = _READ(text, at)
+            at = _after_space(text, _after_space(text, at) + 1)  # beyond the colon
+        yield key, Place(start, at)
+        count += 1
+        at = _after_space(text, _READ(text, at)[1])
+        if text[at] == ",":
+            at = _after_space(text, at + 1)
+
+
+def _after_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    assert space is not None
+    return space.end()
+
+
+def problems(text: str) -> tuple[JsonProblem, ...]:
+    """All that strict JSON refuses in a text; nothing after a syntax error or too deep nesting."""
+    walker = _Walker(text)
+    try:
+        walker.run()
+    except _Stop as stop:
+        return (*walker.problems, stop.problem)
+    return tuple(walker.problems)
+
+
+class _Stop(Exception):
+    def __init__(self, problem: JsonProblem) -> None:
+        self.problem = problem
+
+
+@dataclass(slots=True)
+class _Open:
+    """An array or object whose end has not been seen yet."""
+
+    closer: Literal["]", "}"]
+    keys: set[str] = field(default_factory=set[str])
+    is_begun: bool = False
+
+
+class _Walker:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.problems: list[JsonProblem] = []
+        self.open: list[_Open] = []
+
+    def run(self) -> None:
+        self._space()
+        self._value()
+        while self.open:
+            self._step(self.open[-1])
+        self._space()
+        if self.at < len(self.text):
+            raise self._stop("something follows the end of the document")
+
+    def _step(self, inner: _Open) -> None:
+        """Read one entry of the innermost open value, or its end."""
+        self._space()
+        if self._take(inner.closer):
+            self.open.pop()
+            return
+        if inner.is_begun:
+            if not self._take(","):
+                raise self._stop(f"expected ',' or '{inner.closer}'")
+            self._space()
+            if self.text.startswith(inner.closer, self.at):
+                raise self._stop(f"no ',' may stand before '{inner.closer}'")
+        inner.is_begun = True
+        if inner.closer == "]":
+            self._value()
+            return
+        start = self.at
+        key = self._string("a key in double quotes")
+        if key in inner.keys:
+            self.problems.append(JsonProblem("duplicate", start, key))
+        inner.keys.add(key)
+        self._space()
+        if not self._take(":"):
+            raise self._stop("expected ':' after the key")
+        self._space()
+        self._value()
+
+    def _value(self) -> None:
+        first = self.text[self.at : self.at + 1]
+        if first == "[" or first == "{":
+            if len(self.open) == DEEPEST:
+                raise _Stop(JsonProblem("depth", self.at, str(DEEPEST)))
+            self.at += 1
+            self.open.append(_Open("]" if first == "[" else "}"))
+        elif first == '"':
+            self._string("a value")
+        elif number := _NUMBER.match(self.text, self.at):
+            self._number(number)
+        elif word := _WORD.match(self.text, self.at):
+            self.at = word.end()
+        elif mistaken := _OFTEN_MISTAKEN.match(self.text, self.at):
+            raise self._stop(f"expected a value, and JSON does not know {mistaken.group()}")
+        else:
+            raise self._stop("expected a value")
+
+    def _number(self, number: re.Match[str]) -> None:
+        try:
+            denoted(number.group())
+        except ValueError as error:
+            self.problems.append(JsonProblem("value", self.at, str(error)))
+        self.at = number.end()
+
+    def _string(self, wanted: str) -> str:
+        if not self.text.startswith('"', self.at):
+            raise self._stop(f"expected {wanted}")
+        found = _STRING.match(self.text, self.at)
+        if found is None:
+            raise self._stop("this string has no end, or holds a line break, a control character or an unknown escape")
+        value = found.group()[1:-1]
+        if "\\" in value:
+            value = loads(found.group())
+            if any("\ud800" <= character <= "\udfff" for character in value):
+                self.problems.append(JsonProblem("value", self.at, "this string holds half of a surrogate pair"))
+        self.at = found.end()
+        return value
+
+    def _take(self, expected: str) -> bool:
+        found = self.text.startswith(expected, self.at)
+        self.at += found
+        return found
+
+    def _space(self) -> None:
+        self.at = _after_space(self.text, self.at)
+
+    def _stop(self, reason: str) -> _Stop:
+        ended = self.at >= len(self.text)
+        return _Stop(JsonProblem("syntax", self.at, f"{reason}, and the text ends here" if ended else reason))

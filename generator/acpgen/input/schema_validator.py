@@ -1,0 +1,66 @@
+"""A validator of schemas in which patterns mean what ECMA-262 says and numbers are exact, for what acpgen judges itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from acpgen import embedded
+from acpgen.input.expressions import translations
+from acpgen.input.numbers import with_decimals
+from acpgen.pointers import reference_to
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+
+class Validator:
+    """Judges values by one schema of 2020-12 with its definitions. `options` are those of `jsonschema_rs`, whose errors it raises.
+
+    `uncertain` are the definitions of which it accepts more than the schema says, since no engine has one of their patterns.
+    """
+
+    def __init__(self, schema: Mapping[str, Any], **options: Any) -> None:
+        import jsonschema_rs  # the command starts without it
+
+        found = translations([schema])
+        self._patterns: Final = embedded.patterns.Patterns(found.table, found.loose)
+        self.uncertain: Final[frozenset[str]] = (
+            self._patterns.uncertain(schema).definitions if found.is_partial else frozenset()
+        )
+        self._engine: Final = jsonschema_rs.Draft202012Validator(
+            with_decimals(self._patterns.translated(schema)),
+            keywords={"x-integer": embedded.engine.WrittenInteger},
+            **options,
+        )
+
+    def is_valid(self, value: Any) -> bool:
+        """Whether the schema accepts a value."""
+        return self._engine.is_valid(with_decimals(value))
+
+    def errors(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
+        """What the schema refuses in a value, in the words of the engine."""
+        return iter(self._engine.iter_errors(with_decimals(value)))
+
+    def place(self, error: jsonschema_rs.ValidationError) -> tuple[str | int, ...]:
+        """The place in the schema of what refuses."""
+        place = tuple(error.schema_path)
+        found: tuple[str | int, ...] = self._patterns.place(place) if "patternProperties" in place else place
+        return found
+
+    def message(self, error: jsonschema_rs.ValidationError) -> str:
+        """What is wrong, with the pattern that the schema has."""
+        head, mark, pattern = error.message.rpartition(_MISMATCH)
+        return f'{head}{mark}{self._patterns.own(pattern[:-1])}"' if mark and pattern.endswith('"') else error.message
+
+
+def definitions_validator(definitions: Mapping[str, Any], references: Iterable[str] = ()) -> Validator:
+    """Compile definitions together, as a validator of objects that hold a value under the reference to its definition.
+
+    `references` are further places in the definitions.
+    """
+    keys = (*map(reference_to, definitions), *references)
+    return Validator({"$defs": definitions, "properties": {key: {"$ref": key} for key in keys}})
+
+
+_MISMATCH: Final = ' does not match "'

@@ -1,0 +1,254 @@
+"""Edits of JSON text that leave every other character as it is.
+
+All edits of a text name places of the text as it was: `ordered` brings them into an order in which none moves the place of a later
+one. What is written takes the style of the text: its indentation, its separators, its line ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from acpgen.input.numbers import dumps, loads
+from acpgen.input.positions import Place, Positions
+from acpgen.input.walk import is_array, is_object
+from acpgen.pointers import plain_pointer
+
+if TYPE_CHECKING:
+    from acpgen.ir import JSON
+
+Keys: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of a JSON value. `at` are the keys and indices that lead there; an item is added before the one with its index.
+
+    `after` is the key behind which a member is written: an empty text stands for the beginning, `None` for the end. JSON does not tell
+    these apart.
+    """
+
+    op: Literal["add", "remove", "replace"]
+    at: Keys
+    value: JSON = field(default=None, hash=False)
+    after: str | None = field(default=None, compare=False)
+
+    @property
+    def identity(self) -> str:
+        """Equal for equal edits alone; `1` and `true` are different values."""
+        return dumps([self.op, self.at, self.value], sort_keys=True)
+
+    def inside(self, other: Edit) -> bool:
+        """Whether this place lies below the other's."""
+        return len(self.at) > len(other.at) and self.at[: len(other.at)] == other.at
+
+
+def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """The edits so that each can be made after those before it: items from the last to the first, what lies inside first."""
+    given = list(edits)
+    return tuple(given[index] for index in sorted(range(len(given)), key=lambda index: _rank(given[index], index)))
+
+
+def patch(edits: Iterable[Edit]) -> list[JSON]:
+    """The edits as a JSON Patch (RFC 6902)."""
+    operations: list[JSON] = []
+    for edit in ordered(edits):
+        told: dict[str, JSON] = {"op": edit.op, "path": plain_pointer(*edit.at)}
+        operations.append(told if edit.op == "remove" else {**told, "value": edit.value})
+    return operations
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """The text with all edits made. The text is JSON. Raises `KeyError` where an edit names a place that is not there."""
+    style = _Style(text)
+    for edit in ordered(edits):
+        text = _made(text, edit, style)
+    return text
+
+
+def _rank(edit: Edit, index: int) -> tuple[object, ...]:
+    """Texts upwards, indices downwards, longer places before their beginnings; of one place, what is added last comes first."""
+    steps = tuple((1, "", -key) if isinstance(key, int) else (0, key, 0) for key in edit.at)
+    is_item_added = edit.op == "add" and isinstance(edit.at[-1], int) if edit.at else False
+    return (*steps, (2, "", 0)), is_item_added, -index if is_item_added else index
+
+
+def _made(text: str, edit: Edit, style: _Style) -> str:
+    positions = Positions(text)
+    if not edit.at:
+        begins, _ = positions.members(())
+        return text[:begins] + style.written(edit.value, "", 0) + text[positions.end(begins) :]
+    *around, last = edit.at
+    begins, members = positions.members(around)
+    if edit.op == "add" and (isinstance(last, int) or last not in members):
+        return _added(positions, begins, members, edit, style)
+    place = members[str(last)]
+    if edit.op != "remove":
+        column = place.begins - _line_start(text, place.begins)
+        written = style.written(edit.value, _margin(text, place.offset), column)
+        return text[: place.begins] + written + text[positions.end(place.begins) :]
+    names = list(members)
+    index = names.index(str(last))
+    if len(names) == 1:
+        return text[: begins + 1] + text[positions.end(begins) - 1 :]
+    if index + 1 < len(names):
+        return text[: place.offset] + text[members[names[index + 1]].offset :]
+    return text[: positions.end(members[names[index - 1]].begins)] + text[positions.end(place.begins) :]
+
+
+def _added(positions: Positions, begins: int, members: Mapping[str, Place], edit: Edit, style: _Style) -> str:
+    """The text with one more member or item."""
+    text, last, names = positions.text, edit.at[-1], list(members)
+    head = "" if isinstance(last, int) else f"{style.text(last)}{style.colon}"
+    ends = positions.end(begins)
+    if not names:
+        return _first(text, begins, ends, head, edit.value, style)
+    index = _index(edit, names)
+    before = text[begins + 1 : members[names[0]].offset]
+    is_spread = "\n" in before
+    margin = before.rpartition("\n")[2] if is_spread else _margin(text, begins)
+    gap = f"{style.newline}{margin}" if is_spread else style.gap
+    at = members[names[index]].offset if index < len(names) else positions.end(members[names[-1]].begins)
+    column = len(margin) if is_spread else at - _line_start(text, at) + len(gap) + 1
+    written = head + style.written(edit.value, margin, column + len(head))
+    piece = f"{written},{gap}" if index < len(names) else f",{gap}{written}"
+    result = text[:at] + piece + text[at:]
+    if is_spread or style.unit is None or len(_line(result, at)) <= max(style.width, len(_line(text, at))):
+        return result
+    whole = loads(result[begins : ends + len(piece)])
+    return result[:begins] + style.spread(whole, margin) + result[ends + len(piece) :]
+
+
+def _index(edit: Edit, names: list[str]) -> int:
+    """Before which of the members or items something is added."""
+    last = edit.at[-1]
+    if isinstance(last, int):
+        if last > len(names):
+            raise KeyError(last)
+        return last
+    if edit.after is None:
+        return len(names)
+    return names.index(edit.after) + 1 if edit.after in names else 0 if not edit.after else len(names)
+
+
+def _first(text: str, begins: int, ends: int, head: str, value: JSON, style: _Style) -> str:
+    """The text with the first member or item of an object or array that is empty."""
+    opener, closer = text[begins], text[ends - 1]
+    before = _margin(text, begins)
+    column = begins - _line_start(text, begins) + 1 + len(head)
+    short = style.line(value)
+    if style.unit is None or column + len(short) + 2 <= style.width:
+        return f"{text[:begins]}{opener}{head}{short}{closer}{text[ends:]}"
+    inner = before + style.unit
+    written = head + style.written(value, inner, len(inner) + len(head))
+    return f"{text[:begins]}{opener}{style.newline}{inner}{written}{style.newline}{before}{closer}{text[ends:]}"
+
+
+def _line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def _line(text: str, at: int) -> str:
+    end = text.find("\n", at)
+    return text[_line_start(text, at) : len(text) if end < 0 else end]
+
+
+def _margin(text: str, at: int) -> str:
+    """The white space at the beginning of a line."""
+    found = _BLANK.match(text, _line_start(text, at))
+    return found.group() if found else ""
+
+
+_BLANK: Final = re.compile(r"[ \t]*")
+_TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_COLON: Final = re.compile(r'"(?:[^"\\]|\\.)*"([ \t]*:[ \t]*)\S')
+_INLINE: Final = re.compile(r"[\[{][ \t]*[^\s\]}]")
+_COMMA: Final = re.compile(r",([ \t]*)\S")
+
+
+class _Style:
+    """How a text is written. `unit` is one level of indentation, `None` for a text on one line; `width` is how long a line may be in
+    which an object or array stands as a whole, 0 if none does.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.source = text
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+        colon = _COLON.search(text)
+        self.colon = colon.group(1) if colon else ": "
+        self.is_ascii = "\\u" in text and text.isascii()
+
+    @cached_property
+    def unit(self) -> str | None:
+        opened = re.match(r"\s*[\[{][ \t]*\r?\n([ \t]*)\S", self.source)
+        return (opened.group(1) or "") if opened else None
+
+    @cached_property
+    def _bare(self) -> list[str]:
+        """The lines with their texts blackened, so that brackets in them count for nothing."""
+        return _TEXTS.sub(lambda found: '"' + "_" * (len(found.group()) - 2) + '"', self.source).splitlines()
+
+    @cached_property
+    def width(self) -> int:
+        return max((len(line) for line in self._bare if _INLINE.search(line)), default=0)
+
+    @cached_property
+    def gap(self) -> str:
+        found = next((found.group(1) for line in self._bare if (found := _COMMA.search(line))), None)
+        return found if found is not None else " " if self.colon.endswith(" ") else ""
+
+    def text(self, value: JSON) -> str:
+        return dumps(value, ensure_ascii=self.is_ascii)
+
+    def line(self, value: JSON) -> str:
+        """A value on one line."""
+        return dumps(value, ensure_ascii=self.is_ascii, separators=(f",{self.gap}", self.colon))
+
+    def written(self, value: JSON, margin: str, column: int) -> str:
+        """A value whose line begins with `margin`, and which itself begins at a column."""
+        short = self.line(value)
+        is_short = not isinstance(value, dict | list) or not value
+        if is_short or self.unit is None or column + len(short) + 1 <= self.width:
+            return short
+        return self.spread(value, margin)
+
+    def spread(self, value: JSON, margin: str) -> str:
+        """An object or array with each member on lines of its own."""
+        inner = margin + (self.unit or "")
+        rows: list[str] = []
+        if is_object(value):
+            for key, member in value.items():
+                head = f"{self.text(key)}{self.colon}"
+                rows.append(head + self.written(member, inner, len(inner) + len(head)))
+        elif is_array(value):
+            rows = [self.written(item, inner, len(inner)) for item in value]
+        opener, closer = "{}" if is_object(value) else "[]"
+        between = f",{self.newline}{inner}"
+        return f"{opener}{self.newline}{inner}{between.join(rows)}{self.newline}{margin}{closer}"
+
+
+def lines_changed(old: str, new: str) -> Sequence[tuple[int, int, list[str]]]:
+    """What stands otherwise in a new text: the first and last line of the old one, counted from 1, and the lines in their place.
+
+    Lines that are put between two come with the one before them, so that there always is a line that they stand for.
+    """
+    import difflib
+
+    before, after = old.splitlines(), new.splitlines()
+    head = next((i for i, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), 0)
+    rest = min(len(before), len(after)) - head
+    pairs = zip(reversed(before), reversed(after), strict=False)
+    tail = min(rest, next((i for i, (one, other) in enumerate(pairs) if one != other), rest))
+    matcher = difflib.SequenceMatcher(None, before[head : len(before) - tail], after[head : len(after) - tail])
+    found: list[tuple[int, int, list[str]]] = []
+    for tag, *numbers in matcher.get_opcodes():
+        first, end, start, stop = (number + head for number in numbers)
+        if tag == "equal":
+            continue
+        if first == end:
+            first, start, end, stop = (first - 1, start - 1, end, stop) if first else (0, 0, 1, stop + 1)
+        found.append((first + 1, end, after[start:stop]))
+    return found

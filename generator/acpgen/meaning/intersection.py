@@ -1,0 +1,115 @@
+"""Several schemas for one value, as one schema that accepts what all of them accept."""
+
+from __future__ import annotations
+
+from math import lcm, prod
+from typing import Any, Final
+
+from acpgen.input.equality import kind_of, same
+from acpgen.input.numbers import MOST_DIGITS
+from acpgen.input.tagged_unions import is_of_type, kinds
+from acpgen.input.walk import BY_KIND, Schema, asserts, is_array
+from acpgen.meaning.constants import values
+from acpgen.meaning.schema_nodes import Node
+from acpgen.meaning.subsumption import TIGHTENED, implies
+from acpgen.pointers import target
+
+MOST_BRANCHES: Final = 64
+"""Unions are not multiplied with each other to more branches."""
+
+
+def meet(nodes: list[Node]) -> Node | None:
+    """One schema that says the same as all of several; `None` where none can be written that makes a type.
+
+    Scalars and arrays become one; a union becomes a union of its branches, each with all that is said beside it.
+    """
+    found = _Meeting()
+    return found.made(nodes[0]) if all(map(found.add, nodes)) else None
+
+
+class _Meeting:
+    """What was said so far: keywords that are one, and unions whose branches each need the rest."""
+
+    def __init__(self) -> None:
+        self.leaf: Schema = {}
+        self.unions: list[tuple[str, list[Any]]] = []
+        self.referred: set[str] = set()
+
+    def add(self, node: Node) -> bool:
+        """Take in one more schema. False if it says what cannot be made one."""
+        if node.refuses_all:
+            self.leaf["enum"] = []
+        rest = {key: value for key, value in node.says.items() if asserts(key)}
+        name = target(rest.pop("$ref")) if "$ref" in rest else None
+        if name is not None and name not in self.referred:
+            self.referred.add(name)
+            if not self.add(node.schemas[name]):
+                return False
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in rest:
+                self.unions.append((keyword, rest.pop(keyword)))
+        rest.pop("allOf", None)
+        own = all(self._keyword(node, keyword, value) for keyword, value in rest.items())
+        return own and all(self.add(part) for part in node.each("allOf"))
+
+    def _keyword(self, node: Node, keyword: str, value: Any) -> bool:
+        """Take in one keyword."""
+        if keyword in ("const", "enum"):
+            keyword, value = "enum", values({keyword: value})
+        if keyword not in self.leaf:
+            self.leaf[keyword] = value
+            return keyword in TIGHTENED or keyword in _OTHERS
+        mine = self.leaf[keyword]
+        match keyword:
+            case "type":
+                self.leaf[keyword] = _types(mine, value)
+            case "enum":
+                self.leaf[keyword] = [one for one in mine if any(same(one, other) for other in value)]
+            case "multipleOf" if isinstance(mine, int) and isinstance(value, int):
+                self.leaf[keyword] = both = lcm(mine, value)
+                return both < _UNWRITTEN
+            case "items" if implies(node.made(value, "items"), node.made(mine, "items")):
+                self.leaf[keyword] = value
+            case "items":
+                return implies(node.made(mine, "items"), node.made(value, "items"))
+            case "uniqueItems":
+                self.leaf[keyword] = mine or value
+            case _ if keyword in TIGHTENED:
+                self.leaf[keyword] = TIGHTENED[keyword](mine, value)
+            case _:
+                return same(mine, value)
+        return True
+
+    def made(self, node: Node) -> Node | None:
+        """The one schema."""
+        if "enum" in self.leaf:
+            listed = [value for value in self.leaf["enum"] if is_of_type(value, self.leaf)]
+            if any(BY_KIND[kind_of(value)] & self.leaf.keys() for value in listed):
+                return None
+            self.leaf = {"enum": listed}
+        if self.leaf.get("type") == [] or self.leaf.get("enum") == []:
+            return node.made(False)
+        if not self.unions:
+            return node.made(self.leaf)
+        if prod(len(branches) for _, branches in self.unions) > MOST_BRANCHES:
+            return None
+        (keyword, branches), *others = self.unions
+        beside = [*([self.leaf] if self.leaf else []), *({key: listed} for key, listed in others)]
+        whole = [{"allOf": [branch, *beside]} if beside else branch for branch in branches]
+        left = [one for one in whole if kinds(one, node.schemas.written)]
+        return node.made({keyword: left} if left else False)
+
+
+_UNWRITTEN: Final[int] = 10**MOST_DIGITS
+"""A schema cannot hold this number and what lies above it."""
+
+
+def _types(one: Any, other: Any) -> list[str]:
+    first, second = (value if is_array(value) else [value] for value in (one, other))
+    both = [name for name in first if name in second]
+    is_integer = ("number" in first and "integer" in second) or ("integer" in first and "number" in second)
+    return [*both, "integer"] if is_integer and "number" not in both and "integer" not in both else both
+
+
+_OTHERS: Final = frozenset({"type", "enum", "multipleOf", "items", "pattern", "uniqueItems"})
+"""What can be one, beside limits."""

@@ -1,0 +1,68 @@
+"""What is told of the methods that were found: by which profile, how many, and what stays without a type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from acpgen import ir
+from acpgen.bundle.bundle import Bundle
+from acpgen.methods.profile import KINDS
+
+_ENVELOPES: Final = {
+    "json-rpc": "",
+    "json-rpc-unversioned": "Messages have no member 'jsonrpc'.",
+    "dap": "Messages have the frames of the Debug Adapter Protocol.",
+}
+
+
+def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
+    """Lines for people about the methods of a protocol; none where a schema has no methods and nobody asked for any."""
+    methods, profile = protocol.methods, bundle.profile
+    requests = [method for method in methods if method.kind == "request"]
+    untyped = [method.name for method in requests if method.result is None]
+    if not methods:
+        if profile.document is not None:
+            yield f"{label}: no methods: this is {KINDS[profile.document]} that lists none."
+        return
+    held = sum(method.params is not None for method in methods)
+    kinds = f"{_counted(len(requests), 'request')}, {_counted(len(methods) - len(requests), 'notification')}"
+    typed = f"params of {held}, results of {len(requests) - len(untyped)}"
+    if profile.how == "guessed":
+        yield f"{label}: methods were guessed: {len(methods)} found by a property 'method' with a constant ({kinds}), {typed} by name."
+    elif profile.how != "marked":  # what the schema says itself needs no telling
+        why = "as named" if profile.how == "named" else "which was detected"
+        about = f"by the profile '{profile.name}' ({profile.title}, {why})"
+        yield f"{label}: {_counted(len(methods), 'method')} {about}: {kinds}, {typed}. {_ENVELOPES[profile.envelope]}".rstrip()
+    if untyped:
+        yield f"{label}: no type for the result of {', '.join(untyped)}."
+    gaps = bundle.gaps
+    anyone = [method.name for method in methods if method.side == "both"]
+    if profile.how == "marked":
+        silent = [name for name in anyone if not _says_side(name, bundle)]
+        if silent:
+            yield f"{label}: no 'x-side' says who handles {', '.join(silent)}; either side may send them."
+    unsent = [name for name in anyone if name in gaps.unsent]
+    if unsent:
+        yield f"{label}: the schema does not say who handles {', '.join(unsent)}; either side may send them."
+    if profile.how == "guessed":
+        yield f"{label}: to define where the methods are, give a profile with --methods."
+    if gaps.doubled:
+        yield f"{label}: left out, because another message has the same method: {', '.join(gaps.doubled)}."
+    if gaps.unbound:
+        count = _counted(len(gaps.unbound), "definition")
+        alone = "a type alone" if len(gaps.unbound) == 1 else "types alone"
+        yield f"{label}: {count} with a constant for a method that no rule finds, {alone}: {', '.join(gaps.unbound)}."
+    if gaps.beyond:
+        yield f"{label}: required of a message beside its envelope, neither typed nor checked: {', '.join(gaps.beyond)}."
+    for entry in gaps.unmatched:
+        yield f"{label}: {entry.at}: {entry.what_for}."
+
+
+def _says_side(method: str, bundle: Bundle) -> bool:
+    """Whether some definition of a method names the peer that handles it."""
+    return any("x-side" in schema for schema in bundle.definitions.values() if schema.get("x-method") == method)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,148 @@
+"""Sample texts that look like what a schema asks for: by format, by what it shows of fields of a name, by the name of a field.
+
+They are plain and short, and the same on every machine. Whether one fits is for its user to say: limits and patterns are not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from acpgen.input.walk import is_array, is_object
+
+OF_FORMAT: Final[Mapping[str, tuple[str, ...]]] = {
+    "uri": ("https://example.com/text", "a:"),
+    "url": ("https://example.com/text", "a:"),
+    "uri-reference": ("https://example.com/text", "text", ""),
+    "iri": ("https://example.com/text", "a:"),
+    "iri-reference": ("https://example.com/text", "text", ""),
+    "uri-template": ("https://example.com/{id}", "text", ""),
+    "uuid": ("123e4567-e89b-42d3-a456-426614174000",),
+    "date": ("2026-07-02",),
+    "time": ("08:30:00Z",),
+    "date-time": ("2026-07-02T08:30:00Z",),
+    "duration": ("PT30S", "P1D"),
+    "email": ("text@example.com", "a@b.co"),
+    "idn-email": ("text@example.com", "a@b.co"),
+    "hostname": ("example.com", "a"),
+    "idn-hostname": ("example.com", "a"),
+    "ipv4": ("192.0.2.1",),
+    "ipv6": ("2001:db8::1", "::"),
+    "json-pointer": ("/text", ""),
+    "relative-json-pointer": ("0/text", "0"),
+    "regex": ("^[a-z]+$", "a", ""),
+    "absolute-path": ("/text", "/"),
+    "byte": ("dGV4dA==", ""),
+}
+"""Texts of each format, what a reader expects first and the shortest last. Formats annotate, but there are readers that assert them."""
+
+_GROWING: Final = {
+    "uri": "a:{}",
+    "url": "https://example.com/{}",
+    "uri-reference": "{}",
+    "iri": "a:{}",
+    "iri-reference": "{}",
+    "uri-template": "{}",
+    "email": "{}@b.co",
+    "idn-email": "{}@b.co",
+    "hostname": "{}",
+    "idn-hostname": "{}",
+    "json-pointer": "/{}",
+    "relative-json-pointer": "0/{}",
+    "regex": "{}",
+    "absolute-path": "/{}",
+}
+"""How a text of a format becomes longer."""
+
+_LONGEST: Final = {"email": 70, "idn-email": 70, "hostname": 63, "idn-hostname": 63}
+"""Characters, where a format limits them."""
+
+_OF_NAME: Final = {
+    **dict.fromkeys(("cwd", "dir", "directory", "folder", "root", "workspace"), "/project"),
+    **dict.fromkeys(("path", "file", "filename"), "/project/README.md"),
+    **dict.fromkeys(("uri", "url", "href", "link", "iri"), "https://example.com/text"),
+    **dict.fromkeys(("email", "mail"), "text@example.com"),
+    **dict.fromkeys(("host", "hostname", "domain"), "example.com"),
+    **dict.fromkeys(("timestamp", "datetime"), "2026-07-02T08:30:00Z"),
+    "date": "2026-07-02",
+    "uuid": "123e4567-e89b-42d3-a456-426614174000",
+    "version": "1.0.0",
+    "currency": "USD",
+    "locale": "en",
+    "language": "en",
+}
+"""By the last word of a name: what fields of such names hold in protocols of all kinds."""
+
+_WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_LONGEST_SHOWN: Final = 40
+
+
+def of_format(format_: str | None, low: int = 0, high: int | None = None) -> Iterator[str]:
+    """Texts of a format with so many characters; none of a format that is not known."""
+    room = low + 100 if high is None else high
+    for text in OF_FORMAT.get(format_ or "", ()):
+        if low <= len(text) <= room:
+            yield text
+    frame = _GROWING.get(format_ or "")
+    if frame is not None:
+        missing = max(low - len(frame) + 2, 1)
+        grown = frame.format("e" * missing)
+        if low <= len(grown) <= min(room, _LONGEST.get(format_ or "", room)):
+            yield grown
+
+
+def of_name(name: str) -> str | None:
+    """A text for a field of that name: `session-1` for `sessionId`; `None` where names say nothing."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    if not words:
+        return None
+    if words[-1] in ("id", "ids") and len(words) > 1:
+        return f"{words[-2]}-1"
+    if words[-2:] in (["mime", "type"], ["media", "type"]):
+        return "text/plain"
+    return _OF_NAME.get(words[-1]) or _OF_NAME.get(words[-1].removesuffix("s"))
+
+
+def shown(definitions: Mapping[str, Any]) -> Mapping[str, str]:
+    """What a schema itself shows of fields, by their names: the first short text among `examples` and defaults."""
+    found: dict[str, str] = {}
+    for properties in _objects_of_fields(definitions):
+        for name, schema in properties.items():
+            for text in _examples(schema, definitions):
+                found.setdefault(name, text)
+    return found
+
+
+def _objects_of_fields(definitions: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    pending: list[Any] = list(definitions.values())[::-1]
+    while pending:
+        node = pending.pop()
+        if is_object(node):
+            if is_object(node.get("properties")):
+                yield node["properties"]
+            pending.extend(node.values())
+        elif is_array(node):
+            pending.extend(node)
+
+
+def _examples(schema: Any, definitions: Mapping[str, Any]) -> Iterator[str]:
+    if not is_object(schema):
+        return
+    reference = schema.get("$ref")
+    referred = definitions.get(reference.rpartition("/")[2]) if isinstance(reference, str) else None
+    for each in (schema, referred):
+        if is_object(each):
+            examples = each.get("examples")
+            values = [*(examples if is_array(examples) else []), each.get("default")]
+            yield from (value for value in values if isinstance(value, str) and 0 < len(value) <= _LONGEST_SHOWN)
+
+
+def varied(text: str, index: int) -> str:
+    """Another text of the same form for each index: its last digit counts on, as far as it goes."""
+    found = re.search(r"[0-8](?=[^0-9]*$)", text)
+    if not index:
+        return text
+    if found is None or int(found[0]) + index > 9:
+        return f"{text}{index}"
+    return f"{text[: found.start()]}{int(found[0]) + index}{text[found.end() :]}"

@@ -1,0 +1,364 @@
+"""Values of definitions, made from what the schema means: as small as may be, or with everything that has a place in them.
+
+Whether a value is valid is for the judge to say: branches discriminated by shape may exclude one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, Final, TypeAlias, assert_never
+
+from acpgen import ir
+from acpgen.input.expressions import matches
+from acpgen.input.positions import DEEPEST
+from acpgen.input.step_budget import spend
+from acpgen.input.walk import is_array, is_object
+from acpgen.meaning import sample_texts
+from acpgen.meaning.limits import is_length_within, is_number_within, limits_of
+
+Path: TypeAlias = "tuple[str | int, ...]"
+
+WRONG: Final[tuple[Any, ...]] = (7, "text", {}, [], True, 1.5, -1)
+"""One value of each JSON type but null, and some numbers; those that a type takes are no damage to it."""
+
+NO_OBJECTS: Final = tuple(value for value in WRONG if value != {})
+"""Those that no record takes. An empty object is one whose fields are missing, which the record's own rows show."""
+
+EXTENSION: Final = "_example.com"
+"""A tag that nobody knows and that says so."""
+
+FUTURE: Final = "future_value"
+"""A tag that nobody knows yet."""
+
+UNKNOWN_FIELD: Final = "futureField"
+UNKNOWN_VALUE: Final[Any] = {"a": [1.5, None, "é"]}
+
+_TEXTS: Final = ("text", "/text", "file:///text", "https://example.com", "text@example.com", "TXT", "1", "")
+_NUMBERS: Final = (0, 1, 0.5, -1, 2)
+
+
+LARGEST: Final = 5_000
+"""Values in a value beyond which none is made: where a record needs two of another one, and so on, they double at each level."""
+
+MOST: Final = 20_000
+"""Types that are tried for one value: where each branch of a union leads on to another union, they double at each level."""
+
+
+MOST_DAMAGED: Final = 100_000
+"""Values that all damaged ones of a type hold together: those of tuples of tuples double at each level too."""
+
+
+class Unmakeable(ValueError):
+    """There is no value of a type that this module can think of; the text says which type."""
+
+
+class Values:
+    """Makes values of some definitions: `small` ones, `full` ones, and `damaged` ones of a type."""
+
+    def __init__(self, definitions: Mapping[str, ir.Definition]) -> None:
+        self.definitions: Final = definitions
+        self._small: dict[str, Any] = {}
+        self._sizes: dict[int, int] = {}
+        self._heights: dict[int, int] = {}
+        self._under_way: set[str] = set()
+        self._tried = 0
+        self._depth = 0
+
+    # --- small ---
+
+    def small(self, name: str) -> Any:
+        """A value of a definition without any field that is not required. Raises `Unmakeable`."""
+        if name not in self._small:
+            if name in self._under_way:
+                raise Unmakeable(f"{name} holds itself")
+            if len(self._under_way) >= DEEPEST:
+                raise Unmakeable(f"{name} is needed more than {DEEPEST} levels deep")
+            self._under_way.add(name)
+            try:
+                made = self._made(self.definitions[name])
+            finally:
+                self._under_way.discard(name)
+            self._small[name] = made
+            self._sizes[id(made)] = self._size(made)
+            self._heights[id(made)] = self._height(made)
+        if self._sizes[id(self._small[name])] > LARGEST:
+            raise Unmakeable(f"the smallest {name} that is made holds more than {LARGEST} values")
+        if self._heights[id(self._small[name])] > DEEPEST:
+            raise Unmakeable(f"the smallest {name} that is made is nested more than {DEEPEST} levels deep")
+        return self._small[name]
+
+    def _size(self, value: Any) -> int:
+        """How many values a value holds, those that stand in it twice counted twice."""
+        known = self._sizes.get(id(value))
+        if known is not None:
+            return known
+        spend()
+        return 1 + sum(map(self._size, _inside(value)))
+
+    def _height(self, value: Any) -> int:
+        """How deep a value is nested."""
+        known = self._heights.get(id(value))
+        return known if known is not None else 1 + max(map(self._height, _inside(value)), default=0)
+
+    def _made(self, definition: ir.Definition) -> Any:
+        match definition:
+            case ir.Record():
+                return {field.name: self.of_field(definition, field) for field in definition.fields if field.required}
+            case ir.TaggedUnion():
+                return self._first(map(ir.Ref, (variant.type for variant in definition.variants)))
+            case ir.Enum():
+                return definition.values[0].value
+            case ir.Alias():
+                return next((example for example in definition.examples if _is_scalar(example)), None) or self.of(
+                    definition.type
+                )
+            case _:
+                assert_never(definition)
+
+    def of_field(self, record: ir.Record, field: ir.Field, *, filled: bool = False) -> Any:
+        """A value of a field; of one that must not hold known tags, an unknown one. Raises `Unmakeable`."""
+        return EXTENSION if field.name in dict(record.excluded) else self.of(field.type, filled=filled)
+
+    def of(self, type_: ir.Type, *, filled: bool = False) -> Any:
+        """A value of a type; `filled` arrays and maps hold one item, and null gives way to anything else. Raises `Unmakeable`."""
+        self._tried = self._tried + 1 if self._depth else 0
+        if self._tried > MOST:
+            raise Unmakeable(f"more than {MOST} types were tried")
+        spend()
+        self._depth += 1
+        try:
+            return self._of(type_, filled=filled)
+        finally:
+            self._depth -= 1
+
+    def _of(self, type_: ir.Type, *, filled: bool) -> Any:
+        match type_:
+            case ir.Anything():
+                return UNKNOWN_VALUE if filled else {}
+            case ir.Nothing():
+                raise Unmakeable("no value is allowed")
+            case ir.Null():
+                return None
+            case ir.Boolean():
+                return True
+            case ir.Number():
+                return _first_fitting((*_NUMBERS, *limits_of(type_).values()), type_)
+            case ir.String():
+                length = type_.min_length or 0
+                own = (
+                    "dGV4dA=="
+                    if type_.encoding == "base64"
+                    else next(sample_texts.of_format(type_.format, length, type_.max_length), "text")
+                )
+                return _first_fitting((own, *_TEXTS, "x" * length if length < 5000 else ""), type_)
+            case ir.Constant():
+                return type_.values[0]
+            case ir.Array():
+                least = type_.min_items or 0
+                count = max(least, 1) if filled and type_.max_items != 0 else least
+                if count > 1 and type_.unique:
+                    raise Unmakeable("several different items are asked for")
+                _require_room(count)
+                return [self.of(type_.items) for _ in range(count)]
+            case ir.Tuple():
+                more = max((type_.min_items or 0) - len(type_.first), 0)
+                _require_room(more)
+                entries = [self.of(one, filled=filled) for one in (*type_.first, *[type_.rest] * more)]
+                if type_.unique and len({repr(one) for one in entries}) < len(entries):
+                    raise Unmakeable("several different items are asked for")
+                return entries
+            case ir.Map():
+                return {"key": self.of(type_.values, filled=filled)} if filled else {}
+            case ir.Ref():
+                found = self._alias(type_)
+                return self.of(found, filled=True) if filled and found is not type_ else self.small(type_.name)
+            case ir.AnyOf():
+                return self._first((one for one in type_.types if one != ir.Null()), filled=filled)
+            case _:
+                assert_never(type_)
+
+    def _first(self, types: Iterable[ir.Type], *, filled: bool = False) -> Any:
+        reason = "a union has no branch"
+        for one in types:
+            try:
+                return self.of(one, filled=filled)
+            except Unmakeable as unmakeable:
+                reason = str(unmakeable)
+        raise Unmakeable(reason)
+
+    def _alias(self, type_: ir.Type) -> ir.Type:
+        """What a reference to a list or a map stands for; other types as they are."""
+        if isinstance(type_, ir.Ref):
+            definition = self.definitions[type_.name]
+            if isinstance(definition, ir.Alias) and isinstance(definition.type, ir.Array | ir.Map):
+                return definition.type
+        return type_
+
+    # --- full ---
+
+    def full(self, name: str, *, without: frozenset[str] = frozenset()) -> Any:
+        """A value of a definition with all of its fields but those `without`, each as small as may be. Raises `Unmakeable`."""
+        made = self._full(self.definitions[name], without)
+        if self._size(made) > LARGEST:
+            raise Unmakeable(f"the fullest {name} that is made holds more than {LARGEST} values")
+        return made
+
+    def _full(self, definition: ir.Definition, without: frozenset[str]) -> Any:
+        match definition:
+            case ir.Record():
+                found: dict[str, Any] = {}
+                for field in definition.fields:
+                    if field.required or field.name not in without:
+                        found[field.name] = self.of_field(definition, field, filled=True)
+                return found
+            case ir.TaggedUnion():
+                return self.full(definition.variants[0].type, without=without)
+            case ir.Enum():
+                return self.small(definition.name)
+            case ir.Alias():
+                return self.of(definition.type, filled=True)
+            case _:
+                assert_never(definition)
+
+    # --- damage ---
+
+    def damaged(self, type_: ir.Type, inside: frozenset[str] = frozenset()) -> Iterator[tuple[Path, Any]]:
+        """Values that a type may refuse, each with the path of what is wrong in it; the judge says whether and why it does.
+
+        `inside` are the aliases that lead here: one that holds itself is damaged on the outside alone.
+        """
+        left = MOST_DAMAGED
+        for path, value in self._damaged(type_, inside):
+            yield path, value
+            left -= self._size(value)
+            if left < 0:
+                return
+
+    def _damaged(self, type_: ir.Type, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
+        match type_:
+            case ir.Ref():
+                definition = self.definitions[type_.name]
+                if isinstance(definition, ir.Alias) and type_.name not in inside:
+                    yield from self._damaged(definition.type, inside | {type_.name})
+                    return
+                if isinstance(definition, ir.Enum):
+                    yield from (((), value) for value in (*WRONG, FUTURE, 987654))
+                else:
+                    yield from (((), value) for value in NO_OBJECTS)
+            case ir.AnyOf():
+                others = [one for one in type_.types if one != ir.Null()]
+                if len(others) == 1:
+                    yield from self._damaged(others[0], inside)
+                else:
+                    yield from (((), value) for value in NO_OBJECTS)
+                    yield from self._both(others)
+            case ir.Array():
+                yield from (((), value) for value in WRONG)
+                yield from self._damaged_items(type_, inside)
+            case ir.Tuple():
+                yield from (((), value) for value in WRONG)
+                yield from self._damaged_entries(type_, inside)
+            case ir.Map():
+                yield from (((), value) for value in WRONG)
+                yield from ((("key", *path), {"key": value}) for path, value in self._damaged(type_.values, inside))
+            case ir.String():
+                yield from (((), value) for value in (*WRONG, "", "relative/path"))
+                if type_.min_length is not None and 0 < type_.min_length < 5000:
+                    yield (), "x" * (type_.min_length - 1)
+                if type_.max_length is not None and type_.max_length < 5000:
+                    yield (), "x" * (type_.max_length + 1)
+            case ir.Number():
+                yield from (((), value) for value in WRONG)
+                for limit in limits_of(type_).values():
+                    yield from (((), limit + step) for step in (-1, 0, 1))
+            case _:
+                yield from (((), value) for value in WRONG)
+
+    def _damaged_items(self, array: ir.Array, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
+        least = array.min_items or 0
+        try:
+            _require_room(least)
+            good = self.of(array.items)
+        except Unmakeable:
+            return
+        before = [good] * (least - 1)
+        for path, bad in self._damaged(array.items, inside):
+            yield (len(before), *path), [*before, bad]
+        if least:
+            yield (), [good] * (least - 1)
+        if array.max_items is not None and array.max_items < 200:
+            yield (), [good] * (array.max_items + 1)
+        if array.unique:
+            yield (), [good, good]
+
+    def _damaged_entries(self, entries: ir.Tuple, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
+        try:
+            good = self.of(entries)
+        except Unmakeable:
+            return
+        for index, one in enumerate(entries.first):
+            for path, bad in self._damaged(one, inside):
+                yield (index, *path), [*good[:index], bad, *good[index + 1 :]]
+        yield (), good[:-1]
+        yield (), [*good, good[0]]
+
+    def _both(self, types: list[ir.Type]) -> Iterator[tuple[Path, Any]]:
+        """What two branches discriminated by shape take both; refused where only one may."""
+        for first, second in pairwise(types):
+            try:
+                one, other = self.of(first), self.of(second)
+            except Unmakeable:
+                continue
+            if isinstance(one, dict) and isinstance(other, dict):
+                yield (), {**one, **other}
+
+
+def _require_room(items: int) -> None:
+    """Raise `Unmakeable` for an array of more items than a value may hold."""
+    if items > LARGEST:
+        raise Unmakeable(f"more than {LARGEST} items are asked for")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if is_object(value) else value if is_array(value) else ()
+
+
+def array_of(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> ir.Array | None:
+    """The array that a type is, null aside; `None` where it is something else."""
+    match type_:
+        case ir.Array():
+            return type_
+        case ir.Ref():
+            definition = definitions[type_.name]
+            return array_of(definition.type, definitions) if isinstance(definition, ir.Alias) else None
+        case ir.AnyOf():
+            others = [one for one in type_.types if one != ir.Null()]
+            return array_of(others[0], definitions) if len(others) == 1 else None
+        case _:
+            return None
+
+
+def read_instead(field: ir.Field, definitions: Mapping[str, ir.Definition]) -> str:
+    """How lenient decoding reads a value that does not fit; empty where nothing can take its place."""
+    if not field.required:
+        return "as if the field were omitted"
+    array = array_of(field.type, definitions)
+    return "as an empty array" if array is not None and not array.min_items else ""
+
+
+def _is_scalar(example: ir.JSON) -> bool:
+    return isinstance(example, str | int | float) and not isinstance(example, bool)
+
+
+def _first_fitting(candidates: tuple[Any, ...], type_: ir.Number | ir.String) -> Any:
+    for value in candidates:
+        if _fits(type_, value):
+            return value
+    raise Unmakeable("no candidate satisfies the constraints of a scalar")
+
+
+def _fits(type_: ir.Number | ir.String, value: Any) -> bool:
+    if isinstance(type_, ir.Number):
+        return is_number_within(type_, value)
+    return is_length_within(type_, value) and (type_.pattern is None or matches(type_.pattern, value))

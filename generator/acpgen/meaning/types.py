@@ -1,0 +1,261 @@
+"""The type that a schema describes, or a wider one; what the type does not enforce is noted with its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from acpgen import ir
+from acpgen.errors import Fault, MalformedKeyword
+from acpgen.input.equality import by_key
+from acpgen.input.expressions import expression
+from acpgen.input.tagged_unions import ALL_KINDS, OBJECTS, is_of_type
+from acpgen.input.walk import ASSERTIONS, BY_KIND, is_object
+from acpgen.meaning.constants import any_like, count, is_idle, values
+from acpgen.meaning.intersection import meet
+from acpgen.meaning.limits import OF_NUMBERS
+from acpgen.meaning.schema_nodes import Node
+from acpgen.meaning.subsumption import are_apart, implies, is_within, narrowest, of_type
+
+
+@dataclass
+class Notes:
+    """What is found on the way: faults, and places of what types do not enforce. `inexact` are definitions with such places, or that
+    lead to one.
+    """
+
+    inexact: frozenset[str]
+    faults: list[Fault] = field(default_factory=list[Fault])
+    unenforced: list[str] = field(default_factory=list[str])
+
+    def leave(self, node: Node, handled: set[str], accepted: frozenset[str] = ALL_KINDS) -> None:
+        """Note every assertion that is not `handled` and can refuse a value of the JSON types `accepted`."""
+        self.unenforced.extend(
+            f"{node.at}/{key}"
+            for key in node.says
+            if key not in handled and key in ASSERTIONS and not is_idle(node.says, key)
+            if _KIND_OF.get(key) is None or _KIND_OF[key] in accepted
+        )
+
+
+def type_of(notes: Notes, node: Node, *, named: bool = False) -> ir.Type:
+    """The type that a schema describes. `named`: it is a definition's, and so a union in it can be marked as exclusive."""
+    if not is_object(node.schema):
+        return ir.Nothing() if node.refuses_all else ir.Anything()
+    if node.reference is not None:
+        return ir.Ref(node.reference)
+    if not node.kinds:
+        return ir.Nothing()
+    if "const" in node.says or "enum" in node.says:
+        if node.demands - _OF_CONSTANTS and (met := meet([node])) is not None:
+            return type_of(notes, met, named=named)
+        notes.leave(node, {"const", "enum", "type"}, node.kinds)
+        return _constants(notes, node)
+    own, unions = node.without(*_COMBINING), _unions(node)
+    candidates = [
+        *(node.made({keyword: [branch.schema for branch in branches]}, keyword) for keyword, branches in unions),
+        *node.parts,
+        own,
+    ]
+    chosen = narrowest(candidates)
+    if not all(implies(candidates[chosen], one) for one in candidates) and (met := meet([node])) is not None:
+        return type_of(notes, met, named=named)
+    for index, candidate in enumerate(candidates[:-1]):
+        if index != chosen and not implies(candidates[chosen], candidate):
+            notes.unenforced.append(candidate.at if candidate.at != node.at else f"{node.at}/$ref")
+    if chosen == len(candidates) - 1:
+        return _own(notes, own)
+    notes.leave(own, {"type"} if is_within(candidates[chosen], own) else set(), node.kinds)
+    if chosen < len(unions):
+        return _any_of(notes, node, *unions[chosen], named=named)
+    return type_of(notes, candidates[chosen], named=named)
+
+
+def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
+    """The type of the values of one JSON type that a schema accepts."""
+    match kind:
+        case "null":
+            notes.leave(node, {"type"}, frozenset({"null"}))
+            return ir.Null()
+        case "boolean":
+            notes.leave(node, {"type"}, frozenset({"boolean"}))
+            return ir.Boolean()
+        case "integer" | "number":
+            return _number(notes, node, is_integer=kind == "integer")
+        case "string":
+            return _string(notes, node)
+        case "array":
+            return _array(notes, node)
+        case "object":
+            return _map(notes, node)
+        case _:
+            notes.faults.append(MalformedKeyword(at=node.at, keyword="type", expected="a JSON type"))
+            return ir.Nothing()
+
+
+def extra(notes: Notes, node: Node) -> ir.Type:
+    """The type of fields that have no name. Where patterns of names choose among schemas, any of them may judge a field."""
+    patterns, rest = node.named("patternProperties"), node.inside("additionalProperties")
+    return _either(notes, [*patterns.values(), rest]) if patterns else type_of(notes, rest)
+
+
+# --- JSON types ------------------------------------------------------------------------------------------------------
+
+
+def _own(notes: Notes, node: Node) -> ir.Type:
+    """The type that `type` and the keywords beside it describe."""
+    if "type" not in node.says:
+        notes.leave(node, set())
+        return ir.Anything()
+    members = [plain(notes, node, name) for name in node.types if name != "null"]
+    if "null" in node.types:
+        members.append(plain(notes, node, "null"))
+    return members[0] if len(members) == 1 else ir.AnyOf(tuple(members))
+
+
+def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
+    handled = {"type", *OF_NUMBERS.values(), *(["x-integer"] if is_integer else [])}
+    notes.leave(node, handled, frozenset({"number"}))
+    bounds = {name: node.says.get(keyword) for name, keyword in OF_NUMBERS.items()}
+    is_written = is_integer and "x-integer" in node.says
+    return ir.Number(integer=is_integer, format=node.says.get("format"), without_fraction=is_written, **bounds)
+
+
+def _string(notes: Notes, node: Node) -> ir.String:
+    is_checked = "pattern" in node.says and expression(node.says["pattern"]).is_checked
+    notes.leave(node, {"type", "minLength", "maxLength", *(["pattern"] if is_checked else [])}, frozenset({"string"}))
+    return ir.String(
+        min_length=count(node.says, "minLength"),
+        max_length=count(node.says, "maxLength"),
+        pattern=node.says.get("pattern"),
+        format=node.says.get("format"),
+        encoding=node.says.get("contentEncoding"),
+    )
+
+
+def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
+    least, most = count(node.says, "minItems"), count(node.says, "maxItems")
+    unique = node.says.get("uniqueItems") is True
+    prefix, rest = node.each("prefixItems")[:most], node.inside("items")
+    is_full = most is not None and most <= len(prefix)
+    if prefix and rest.refuses_all:
+        is_full, most = True, len(prefix) if most is None else min(most, len(prefix))
+    handled = {"type", "minItems", "maxItems", "uniqueItems", *(["items"] if is_full or not prefix else [])}
+    if not prefix:
+        notes.leave(node, {*handled, "prefixItems"}, _ARRAYS)
+        return ir.Array(type_of(notes, rest), least, most, unique)
+    if len(prefix) <= (least or 0) and (most is None or (least or 0) <= most):
+        notes.leave(node, {*handled, "prefixItems", "items"}, _ARRAYS)
+        first = tuple(type_of(notes, one) for one in prefix)
+        return ir.Tuple(first, ir.Nothing() if is_full else type_of(notes, rest), least, most, unique)
+    judges = [*prefix, *([] if is_full else [rest])]
+    if all(implies(judges[0], one) and implies(one, judges[0]) for one in judges[1:]):
+        notes.leave(node, {*handled, "prefixItems", "items"}, _ARRAYS)
+        return ir.Array(type_of(notes, prefix[0]), least, most, unique)
+    notes.leave(node, handled, _ARRAYS)  # entries may be missing at the end, which no type can say
+    return ir.Array(_either(notes, judges), least, most, unique)
+
+
+def _map(notes: Notes, node: Node) -> ir.Map:
+    is_plain = not node.says.get("patternProperties") and not node.says.get("properties")
+    notes.leave(node, {"type", *(["additionalProperties"] if is_plain else [])}, OBJECTS)
+    return ir.Map(ir.Anything() if node.says.get("properties") else extra(notes, node))
+
+
+# --- constants and unions --------------------------------------------------------------------------------------------
+
+
+def _constants(notes: Notes, node: Node) -> ir.Type:
+    listed = values(node.says)
+    assert listed is not None
+    left = [value for value in listed if is_of_type(value, node.says)]
+    if any(isinstance(value, dict | list) for value in left):
+        notes.unenforced.append(f"{node.at}/{'const' if 'const' in node.says else 'enum'}")
+        return any_like(left)
+    if not left:
+        return ir.Nothing()
+    scalars = tuple(value for value in left if value is not None)
+    if not scalars:
+        return ir.Null()
+    if None in left:
+        return ir.AnyOf((ir.Constant(scalars), ir.Null()))
+    return ir.Constant(tuple(left))
+
+
+def _unions(node: Node) -> list[tuple[str, list[Node]]]:
+    """The unions directly in a schema; the `type` beside them is written into branches that say none."""
+    return [
+        (keyword, [of_type(branch, node) for branch in node.each(keyword)])
+        for keyword in ("oneOf", "anyOf")
+        if node.says.get(keyword)
+    ]
+
+
+def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, named: bool) -> ir.Type:
+    before = len(notes.unenforced)
+    lowered = [type_of(notes, branch) for branch in branches]
+    is_exact = len(notes.unenforced) == before and notes.inexact.isdisjoint(referred(*lowered))
+    types = _distinct(lowered, flat=keyword == "anyOf")
+    is_exclusive = keyword == "oneOf" and not are_apart(branches)
+    is_flat = not any(isinstance(one, ir.AnyOf) for one in lowered)  # in Python, `A | None | None` is `A | None`
+    if is_exclusive and not (named and is_exact and is_flat and len(types) == len(lowered)):
+        notes.unenforced.append(f"{node.at}/oneOf")  # a branch may take what it should not, or nobody could check it
+        is_exclusive = False
+    if not is_exclusive:
+        types = _with_constants_together(types)
+    if len(types) < 2:
+        return types[0] if types else ir.Nothing()
+    return ir.AnyOf(tuple(types), exclusive=is_exclusive)
+
+
+def _with_constants_together(types: list[ir.Type]) -> list[ir.Type]:
+    """The types with one set of all their constants, where the first ones stand."""
+    places = [index for index, one in enumerate(types) if isinstance(one, ir.Constant)]
+    listed = by_key(value for one in types if isinstance(one, ir.Constant) for value in one.values)
+    together = ir.Constant(tuple(listed.values()))
+    return [together if index in places else one for index, one in enumerate(types) if index not in places[1:]]
+
+
+def _either(notes: Notes, nodes: list[Node]) -> ir.Type:
+    """What any of several schemas accepts, where a keyword chooses among them that is itself noted."""
+    before = len(notes.unenforced)
+    types = _distinct([type_of(notes, node) for node in nodes], flat=True)
+    del notes.unenforced[before:]
+    if ir.Anything() in types:
+        return ir.Anything()
+    if len(types) < 2:
+        return types[0] if types else ir.Nothing()
+    return ir.AnyOf(tuple(types))
+
+
+def _distinct(types: list[ir.Type], *, flat: bool) -> list[ir.Type]:
+    """The types, each once, null last, and without those that no value has."""
+    parts = [part for one in types for part in (one.types if flat and isinstance(one, ir.AnyOf) else (one,))]
+    once = {repr(part): part for part in parts}  # in Python, 1 and true are equal
+    left = [part for part in once.values() if part not in (ir.Nothing(), ir.Null())]
+    return [*left, *([ir.Null()] if ir.Null() in parts else [])]
+
+
+def referred(*types: ir.Type) -> set[str]:
+    """The definitions that types refer to."""
+    found: set[str] = set()
+    for type_ in types:
+        match type_:
+            case ir.Ref(name=name):
+                found.add(name)
+            case ir.Array(items=inner) | ir.Map(values=inner):
+                found |= referred(inner)
+            case ir.Tuple(first=first, rest=rest):
+                found |= referred(*first, rest)
+            case ir.AnyOf(types=members):
+                found |= referred(*members)
+            case _:
+                pass
+    return found
+
+
+_OF_CONSTANTS: Final = frozenset({"const", "enum", "type"})
+_ARRAYS: Final = frozenset({"array"})
+_COMBINING: Final = ("allOf", "anyOf", "oneOf", "$ref")
+
+_KIND_OF: Final = {keyword: kind for kind, keywords in BY_KIND.items() for keyword in keywords}

@@ -1,0 +1,195 @@
+"""Recorded conversations: JSON Lines of `{"from": "client" | "agent", "message": …, "at": RFC 3339}`, read and written a line at a time.
+
+A line that was no JSON is recorded as `text` in place of `message`, a blank one too. `"gap": true` stands where lines went by unrecorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import stat
+from codecs import BOM_UTF8
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from jiter import from_json
+
+from acpgen.errors import Faults, NotCreated, NotFound, Unreadable
+from acpgen.input.load import place
+from acpgen.input.walk import is_object
+
+LONGEST: Final = 64 << 20
+"""Bytes of one line. Longer ones are passed over, and said to be too long."""
+
+_SPACE: Final = b"\r\n\t "
+
+
+def opened(path: Path) -> BufferedReader:
+    """A file of JSON Lines, or a pipe. Raises `Faults`."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise Faults([NotFound(at=place(path))]) from None
+    except (OSError, ValueError) as error:
+        raise Faults([Unreadable(at=place(path), reason=reason_of(error))]) from None
+
+
+@contextlib.contextmanager
+def created(path: Path) -> Generator[BinaryIO]:
+    """A new or emptied file, closed at the end whether or not all of it could be written. Raises `Faults`."""
+    try:
+        file = path.open("wb", buffering=1 << 20)
+    except (OSError, ValueError) as error:
+        raise Faults([NotCreated(at=place(path), reason=reason_of(error))]) from None
+    try:
+        yield file
+    finally:
+        with contextlib.suppress(OSError):
+            file.close()
+
+
+def size(stream: BinaryIO) -> int | None:
+    """The bytes of a stream that is a regular file; of others nobody knows."""
+    try:
+        found = os.fstat(stream.fileno())
+    except (OSError, ValueError):
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a file: its number from 1, its bytes without the end, and how far into the file it reaches.
+
+    `is_whole` is false where the line was longer than is read.
+    """
+
+    number: int
+    content: bytes
+    end: int
+    is_whole: bool = True
+
+
+_FORMS: Final = (
+    (
+        re.compile(rb"content-(length|type)[ \t]*:", re.IGNORECASE),
+        "This is a header of LSP or DAP: write messages without",
+    ),
+    (re.compile(rb"\xff\xfe|\xfe\xff|[^\0]?\0"), "This is UTF-16: convert the file to UTF-8"),
+    (re.compile(rb"\x1f\x8b"), "This is gzip: give the file a name that ends in .gz"),
+    (re.compile(rb"\x28\xb5\x2f\xfd"), "This is zstd: give the file a name that ends in .zst"),
+    (re.compile(rb"\x1e"), "This begins with a record separator: remove it"),
+    (re.compile(rb"(data|event|id|retry):"), "This is an event stream: write what stands behind 'data:' alone"),
+    (re.compile(rb"\s*[\[{]\s*\Z"), "Where a message takes several lines, write it in one"),
+    (re.compile(rb"[^{]+\{.*\}\s*\Z"), "Where other text stands before or behind a message, remove it"),
+    (re.compile(rb"[^\r]*\r[^\r]"), "A carriage return does not end a line: end each with a line feed"),
+    (
+        re.compile(rb"\s*\{.*\}\s*content-length[ \t]*:", re.IGNORECASE),
+        "A header of LSP or DAP follows: write messages without",
+    ),
+)
+"""What lines look like that hold a message in another form, and what to do."""
+_BEGINNING: Final = 65_536
+"""So many bytes of a line tell its form."""
+
+
+def remedy(content: bytes) -> str:
+    """What to do about a line that is not JSON, where its form tells; else nothing."""
+    return next((told for form, told in _FORMS if form.match(content, 0, _BEGINNING)), "")
+
+
+def lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]:
+    """The lines of a stream that are not blank, without a byte order mark; never more than one of them is held."""
+    number, end = 0, 0
+    while piece := stream.readline(longest):
+        number, end = number + 1, end + len(piece)
+        is_whole = True
+        while not piece.endswith(b"\n") and len(piece) >= longest:
+            is_whole = False
+            piece = stream.readline(longest)
+            end += len(piece)
+        content = piece.removeprefix(BOM_UTF8 if number == 1 else b"").strip(_SPACE) if is_whole else b""
+        if content or not is_whole:
+            yield Line(number, content, end, is_whole)
+        else:
+            blank = _blank(stream)
+            number, end = number + blank.count(b"\n"), end + len(blank)
+
+
+def _blank(stream: BufferedReader) -> bytes:
+    """The blank lines that a stream goes on with and has in its buffer, which it is read behind."""
+    ahead = stream.peek()
+    blank = ahead[: len(ahead) - len(ahead.lstrip(_SPACE))]
+    return stream.read(blank.rfind(b"\n") + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one line of a recording holds: who said it, and the message as JSON, or the text that was none; or that some is missing.
+
+    A blank line is no message, and breaks nothing.
+    """
+
+    sender: str
+    message: Any = None
+    is_text: bool = False
+    is_gap: bool = False
+    is_blank: bool = False
+
+    @property
+    def heard(self) -> Any:
+        """What a monitor takes: it reads text as a line, so a message that is a JSON string is its JSON."""
+        return json.dumps(self.message) if isinstance(self.message, str) and not self.is_text else self.message
+
+
+_ENVELOPE: Final = frozenset({"jsonrpc", "method", "result", "error"})
+
+
+def is_recorded(value: object) -> bool:
+    """Whether a line is meant as that of a recording, rather than as a message."""
+    if not is_object(value) or "jsonrpc" in value:
+        return False
+    return "from" in value or (is_object(value.get("message")) and not _ENVELOPE & value.keys())
+
+
+def said(value: object, sides: tuple[str, ...]) -> Said | str:
+    """The content of a recorded line, or what is wrong with it."""
+    if not is_object(value) or "from" not in value:
+        wanted = f'{{"from": "{sides[0]}", "message": …}}'
+        if is_object(value) and _ENVELOPE & value.keys():
+            return f"this is a message alone: write {wanted}, or judge each message by itself, without --session"
+        return f"a recorded line is an object that says who sent the message: write {wanted}"
+    if value["from"] not in sides:
+        return f"'from' must be one of {', '.join(map(repr, sides))}"
+    if "message" in value:
+        return Said(value["from"], value["message"])
+    if isinstance(value.get("text"), str):
+        return Said(value["from"], value["text"], is_text=True, is_blank=not value["text"].strip())
+    if value.get("gap") is True:
+        return Said(value["from"], is_gap=True)
+    return "a line of a recording must have a 'message', or 'text' that was not JSON"
+
+
+def recorded(sender: str, line: bytes, at: str) -> bytes:
+    """One line of a recording. The message stands in it byte for byte, if it is JSON, with spaces for line ends."""
+    try:
+        from_json(line, allow_inf_nan=False)
+    except ValueError:
+        text = json.dumps(line.decode("utf-8", "backslashreplace"))
+        return f'{{"from": "{sender}", "at": "{at}", "text": {text}}}\n'.encode()
+    return f'{{"from": "{sender}", "at": "{at}", "message": '.encode() + line.strip().replace(b"\n", b" ") + b"}\n"
+
+
+def unrecorded(sender: str, at: str) -> bytes:
+    """The line of a recording that stands where some of what a side said is missing."""
+    return f'{{"from": "{sender}", "at": "{at}", "gap": true}}\n'.encode()
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Why a file cannot be opened, as the end of a sentence."""
+    return str(error.strerror) if isinstance(error, OSError) else "this is not a path"

@@ -1,0 +1,117 @@
+"""Files that a recording is written to: new ones, for their owner alone, and as long as somebody wants them.
+
+A recording holds prompts, files and settings of those who talk. So it never lands in a file that is there already, which another user or an
+earlier conversation may own, and never behind a link.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections import deque
+from pathlib import Path
+from typing import Final, Self
+
+from acpgen.errors import Faults, NotCreated
+from acpgen.input.load import place
+from acpgen.messages.recording import reason_of
+
+MOST_FILES: Final = 10
+"""Files of one recording that are kept where a size is given."""
+
+
+class Tape:
+    """A recording's file, or several one after the other: `talk.jsonl`, `talk.1.jsonl`, `talk.2.jsonl`.
+
+    With `most` bytes a file ends before the line that would make it longer, and the next begins; the newest `keep` stay. Raises `Faults`
+    where the first cannot be made, and `OSError` where a later one cannot.
+    """
+
+    def __init__(self, path: Path, most: int | None = None, keep: int = MOST_FILES) -> None:
+        self._path, self._most, self._keep = path, most, keep
+        self._number = self._written = 0
+        self._made: deque[tuple[Path, tuple[int, int]]] = deque()
+        self._removed = 0
+        try:
+            self._begin(path)
+        except FileExistsError:
+            reason = "it is there already, and a recording is never written over another file or through a link"
+            raise Faults([NotCreated(at=place(path), reason=reason)]) from None
+        except (OSError, ValueError) as error:
+            raise Faults([NotCreated(at=place(path), reason=reason_of(error))]) from None
+
+    def write(self, line: bytes) -> None:
+        """Write a whole line."""
+        if self._most is not None and self._written and self._written + len(line) > self._most:
+            self.close()
+            self._next()
+        self._file.write(line)
+        self._written += len(line)
+
+    @property
+    def told(self) -> str:
+        """Where the recording lies, in one sentence; empty where it is one file, of the name that was asked for."""
+        if not self._number:
+            return ""
+        removed = f"; {self._removed} older were removed" if self._removed else ""
+        return f"The recording is {', '.join(place(path) for path, _ in self._made)}{removed}."
+
+    def flush(self) -> None:
+        """Hand on what is written so far, so that it can be read and outlives the process."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file, whether or not all of it could be written."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.close()
+        if kind is not None and not self._written and not self._number:  # the program was never started
+            self._remove(*self._made.pop())
+
+    def _next(self) -> None:
+        while True:
+            self._number += 1
+            path = self._path.with_name(f"{self._path.stem}.{self._number}{self._path.suffix}")
+            with contextlib.suppress(FileExistsError):
+                self._begin(path)
+                break
+        while len(self._made) > self._keep:
+            self._removed += self._remove(*self._made.popleft())
+
+    def _remove(self, path: Path, identity: tuple[int, int]) -> bool:
+        """Remove a file that was made here, unless somebody has put another one there; whether it is gone."""
+        with contextlib.suppress(OSError):
+            found = path.lstat()
+            if (found.st_dev, found.st_ino) == identity and stat.S_ISREG(found.st_mode):
+                path.unlink()
+                return True
+        return False
+
+    def _begin(self, path: Path) -> None:
+        flags = os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+        standing = _ours_to_fill(path)
+        descriptor = os.open(path, flags if standing is not None else flags | os.O_CREAT | os.O_EXCL, 0o600)
+        found = os.fstat(descriptor)
+        if standing is not None and not os.path.samestat(standing, found):  # exchanged after it was looked at
+            os.close(descriptor)
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        self._file = os.fdopen(descriptor, "wb", buffering=1 << 20)
+        self._made.append((path, (found.st_dev, found.st_ino)))
+        self._written = 0
+
+
+def _ours_to_fill(path: Path) -> os.stat_result | None:
+    """The device or pipe of this user that stands there, which keeps nothing and has no content to lose."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    is_own = not hasattr(os, "geteuid") or found.st_uid in (0, os.geteuid())
+    return found if is_own and (stat.S_ISCHR(found.st_mode) or stat.S_ISFIFO(found.st_mode)) else None

@@ -1,0 +1,443 @@
+"""Redaction of recorded messages: a string stays only where the schema makes it protocol.
+
+Ids, kinds, methods and names of members stay, and what the schema gives as a constant. Every other string goes: text, paths, addresses,
+contents of files, and whatever stands in an extension that no schema describes. A redacted message keeps its shape, so the monitor judges
+it as it judges the conversation, but for rules about the text that is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeGuard
+
+from acpgen.input.expressions import matches
+from acpgen.input.walk import is_array, is_object
+
+if TYPE_CHECKING:
+    from jsonrpc_bindings.strict import Strict
+
+REDACTED: Final = "[redacted]"
+PLACEHOLDERS: Final = (REDACTED, f"/{REDACTED}", f"file:///{REDACTED}", "")
+"""What stands in the place of a string: the first that the schema of the place accepts."""
+
+SECRET_WORDS: Final = frozenset(
+    {
+        *(
+            "auth",
+            "authorization",
+            "bearer",
+            "cookie",
+            "cookies",
+            "credential",
+            "credentials",
+            "cvc",
+            "cvv",
+            "jwt",
+            "mnemonic",
+        ),
+        *(
+            "otp",
+            "pass",
+            "passcode",
+            "passphrase",
+            "passwd",
+            "password",
+            "passwords",
+            "pin",
+            "pwd",
+            "secret",
+            "secrets",
+            "ssn",
+        ),
+        "token",
+    }
+)
+"""Words in names below which numbers go, too: `password`, `userPin`, `refresh_token`. The plural of `token` names a count."""
+KEY_WORDS: Final = frozenset(
+    ["access", "account", "api", "encryption", "master", "private", "secret", "shared", "signing"]
+)
+"""Words before `key` that make it a secret."""
+
+SHAPES: Final = (
+    r"-----BEGIN [A-Z ]*PRIVATE KEY",
+    r"(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}",
+    r"eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.",
+    r"(?:sk|pk|rk|whsec)[-_][A-Za-z0-9_-]{16,}",
+    r"gh[pousr]_[A-Za-z0-9]{16,}",
+    r"github_pat_[A-Za-z0-9_]{16,}",
+    r"xox[abeprs]-[A-Za-z0-9-]{8,}",
+    r"(?:AKIA|ASIA)[A-Z0-9]{16}",
+    r"AIza[A-Za-z0-9_-]{30,}",
+    r"ya29\.[A-Za-z0-9_-]{16,}",
+    r"SG\.[A-Za-z0-9_-]{16,}",
+    r"AGE-SECRET-KEY-",
+    r"(?:npm|hf|dop_v1|doo_v1|shpat|lin_api|secret)_[A-Za-z0-9]{24,}",
+    r"(?:glpat-|xapp-|dckr_pat_|pypi-)[A-Za-z0-9_-]{16,}",
+)
+"""What keys and tokens look like. No string or name that holds one stays, whatever the schema says of its place."""
+
+WORD: Final = re.compile(r"_?[A-Za-z][A-Za-z0-9]*(?:[_./:-][A-Za-z0-9]+){0,8}")
+"""What kinds, methods and programs look like."""
+NAME: Final = re.compile(r"[A-Za-z_$@][\w$.:/-]{0,79}")
+"""What names of members look like that no schema declares."""
+OPAQUE: Final = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{16,}")
+"""A run of letters and digits that no person would give as a name."""
+INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?")
+LONGEST_WORD: Final = 80
+LONGEST_ID: Final = 512
+
+NAMES: Final = frozenset(
+    {
+        ("Implementation", "name"),
+        ("Implementation", "version"),
+        ("EnvVariable", "name"),
+        ("HttpHeader", "name"),
+        ("ElicitationSchema", "required"),
+    }
+)
+"""Members of definitions whose strings are names: of programs that speak the protocol, of variables, headers and fields."""
+WORDS: Final = frozenset({"mimeType", "signal", "currency"})
+"""Members whose strings come from registries."""
+
+MOST_OPEN: Final = 4096
+"""Requests whose answers are awaited, in both directions together."""
+
+
+class _Pairs(NamedTuple):
+    """An object as the line has it: members in order, doubled ones too."""
+
+    items: list[tuple[str, Any]]
+
+
+class _Number(str):
+    """A number as the line has it."""
+
+    __slots__ = ()
+
+
+class _Place(NamedTuple):
+    """A schema that describes a value: in which document, below which definition and as which member."""
+
+    schema: Any
+    root: Any
+    definition: str
+    member: str
+
+
+class Redactor:
+    """Redacts the messages of one conversation, in their order.
+
+    `patterns` are further expressions (Python's `re`): a string or name that one matches goes, wherever it stands. `protocols` gives the
+    validators of the versions that may be spoken; it is called for the first message. Methods that none of them has are extensions.
+    """
+
+    def __init__(self, patterns: Sequence[str] = (), protocols: Callable[[], Sequence[Strict]] = lambda: ()) -> None:
+        shapes = rf"(?<![A-Za-z0-9])(?:{'|'.join(SHAPES)})"
+        self._secret = re.compile("|".join((shapes, *(f"(?:{each})" for each in patterns))), re.DOTALL)
+        self._protocols = cache(lambda: tuple(protocols()))
+        self._schemas = _Schemas()
+        self._constants = cache(lambda: frozenset(self._schemas.constants(one.schema for one in self._protocols())))
+        self._open: dict[tuple[str, str], str] = {}
+
+    def line(self, sender: str, line: bytes) -> bytes:
+        """Redact one line. What is no JSON goes as a whole: nobody can say what it holds."""
+        if not line.strip():
+            return line
+        try:
+            message = json.loads(line, object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number)
+            return "".join(_written(self._message(sender, message))).encode("utf-8", "surrogatepass")
+        except ValueError:
+            return f"[redacted: {len(line)} bytes that are no JSON]".encode()
+        except RecursionError:
+            return f"[redacted: {len(line)} bytes that are nested too deep]".encode()
+
+    # --- envelopes ---
+
+    def _message(self, sender: str, message: Any) -> Any:
+        if is_array(message):
+            return [self._message(sender, each) for each in message]
+        if not isinstance(message, _Pairs):
+            return self._value(message, [])
+        params, result = self._payloads(sender, message)
+        places = {"params": params, "result": result}
+        return _Pairs(
+            [(self._name(key), self._member(key, value, places.get(key, []))) for key, value in message.items]
+        )
+
+    def _member(self, key: str, value: Any, places: list[_Place]) -> Any:
+        """One member of an envelope."""
+        if _is_text(value) and key in ("id", "method", "jsonrpc"):
+            stays = value == "2.0" if key == "jsonrpc" else key == "id" or self._is_word(value.removeprefix("$/"))
+            return self._kept(value) if stays else REDACTED
+        return self._value(value, places, key, is_secret=_is_secret(key))
+
+    def _payloads(self, sender: str, message: _Pairs) -> tuple[list[_Place], list[_Place]]:
+        """What describes the params and the result of a message. A method or an id that is given twice makes them unknown."""
+        methods = [value for key, value in message.items if key == "method"]
+        numbers = {_number(value) for key, value in message.items if key == "id"}
+        if methods:
+            method = methods[0] if len(methods) == 1 and _is_text(methods[0]) else ""
+            for number in numbers:
+                awaited = (sender, number)
+                if awaited in self._open:
+                    self._open[awaited] = ""
+                elif len(self._open) < MOST_OPEN:
+                    self._open[awaited] = method if len(numbers) == 1 else ""
+            return self._payload(method, "params", is_request=bool(numbers)), []
+        asker = "agent" if sender == "client" else "client"
+        asked = {self._open.pop((asker, number), "") for number in numbers}
+        return [], self._payload(asked.pop(), "result", is_request=True) if len(asked) == 1 else []
+
+    def _payload(self, method: str, part: str, *, is_request: bool) -> list[_Place]:
+        rows = ((one, one.route(method, is_request=is_request)) for one in self._protocols())
+        named = ((one, getattr(row, part)) for one, row in rows if row is not None)
+        return [_Place({"$ref": f"#/$defs/{name}"}, one.schema, name, "") for one, name in named if name is not None]
+
+    # --- values ---
+
+    def _value(self, value: Any, places: list[_Place], key: str = "", *, is_secret: bool = False) -> Any:
+        """A value that the schemas of `places` describe; without any, nobody knows what it is. `is_secret` below the name of a secret."""
+        if isinstance(value, _Pairs):
+            return self._object(value, places, is_secret=is_secret)
+        if is_array(value):
+            if not places and value and all(isinstance(each, _Number) for each in value):
+                return [_Number("0")] * len(value)  # bytes
+            leaves = self._schemas.leaves(places)
+            inner = [leaf._replace(schema=leaf.schema["items"]) for leaf in leaves if "items" in leaf.schema]
+            return [self._value(each, inner, key, is_secret=is_secret) for each in value]
+        if _is_text(value):
+            return self._text(value, places, key)
+        return _Number("0") if is_secret and isinstance(value, _Number) else value
+
+    def _object(self, value: _Pairs, places: list[_Place], *, is_secret: bool) -> _Pairs:
+        members = dict(value.items)
+        if len(members) < len(value.items):
+            places = []
+        described = self._schemas.leaves(places, members)
+        taken: dict[str, int] = {}
+        found: list[tuple[str, Any]] = []
+        for key, one in value.items:
+            inner = [
+                _Place(schema, place.root, place.definition, key)
+                for place in described
+                if (schema := _property(place.schema, key)) is not None
+            ]
+            is_declared = any(key in place.schema.get("properties", ()) for place in described)
+            name = key if is_declared else self._name(key)
+            if name != key:
+                taken[name] = taken.get(name, 0) + 1
+                name = name if taken[name] == 1 else f"[redacted {taken[name]}]"
+            found.append(
+                (name, self._value(one, inner, key, is_secret=is_secret or (not is_declared and _is_secret(key))))
+            )
+        return _Pairs(found)
+
+    def _text(self, value: str, places: list[_Place], key: str) -> str:
+        if not places:
+            return value if (key, value) in self._constants() else REDACTED
+        leaves = self._schemas.leaves(places)
+        constants = {one for leaf in leaves for one in _values(leaf.schema)}
+        if value in constants:
+            return value
+        free = [leaf for leaf in leaves if "string" in _types(leaf.schema) and not list(_values(leaf.schema))]
+        if constants or any("not" in leaf.schema for leaf in free):
+            stays = self._is_word(value)
+        elif key == "command":
+            program = value.rpartition("/")[2]
+            if not self._is_word(program):
+                return _placeholder(free)
+            return self._kept(program if program == value else f"/{REDACTED}/{program}")
+        else:
+            stays = bool(free) and all(self._is_protocol(value, leaf) for leaf in free)
+        return self._kept(value) if stays else _placeholder(free)
+
+    def _is_protocol(self, value: str, leaf: _Place) -> bool:
+        """Whether a string without constants is an id, a name or an instant by its schema."""
+        names = (leaf.definition, leaf.member)
+        if any(name == "id" or name.endswith(("Id", "ID", "_id")) for name in names):
+            return len(value) <= LONGEST_ID and not any(character.isspace() for character in value)
+        if leaf.schema.get("format") in ("date-time", "date") or leaf.member in ("updatedAt", "lastModified"):
+            return INSTANT.fullmatch(value) is not None
+        return (names in NAMES or leaf.member in WORDS or leaf.definition == "MediaType") and len(value) <= LONGEST_WORD
+
+    def _kept(self, value: str) -> str:
+        return REDACTED if self._secret.search(value) else value
+
+    def _is_word(self, value: str) -> bool:
+        return len(value) <= LONGEST_WORD and WORD.fullmatch(value) is not None and OPAQUE.search(value) is None
+
+    def _name(self, name: str) -> str:
+        """The name of a member that no schema declares."""
+        is_name = (not name or NAME.fullmatch(name) is not None) and OPAQUE.search(name) is None
+        return self._kept(name) if is_name else REDACTED
+
+
+# --- schemas ---------------------------------------------------------------------------------------------------------
+
+
+_Leaves: TypeAlias = "dict[int, _Place]"
+"""The schemas without references and combinations that describe a value, each once."""
+_Memo: TypeAlias = "dict[tuple[int, str, str], _Leaves | None]"
+
+
+class _Schemas:
+    """Follows references and combinations, each schema once for a value."""
+
+    def __init__(self) -> None:
+        self._any: _Memo = {}
+
+    def leaves(self, places: Iterable[_Place], members: Mapping[str, Any] | None = None) -> Sequence[_Place]:
+        """What describes a value. `members` are those of an object, which rule out branches by their constants; of a value of another type
+        nothing is ruled out.
+        """
+        memo: _Memo = self._any if members is None else {}
+        found: _Leaves = {}
+        for place in places:
+            found |= self._collect(place, members, memo) or {}
+        return tuple(found.values())
+
+    def _collect(self, place: _Place, members: Mapping[str, Any] | None, memo: _Memo) -> _Leaves | None:
+        """The leaves of a schema; `None` if the value contradicts it."""
+        key = (id(place.schema), place.definition, place.member)
+        if key not in memo:
+            memo[key] = {}  # what leads back here adds nothing
+            memo[key] = self._collected(place, members, memo)
+        return memo[key]
+
+    def _collected(self, place: _Place, members: Mapping[str, Any] | None, memo: _Memo) -> _Leaves | None:
+        schema = place.schema
+        if not is_object(schema):
+            return {}
+        if members is not None and self._is_contradicted(place, members):
+            return None
+        found: _Leaves = {id(schema): place}
+        parts = [place._replace(schema=part) for part in schema.get("allOf", ())]
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#/$defs/"):
+            name = reference.removeprefix("#/$defs/")
+            parts.append(_Place(place.root["$defs"].get(name, {}), place.root, name, place.member))
+        for part in parts:
+            inner = self._collect(part, members, memo)
+            if inner is None:
+                return None
+            found |= inner
+        for keyword in ("anyOf", "oneOf"):
+            branches = [place._replace(schema=branch) for branch in schema.get(keyword, ())]
+            possible = [inner for branch in branches if (inner := self._collect(branch, members, memo)) is not None]
+            for inner in possible:
+                found |= inner
+            if branches and not possible:
+                unknown = place._replace(schema={"properties": self._tags(branches)})
+                found[id(unknown.schema)] = unknown
+        return found
+
+    def _is_contradicted(self, place: _Place, members: Mapping[str, Any]) -> bool:
+        """Whether a member of an object is none of the constants that a schema gives it."""
+        for name, schema in place.schema.get("properties", {}).items():
+            if _is_text(members.get(name)):
+                leaves = self.leaves([_Place(schema, place.root, place.definition, name)])
+                values = {value for leaf in leaves for value in _values(leaf.schema)}
+                is_open = any("string" in _types(leaf.schema) and not list(_values(leaf.schema)) for leaf in leaves)
+                if values and not is_open and members[name] not in values:
+                    return True
+        return False
+
+    def _tags(self, branches: Iterable[_Place]) -> dict[str, Any]:
+        """The members by which the branches of a union differ, for an object that is none of them."""
+        found: dict[str, set[str]] = {}
+        for leaf in self.leaves(branches):
+            for name, schema in leaf.schema.get("properties", {}).items():
+                if is_object(schema) and (values := set(_values(schema))):
+                    found.setdefault(name, set()).update(values)
+        return {name: {"enum": sorted(values)} for name, values in found.items()}
+
+    def constants(self, roots: Iterable[Any]) -> Iterator[tuple[str, str]]:
+        """Each member with the strings that some schema gives it as a constant."""
+        for root in roots:
+            waiting = [root]
+            while waiting:
+                schema = waiting.pop()
+                if is_array(schema):
+                    waiting += schema
+                elif is_object(schema):
+                    waiting += schema.values()
+                    members = schema.get("properties")
+                    for name, member in members.items() if is_object(members) else ():
+                        for leaf in self.leaves([_Place(member, root, "", name)]):
+                            yield from ((name, value) for value in _values(leaf.schema))
+
+
+def _property(schema: Any, key: str) -> Any:
+    """The schema of a member; `None` where it is not described."""
+    declared = schema.get("properties", {})
+    found = declared[key] if key in declared else schema.get("additionalProperties")
+    return found if is_object(found) and found else None
+
+
+def _values(schema: Any) -> Iterator[str]:
+    """The strings that a schema gives as constants."""
+    for value in (schema.get("const"), *schema.get("enum", ())):
+        if isinstance(value, str):
+            yield value
+
+
+def _types(schema: Any) -> Sequence[str]:
+    found = schema.get("type", ())
+    return (found,) if isinstance(found, str) else found
+
+
+def _placeholder(leaves: Sequence[_Place]) -> str:
+    """What stands in the place of a string: what its schema accepts, where that is easy to say."""
+    schemas = [leaf.schema for leaf in leaves]
+    if any(
+        "contentEncoding" in schema or leaf.member in ("data", "blob")
+        for schema, leaf in zip(schemas, leaves, strict=True)
+    ):
+        return ""
+    patterns = [schema["pattern"] for schema in schemas if isinstance(schema.get("pattern"), str)]
+    return next((one for one in PLACEHOLDERS if all(matches(pattern, one) for pattern in patterns)), REDACTED)
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+_WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def _is_secret(name: str) -> bool:
+    """Whether what has this name is a secret."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    is_key = any(before in KEY_WORDS and word in ("key", "keys") for before, word in pairwise(words))
+    return is_key or not SECRET_WORDS.isdisjoint(words)
+
+
+def _number(value: Any) -> str:
+    """What an id is known by. Numbers that are equal are one: a peer may answer `1.0` with `1`."""
+    if isinstance(value, _Number):
+        return f"number {float(value)!r}"
+    return f"{type(value).__name__} {value}" if value is None or isinstance(value, str | bool | float) else "no id"
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and not isinstance(value, _Number)
+
+
+def _written(value: Any) -> Iterator[str]:
+    if isinstance(value, _Pairs):
+        yield "{"
+        for index, (key, one) in enumerate(value.items):
+            yield f"{',' if index else ''}{json.dumps(key)}:"
+            yield from _written(one)
+        yield "}"
+    elif is_array(value):
+        yield "["
+        for index, one in enumerate(value):
+            yield "," if index else ""
+            yield from _written(one)
+        yield "]"
+    else:
+        yield value if isinstance(value, _Number) else json.dumps(value)

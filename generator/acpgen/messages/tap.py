@@ -1,0 +1,496 @@
+"""Sits on stdio between a client and an agent or server: every byte passes through as it came, and a monitor listens.
+
+The agent does not outlive the client for long, nor this process: it is ended with all that it has started some time after the client's
+input has, and if this process is killed. In the foreground of a terminal it has no process group of its own, so that keys that signal
+reach it; where the system tells nothing of processes, it then only reads the end of its input if this process is killed.
+
+Copying never waits for the monitor or the recording. What was read is queued for them, then written on at once; if they fall so far
+behind that the queue is full, they are told that they missed something, and go on from there. Standard error is the agent's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from acpgen import embedded
+from acpgen.errors import Faults, NotStarted
+from acpgen.messages.recording import LONGEST, recorded, unrecorded
+from acpgen.messages.recording_file import Tape
+from acpgen.messages.validators import ended
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from acp_monitor import Breach, Monitor
+    from jsonrpc_bindings.framing import Headers
+    from jsonrpc_bindings.supervisor import Program
+
+CHUNK: Final = 65536
+ROOM: Final = 64 << 20
+"""Bytes that may wait for the monitor, and as many for the recording."""
+
+ACP_SIDES: Final = ("client", "agent")
+
+GRACE: Final = 10.0
+"""Seconds that an agent has to end after its client's input has ended, before it is told to."""
+
+PATIENCE: Final = 5.0
+"""Seconds that an agent has to end after it was told to, before it is made to."""
+
+FINISHING: Final = 60.0
+"""Seconds that a listener has at the end for what is queued. The monitor may still be loading schemas then, on a busy machine."""
+
+LINGER: Final = 1.0
+"""Seconds that are waited for the last output of an agent that has ended, where something else still holds its standard output."""
+
+PASSED_ON: Final = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGCONT")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Bytes that one side sent, and when; `None` in place of bytes stands for some that were not kept.
+
+    `sender` is `client`, or `agent` for the command, whatever the protocol calls it.
+    """
+
+    sender: str
+    data: bytes | None
+    at: float
+
+
+class Listener:
+    """A queue with a bound in bytes, and the thread that empties it. Putting never waits. `rest` is called when the queue is empty."""
+
+    def __init__(
+        self, name: str, take: Callable[[Chunk], None], room: int = ROOM, rest: Callable[[], None] = lambda: None
+    ) -> None:
+        self._waiting: deque[Chunk] = deque()
+        self._ready = threading.Condition()
+        self._room, self._size, self._closed = room, 0, False
+        self._take, self._rest = take, rest
+        self.missed = 0
+        self.finished = self._dead = False
+        self.reason = ""
+        self.thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self.thread.start()
+
+    def put(self, chunk: Chunk) -> None:
+        """Queue a chunk, or leave a mark where it would have stood if there is no room."""
+        with self._ready:
+            if self._dead:
+                return
+            size = len(chunk.data or b"")
+            if self._size + size > self._room:
+                self.missed += size
+                if not self._waiting or self._waiting[-1].data is not None:
+                    self._waiting.append(Chunk(chunk.sender, None, chunk.at))
+            else:
+                self._size += size
+                self._waiting.append(chunk)
+            self._ready.notify()
+
+    def close(self, patience: float) -> None:
+        """Let the thread finish what is queued, for as long as `patience` seconds."""
+        with self._ready:
+            self._closed = True
+            self._ready.notify()
+        self.thread.join(patience)
+
+    def _run(self) -> None:
+        try:
+            while (chunk := self._next()) is not None:
+                self._take(chunk)
+                if not self._waiting:
+                    self._rest()
+            self.finished = True
+        except OSError as error:  # what it writes to is full, or gone
+            self.reason = error.strerror or str(error)
+        except Faults as faults:  # the protocol that the monitor was to judge by
+            self.reason = "; ".join(map(str, faults.faults))
+        finally:  # what else a listener raises ends it alone, and is shown by threading's hook
+            with self._ready:
+                self._dead = True
+                self._waiting.clear()
+
+    def _next(self) -> Chunk | None:
+        with self._ready:
+            while not self._waiting and not self._closed:
+                self._ready.wait()
+            if not self._waiting:
+                return None
+            chunk = self._waiting.popleft()
+            self._size -= len(chunk.data or b"")
+            return chunk
+
+
+class Splitter:
+    """From chunks to messages, for each side apart: one a line, or each after a header with its length where a side begins with a header.
+
+    A sentence stands for messages that were not kept. After a gap the rest of the broken line is left out; of messages after headers
+    nothing can be told from there on.
+    """
+
+    def __init__(self, longest: int = LONGEST, *, keeps_blank: bool = False) -> None:
+        self._keeps_blank = keeps_blank
+        self._parts: dict[str, bytearray] = {}
+        self._broken: set[str] = set()
+        self._framed: dict[str, Headers | None] = {}
+        self._longest = longest
+
+    def messages(self, chunk: Chunk) -> Generator[tuple[str, bytes | str]]:
+        """The messages that a chunk completes, blank lines only if they are kept."""
+        if chunk.data is None:
+            self._parts.clear()
+            self._broken = {"client", "agent"}
+            yield chunk.sender, _MISSED
+            yield from ((sender, _LOST.format(sender)) for sender, headers in self._framed.items() if headers)
+            return
+        held = self._parts.setdefault(chunk.sender, bytearray())
+        held += chunk.data
+        if chunk.sender not in self._framed and not self._is_told_apart(chunk.sender, held):
+            return
+        headers = self._framed.get(chunk.sender)
+        yield from self._lines(chunk, held) if headers is None else self._after_headers(chunk.sender, held, headers)
+
+    def rest(self) -> Generator[tuple[str, bytes | str]]:
+        """What stood at the end without a line end, or was cut off."""
+        for sender, held in self._parts.items():
+            if sender in self._broken:
+                continue
+            if headers := self._framed.get(sender):
+                yield from ((sender, f"{frame!s} of the {sender}") for frame in headers.end())
+            elif held.strip():
+                yield sender, bytes(held)
+
+    def _is_told_apart(self, sender: str, held: bytearray) -> bool:
+        """Whether enough is there to tell a header from a line."""
+        begin = bytes(held[: max(map(len, _NAMES))]).lower()
+        if any(begin.startswith(name) for name in _NAMES):
+            self._framed[sender] = embedded.framing.Headers(self._longest)
+        elif any(name.startswith(begin) for name in _NAMES):
+            return False
+        else:
+            self._framed[sender] = None
+        return True
+
+    def _after_headers(self, sender: str, held: bytearray, headers: Headers) -> Generator[tuple[str, bytes | str]]:
+        data = bytes(held)
+        held.clear()
+        if sender in self._broken:
+            return
+        for frame in headers.feed(data):
+            if isinstance(frame, bytes):
+                yield sender, frame
+            else:
+                if frame.is_last:
+                    self._broken.add(sender)
+                yield sender, f"{frame}{_AND_LOST.format(sender) if frame.is_last else ''}"
+
+    def _lines(self, chunk: Chunk, held: bytearray) -> Generator[tuple[str, bytes | str]]:
+        if chunk.data is not None and b"\n" not in chunk.data and len(held) <= self._longest:
+            return
+        *whole, rest = held.split(b"\n")
+        for line in whole:
+            if chunk.sender in self._broken:
+                self._broken.discard(chunk.sender)
+            elif self._keeps_blank or line.strip():
+                yield chunk.sender, bytes(line)
+        if len(rest) > self._longest:
+            rest = bytearray()
+            if chunk.sender not in self._broken:
+                self._broken.add(chunk.sender)
+                yield chunk.sender, _MISSED
+        self._parts[chunk.sender] = rest
+
+
+_NAMES: Final = (b"content-length:", b"content-type:")
+_MISSED: Final = "the monitor fell behind, or a line was too long: some messages were missed"
+_LOST: Final = "the headers of the {} were lost with it: nothing that follows from there is read"
+_AND_LOST: Final = ": nothing that follows from the {} is read"
+
+
+class Watcher:
+    """Feeds a monitor, which is made when the first message comes, and hands on what it finds."""
+
+    def __init__(self, make: Callable[[], Monitor], report: Callable[[Breach], None]) -> None:
+        self._make, self._report = make, report
+        self._monitor: Monitor | None = None
+        self._splitter = Splitter(keeps_blank=True)
+        self.line = 1
+        """The next line, as a recording counts: from 1, blank lines and gaps too."""
+        self.lost = False
+        """Whether some of what was said was not judged."""
+
+    def take(self, chunk: Chunk) -> None:
+        """Judge what a chunk completes."""
+        if self._monitor is None:
+            self._monitor = self._make()
+        for sender, line in self._splitter.messages(chunk):
+            if isinstance(line, str):
+                self._lose(self._monitor, line)
+            elif line.strip():
+                self._observe(self._monitor, sender, line)
+            else:
+                self.line += 1
+
+    def finish(self) -> None:
+        """Judge what is left over at the end."""
+        if self._monitor is None:
+            return
+        for sender, line in self._splitter.rest():
+            if isinstance(line, str):
+                self._lose(self._monitor, line)
+            else:
+                self._observe(self._monitor, sender, line)
+        self._tell(self._monitor.finish())
+
+    def _observe(self, monitor: Monitor, sender: str, line: bytes) -> None:
+        self._tell(monitor.observe(_called(sender, monitor.sides), line, index=self.line))
+        self.line += 1
+
+    def _lose(self, monitor: Monitor, sentence: str) -> None:
+        self.lost = True
+        self._tell(monitor.lose(sentence))
+        self.line += 1
+
+    def _tell(self, breaches: Sequence[Breach]) -> None:
+        for breach in breaches:
+            self._report(breach)
+
+
+def _called(sender: str, sides: tuple[str, str]) -> str:
+    """What the protocol calls a sender."""
+    return sides[ACP_SIDES.index(sender)]
+
+
+def whole(_: str, line: bytes) -> bytes:
+    """A line as it is recorded where nothing is redacted."""
+    return line
+
+
+class Recorder:
+    """Writes a recording, a line at a time. `sides` are asked for when the first line comes.
+
+    `redact` is handed each line with its sender, "client" or "agent" whatever the protocol calls them, and returns what is recorded of it.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO | Tape,
+        sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES,
+        redact: Callable[[str, bytes], bytes] = whole,
+    ) -> None:
+        self._file, self._sides, self._redact = file, sides, redact
+        self._splitter = Splitter(keeps_blank=True)
+
+    def take(self, chunk: Chunk) -> None:
+        """Write what a chunk completes."""
+        at = datetime.fromtimestamp(chunk.at, UTC).isoformat(timespec="milliseconds")
+        for sender, line in self._splitter.messages(chunk):
+            self._file.write(self._recorded(sender, line, at))
+
+    def flush(self) -> None:
+        """Hand on what is written so far, so that it can be read and outlives the process."""
+        self._file.flush()
+
+    def finish(self) -> None:
+        """Write what stood at the end without a line end."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        for sender, line in self._splitter.rest():
+            self._file.write(self._recorded(sender, line, at))
+        self._file.flush()
+
+    def _recorded(self, sender: str, line: bytes | str, at: str) -> bytes:
+        name = _called(sender, self._sides())
+        return unrecorded(name, at) if isinstance(line, str) else recorded(name, self._redact(sender, line), at)
+
+
+def tap(
+    command: Sequence[str],
+    make: Callable[[], Monitor],
+    report: Callable[[Breach], None],
+    say: Callable[[str], None],
+    record: Tape | None = None,
+    room: int = ROOM,
+    sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES,
+    grace: float = GRACE,
+    redact: Callable[[str, bytes], bytes] = whole,
+) -> int:
+    """Run `command` as the agent of the client on standard input and output; return its exit code, 128 and more for a signal. Where
+    that is 0 and not all was judged, it is 1.
+
+    `report` is handed each breach as it is found, `say` what people should know besides; `sides` are what a recording calls the client
+    and the command. Some `grace` seconds after the client's input has ended, the command and what it started are told to end, and then
+    made to. Raises `Faults` if the command does not start.
+    """
+    group = os.name == "posix" and not _in_foreground()  # in the foreground keys that signal must reach it
+    agent = _start(command, "g" if group else "")
+    sys.setswitchinterval(0.0005)  # a thread that copies does not wait long for one that judges
+    watcher, recorder = Watcher(make, report), Recorder(record, sides, redact) if record is not None else None
+    listeners = [Listener("monitor", watcher.take, room)]
+    if recorder is not None:
+        listeners.append(Listener("recording", recorder.take, room, recorder.flush))
+    with _signals_passed_on(agent) as stopped:
+        assert agent.stdin is not None
+        assert agent.stdout is not None
+        upstream = _Copy("client", 0, agent.stdin.fileno(), listeners)
+        downstream = _Copy("agent", agent.stdout.fileno(), 1, listeners)
+        for copy in (upstream, downstream):
+            copy.thread.start()
+        told = _wait(agent, upstream, downstream, grace, stopped)
+        agent.end(PATIENCE)  # what it has started, and left behind
+    if told:
+        say(told)
+    judging = ""
+    for listener, finish in zip(listeners, (watcher.finish, recorder.finish if recorder else None), strict=False):
+        listener.close(FINISHING)
+        if listener.missed:
+            say(f"The {listener.thread.name} fell behind: {listener.missed} bytes are not in it.")
+        reason = listener.reason or ("" if listener.finished else "it failed or was too slow")
+        if finish is not None and not reason:
+            try:
+                finish()
+            except OSError as error:
+                reason = error.strerror or str(error)
+        if reason:
+            say(f"The {listener.thread.name} ended early: {reason}. The messages themselves were passed on.")
+            judging = reason if finish == watcher.finish else judging
+    if judging:
+        with contextlib.suppress(OSError):  # the report may be what failed
+            report(ended(judging, watcher.line))
+    code = agent.code or 0
+    return (code if code >= 0 else 128 - code) or int(bool(judging) or watcher.lost)
+
+
+class _Copy:
+    """One direction: reads what there is, queues it for the listeners, writes it on."""
+
+    def __init__(self, sender: str, source: int, target: int, listeners: Sequence[Listener]) -> None:
+        self.sender, self.source, self.target, self.listeners = sender, source, target, listeners
+        self.broken = False
+        self.thread = threading.Thread(target=self._run, name=f"from the {sender}", daemon=True)
+
+    def _run(self) -> None:
+        try:
+            while data := os.read(self.source, CHUNK):
+                for listener in self.listeners:
+                    listener.put(Chunk(self.sender, data, time.time()))
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(self.target, view) :]
+        except OSError:  # the reader is gone, or the writer's end was torn off
+            self.broken = True
+        for end in (self.source, self.target) if self.broken else (self.target,):
+            with contextlib.suppress(OSError):
+                _shut(end)
+
+
+def _shut(end: int) -> None:
+    """Close one end of a pipe, so that whoever holds the other end notices; its number stays taken."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, end, inheritable=False)
+    os.close(nothing)
+
+
+def _start(command: Sequence[str], leads: str) -> Program:
+    try:
+        # The command is the user's own, given for exactly this.
+        return embedded.supervisor.start(command, leads=leads, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
+
+
+def _wait(agent: Program, upstream: _Copy, downstream: _Copy, grace: float, stopped: threading.Event) -> str:
+    """Return when the agent has ended and its output is passed on, with a sentence for people where it did not end by itself.
+
+    An agent whose client has ended its input, or reads no more, is told to end after `grace` seconds, and then made to; so is one that
+    was handed a signal to end and goes on.
+    """
+    gone: float | None = None
+    told = ""
+    while not agent.wait(0.05):
+        # An agent that does not read leaves the copy to it stuck, so that alone its source shows that the client has ended.
+        if gone is None and (
+            stopped.is_set() or downstream.broken or not upstream.thread.is_alive() or _is_torn(upstream.source)
+        ):
+            gone = time.monotonic()
+        if gone is not None and time.monotonic() - gone > grace:
+            since = "a signal to end" if stopped.is_set() else "its client's input had ended"
+            told = f"The command still ran {grace:g} seconds after {since}, and was ended (--grace)."
+            for pause in agent.ending(PATIENCE):
+                time.sleep(pause)
+            break
+    downstream.thread.join(LINGER)
+    return told
+
+
+def _is_torn(end: int) -> bool:
+    """Whether nobody holds the other end of a pipe any more."""
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(end, 0)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+
+
+@contextlib.contextmanager
+def _signals_passed_on(agent: Program) -> Generator[threading.Event]:
+    """While this runs, signals that come are the agent's. Ctrl-C reaches it by itself: it is in the terminal's foreground too.
+
+    What is yielded is set when one of them asks to end.
+    """
+    stopped = threading.Event()
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        if number in (signal.SIGTERM, getattr(signal, "SIGHUP", 0)):
+            stopped.set()
+        if number in (signal.SIGINT, getattr(signal, "SIGQUIT", 0)) and _in_foreground():
+            return
+        agent.signal(number)
+
+    before: dict[int, object] = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in PASSED_ON:
+            number = getattr(signal, name, None)
+            if number is not None:
+                before[number] = signal.signal(number, pass_on)
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+def _in_foreground() -> bool:
+    """Whether this process is in the foreground of a terminal, so that keys which signal reach the agent too."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | getattr(os, "O_NOCTTY", 0))
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+def end(code: int) -> None:
+    """Leave the process with this exit code, though a thread may still read standard input."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)

@@ -1,0 +1,482 @@
+"""Judges JSON Lines of messages, one by one or as a conversation. Nothing is kept but counts and the open requests."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from acpgen import embedded
+from acpgen.input.walk import is_array, is_object
+from acpgen.messages import validators
+from acpgen.messages.recording import Line, Said, is_recorded, remedy, said
+
+if TYPE_CHECKING:
+    from acp_monitor import Breach, Folding, Monitor
+    from jsonrpc_bindings.strict import Strict, Violation
+
+MOST_REQUESTS: Final = 4096
+"""Requests whose answers are awaited. Of older ones the answers are judged as envelopes alone."""
+
+LONGEST_NAME: Final = 256
+"""Characters of a method's name that are kept. No protocol has longer ones."""
+
+_LONG: Final = "the line is too long"
+_DENSE: Final = "the line holds more values than are read"
+_MISSING: Final = "the recording has a gap here"
+_ORPHAN: Final = "the result was not judged: its request was not seen"
+_AMBIGUOUS: Final = (
+    "the result was not judged: both sides have an open request with this id, and nobody says who answers"
+)
+_PARTLY: Final = "some messages were not judged, or not wholly"
+
+
+@dataclass(frozen=True, slots=True)
+class LineProblem:
+    """What is wrong with a line. `code` is the JSON-RPC error code that fits, `level` and the rest are set in a conversation. `count`
+    is for how many of its kind it stands, itself the last.
+    """
+
+    rule: str
+    sentence: str
+    pointer: str = ""
+    schema: str = ""
+    code: int | None = None
+    level: str = ""
+    requirements: tuple[int | str, ...] = ()
+    earlier: int | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LineVerdict:
+    """The verdict on one line. `kind` is request, notification, result, error, batch, message, blank, gap or end; `earlier` lines are
+    counted as `line` is. `count` is for how many lines like it it stands, itself the last. `note` says why the line, or a part of it,
+    was not judged.
+    """
+
+    line: int
+    sender: str
+    kind: str
+    method: str
+    problems: tuple[LineProblem, ...] = ()
+    note: str = ""
+    end: int = 0
+    count: int = 1
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether nothing is wrong; notes are not."""
+        return all(problem.level == "note" for problem in self.problems)
+
+    @property
+    def mark(self) -> Hashable:
+        """What lines with the same verdict have in common: all but their numbers, and places in arrays."""
+        problems = tuple(
+            (problem.rule, problem.level, _anywhere(problem.pointer), problem.sentence) for problem in self.problems
+        )
+        return (self.sender, self.kind, self.method, problems, self.note)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether all of the line was judged. What was not is neither right nor wrong."""
+        return not self.note
+
+    @property
+    def counts_as(self) -> Literal["right", "wrong", "not judged"] | None:
+        """What the line adds to. The end is no line: it adds what is broken there, else nothing."""
+        if not self.is_valid:
+            return "wrong"
+        if self.kind == "end":
+            return None
+        return "right" if self.is_judged else "not judged"
+
+
+@dataclass(slots=True)
+class Counts:
+    """Counts of verdicts, by method and by rule."""
+
+    valid: Counter[str] = field(default_factory=Counter[str])
+    invalid: Counter[str] = field(default_factory=Counter[str])
+    unjudged: Counter[str] = field(default_factory=Counter[str])
+    rules: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, verdict: LineVerdict) -> None:
+        """Count one verdict."""
+        name = verdict.method[:LONGEST_NAME] or f"({verdict.kind})"
+        counts = {"right": self.valid, "wrong": self.invalid, "not judged": self.unjudged}
+        if not any(name in count for count in counts.values()) and sum(map(len, counts.values())) >= 512:
+            name = "(others)"
+        if verdict.counts_as is not None:
+            counts[verdict.counts_as][name] += 1
+        self.rules.update(problem.rule for problem in verdict.problems)
+
+    @property
+    def sums(self) -> tuple[int, int, int]:
+        """How many lines were right, wrong and not judged."""
+        right, wrong, unjudged = (sum(count.values()) for count in (self.valid, self.invalid, self.unjudged))
+        return right, wrong, unjudged
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there was something, and all of it was judged."""
+        return not self.unjudged and bool(self.valid or self.invalid)
+
+
+@dataclass(slots=True)
+class _Open:
+    """The open requests of a stream, by the side that asks and the id; the oldest are forgotten first."""
+
+    methods: OrderedDict[tuple[str, int], str] = field(default_factory=OrderedDict[tuple[str, int], str])
+
+    def ask(self, sender: str, id_: object, method: str) -> None:
+        self.methods[sender, _key(id_)] = method[:LONGEST_NAME]
+        if len(self.methods) > MOST_REQUESTS:
+            self.methods.popitem(last=False)
+
+    def answer(self, asker: str, id_: object) -> str | None:
+        return self.methods.pop((asker, _key(id_)), None)
+
+    def askers(self, id_: object, sides: Iterable[str]) -> list[str]:
+        return [side for side in sides if (side, _key(id_)) in self.methods]
+
+
+def judged(
+    lines: Iterable[Line], protocols: Mapping[Any, Strict], sender: str | None, *, fixed: bool = False
+) -> Iterator[LineVerdict]:
+    """A verdict for each line: a message, or the line of a recording.
+
+    `sender` sent those that do not say it; without, it is told from the method, or from the request that is answered. Of several
+    versions the one that `initialize` names judges. Until one is named, all of them do, and what they judge differently is not judged.
+    What is of another version is not judged; with `fixed` it is, and the version is a problem.
+    """
+    reader = next(iter(protocols.values()))
+    strict: Strict | None = reader
+    is_named = False
+    sides = reader.contract.peers
+    open_ = _Open()
+    for line in lines:
+        value, found = reader.read(line.content) if line.is_whole else (None, ())
+        problems = tuple(map(_problem, found))
+        if not line.is_whole:
+            yield LineVerdict(line.number, "", "message", "", (LineProblem("json", _LONG, code=-32700),), end=line.end)
+            continue
+        if any(problem.rule == "json" for problem in problems):
+            told = remedy(line.content)
+            unread = [
+                replace(problem, sentence=f"{problem.sentence}. {told}") if told else problem for problem in problems
+            ]
+            yield LineVerdict(line.number, sender or "", "message", "", tuple(unread), end=line.end)
+            continue
+        if any(problem.rule == "size" for problem in problems):
+            yield LineVerdict(line.number, sender or "", "message", "", note=problems[0].sentence, end=line.end)
+            continue
+        speaker = sender
+        if is_recorded(value):
+            content, problems = said(value, sides), tuple(map(_inside, problems))
+            if not isinstance(content, Said):
+                wrong = LineProblem("recording", content, code=-32600)
+                yield LineVerdict(line.number, "", "message", "", (wrong, *problems), end=line.end)
+                continue
+            if content.is_gap:
+                yield LineVerdict(line.number, content.sender, "gap", "", problems, _MISSING, line.end)
+                continue
+            if content.is_blank:
+                yield LineVerdict(line.number, content.sender, "blank", "", problems, end=line.end)
+                continue
+            speaker, value = content.sender, content.message
+        judges = _judges(strict, () if is_named else protocols.values())
+        message = _Message(value, judges, sides, open_, speaker)
+        spoken = (
+            embedded.versions.spoken(message.version, protocols, strict, is_fixed=fixed)
+            if message.is_handshake
+            else strict
+        )
+        if message.is_handshake:
+            is_named = embedded.versions.is_named(message.version, protocols)
+            judges = () if is_named or embedded.versions.is_unknown(message.version, protocols) else judges
+        verdict = message.verdict(spoken or strict, line)
+        if any(message.verdict(other, line).is_valid != verdict.is_valid for other in judges[1:]):
+            verdict = replace(_envelope(verdict), note=embedded.versions.unclear(protocols))
+        if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
+            verdict = replace(_envelope(verdict), note=embedded.versions.NO_SCHEMA)
+        more = _differing(message, protocols) if fixed else ()
+        yield replace(verdict, problems=(*problems, *verdict.problems, *more))
+        strict = spoken or (strict if message.kind == "request" else None)
+
+
+def _judges(strict: Strict | None, others: Iterable[Strict]) -> tuple[Strict, ...]:
+    """What judges a message: what is in force, then what may be in force as well."""
+    return () if strict is None else (strict, *(one for one in others if one is not strict))
+
+
+def _envelope(verdict: LineVerdict) -> LineVerdict:
+    """A verdict on the envelope alone, which every version has."""
+    return replace(verdict, problems=tuple(problem for problem in verdict.problems if problem.rule == "envelope"))
+
+
+def _inside(problem: LineProblem) -> LineProblem:
+    """A repeated key of a recorded line: one of the message, or of the line itself, which then does not say what was said."""
+    if problem.pointer.startswith("/message/"):
+        return replace(problem, pointer=problem.pointer.removeprefix("/message"))
+    return replace(problem, rule="recording")
+
+
+def _differing(found: _Message, protocols: Mapping[Any, Strict]) -> Iterator[LineProblem]:
+    """What is wrong with the version that the peers agreed on where another one was asked to judge."""
+    if found.kind == "result" and embedded.versions.is_unknown(found.version, protocols):
+        known = " and ".join(map(repr, protocols))
+        sentence = f"version {found.version!r} was negotiated; messages are judged by {known}"
+        yield LineProblem("version-differs", sentence, "/result/protocolVersion", code=-32600)
+
+
+class _Message:
+    """A message with its sender and method, as far as the stream tells them."""
+
+    def __init__(
+        self, value: Any, judges: Sequence[Strict], sides: tuple[str, ...], open_: _Open, sender: str | None
+    ) -> None:
+        self.value, self.open, self.method = value, open_, ""
+        self.version: object = None
+        self.kind = _kind(value)
+        self._methods: dict[int, str | None] = {}
+        known = sender or self._sender(judges, sides)
+        self.sender = known or sides[0]
+        self.peer = sides[1] if self.sender == sides[0] else sides[0]
+        self.askers = (self.peer,) if known else sides
+        for item in value if is_array(value) else [value]:
+            kind = _kind(item)
+            if kind == "request":
+                open_.ask(self.sender, item["id"], item["method"])
+            if kind in ("request", "notification") and item is value:
+                self.method = item["method"]
+        if is_object(value) and self.kind in ("result", "error") and len(self._asked_by(value)) == 1:
+            self.method = open_.answer(self.peer, value.get("id")) or ""
+        if is_object(value) and self.method == "initialize":
+            body = value.get("result" if self.kind == "result" else "params")
+            self.version = body.get("protocolVersion") if is_object(body) else None
+
+    def _sender(self, judges: Sequence[Strict], sides: tuple[str, ...]) -> str | None:
+        """Who must have sent it; `None` if both may."""
+        for item in self.value if is_array(self.value) else [self.value]:
+            kind, other = _kind(item), None
+            if kind in ("request", "notification"):
+                routes = [strict.route(item["method"], is_request=kind == "request") for strict in judges]
+                other = next((route.side for route in routes if route is not None and route.side in sides), None)
+            elif kind in ("result", "error"):
+                askers = self.open.askers(item.get("id"), sides)
+                other = askers[0] if len(askers) == 1 else None
+            if other is not None:
+                return next(side for side in sides if side != other)
+        return None
+
+    def _asked_by(self, item: Mapping[str, Any]) -> list[str]:
+        """Who may have asked for what this item answers."""
+        return self.open.askers(item.get("id"), self.askers)
+
+    @property
+    def is_handshake(self) -> bool:
+        """Whether it may name the version of what follows."""
+        return self.method == "initialize" and self.kind in ("request", "result")
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether it names the version that the peers agreed on, and so is of that version itself."""
+        return self.is_handshake and self.kind == "result"
+
+    def verdict(self, strict: Strict | None, line: Line) -> LineVerdict:
+        name = (line.number, self.sender, self.kind, self.method)
+        if strict is None:
+            return LineVerdict(*name, note=embedded.versions.NO_SCHEMA, end=line.end)
+        unjudged = self._unjudged(strict)
+        problems = strict.judge(
+            self.value,
+            sender=self.sender,
+            method=self.method or None,
+            pending=self._answered if self.kind == "batch" else None,
+        )
+        wrong = tuple(_problem(problem) for problem in problems if problem.pointer not in unjudged)
+        return LineVerdict(*name, wrong, "; ".join(dict.fromkeys(unjudged.values())), line.end)
+
+    def _answered(self, id_: object) -> str | None:
+        """The method of the request that an item of a batch answers."""
+        if len(self.open.askers(id_, self.askers)) == 1:
+            self._methods[_key(id_)] = self.open.answer(self.peer, id_)
+        return self._methods.get(_key(id_))
+
+    def _unjudged(self, strict: Strict) -> dict[str, str]:
+        """Why some of it is not judged, by the place that the schema would complain of."""
+        if not is_array(self.value):
+            reasons = [("", self.value)]
+        else:
+            reasons = [(f"/{index}", item) for index, item in enumerate(self.value)] if strict.contract.batch else []
+        found = {f"{at}/method": self._reason(strict, item) for at, item in reasons}
+        return {place: reason for place, reason in found.items() if reason}
+
+    def _reason(self, strict: Strict, item: Any) -> str:
+        kind, method = _kind(item), ""
+        if kind in ("request", "notification"):
+            method = item["method"]
+        elif kind == "result":
+            askers = self._asked_by(item)
+            method = self.method or (self.open.methods[askers[0], _key(item.get("id"))] if len(askers) == 1 else "")
+            if not method:
+                return _AMBIGUOUS if askers else _ORPHAN
+        return strict.contract.unjudged(method, is_request=kind != "notification") if method else ""
+
+
+def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[LineVerdict]:
+    """A verdict for each line of a recorded conversation, and one at its end for what was left open or not judged."""
+    number, end = 0, 0
+    for line in lines:
+        number, end = line.number, line.end
+        content, repeated = _content(line, monitor.sides)
+        if not isinstance(content, Said):
+            missed = (
+                () if line.is_whole and content != _DENSE else tuple(map(_breach, monitor.lose("a line was not read")))
+            )
+            yield LineVerdict(
+                number, "", "message", "", (LineProblem("recording", content), *repeated, *missed), end=end
+            )
+            continue
+        if content.is_gap:
+            missed = tuple(map(_breach, monitor.lose(_MISSING)))
+            yield LineVerdict(number, content.sender, "gap", "", (*repeated, *missed), monitor.unjudged, end)
+            continue
+        if content.is_blank:
+            yield LineVerdict(number, content.sender, "blank", "", repeated, end=end)
+            continue
+        breaches = monitor.observe(content.sender, content.heard, index=number)
+        method = breaches[0].method if breaches else _method(content.message)
+        problems = (*repeated, *map(_breach, breaches))
+        yield LineVerdict(number, content.sender, _kind(content.message), method, problems, monitor.unjudged, end)
+    left = tuple(map(_left_open, monitor.finish()))
+    if left:
+        is_judged = all(problem.rule != "not-judged" for problem in left)
+        yield LineVerdict(number, "", "end", "", left, "" if is_judged else _PARTLY, end)
+
+
+def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[LineProblem, ...]]:
+    """What a recorded line holds, with a problem for each key that an object of it gives twice."""
+    if not line.is_whole:
+        return _LONG, ()
+    try:
+        value, repeated = validators.read(line.content)
+    except ValueError as error:
+        if validators.is_too_large(error):
+            return _DENSE, ()
+        told = remedy(line.content)
+        return "the line is not JSON, or is nested too deep" + (f". {told}" if told else ""), ()
+    problems = (LineProblem("duplicate-key", sentence, pointer, level="must") for pointer, sentence in repeated)
+    return said(value, sides), tuple(map(_inside, problems))
+
+
+def folded(verdicts: Iterable[LineVerdict]) -> Iterator[LineVerdict]:
+    """The verdicts on a conversation without the repeats of one: those are told at every power of ten and at the end, with a number."""
+    folding: Folding[LineVerdict] = validators.folding()
+    for verdict in verdicts:
+        count = folding.take(verdict.mark, verdict)
+        if count:
+            yield replace(verdict, count=count)
+    for verdict, count in folding.rest():
+        yield replace(verdict, count=count)
+
+
+def as_json(verdict: LineVerdict) -> str:
+    """A verdict as one line of JSON."""
+    problems = [
+        {key: value for key, value in _fields(problem).items() if value not in ("", None, ())}
+        for problem in verdict.problems
+    ]
+    is_valid = verdict.is_valid if verdict.is_judged or not verdict.is_valid else None
+    row: dict[str, Any] = {"line": verdict.line, "valid": is_valid, "from": verdict.sender or None}
+    row |= {"kind": verdict.kind, "method": verdict.method or None, "problems": problems}
+    return json.dumps(row | ({"note": verdict.note} if verdict.note else {}))
+
+
+def counts_as_json(summary: Counts) -> str:
+    """How many lines were right, wrong and not judged, as one line of JSON."""
+    return json.dumps(dict(zip(("right", "wrong", "not_judged"), summary.sums, strict=True)))
+
+
+def breach_as_json(breach: Breach) -> str:
+    """A breach of a conversation that is going on, as one line of JSON."""
+    row = {"message": breach.index, "from": breach.sender or None, "method": breach.method or None}
+    return json.dumps(row | {key: value for key, value in _fields(_breach(breach)).items() if value not in ("", None)})
+
+
+def as_text(verdict: LineVerdict) -> str:
+    """A verdict as one line for people."""
+    who = " ".join(part for part in (verdict.sender, verdict.kind, verdict.method) if part)
+    state = "wrong" if not verdict.is_valid else "ok" if verdict.is_judged else "not judged"
+    head = f"{verdict.line}: {state} {who}"
+    is_told = any(problem.sentence == verdict.note for problem in verdict.problems)
+    told = [_told(problem) for problem in verdict.problems] + ([verdict.note] if verdict.note and not is_told else [])
+    often = f" [{verdict.count} more like it, up to this one]" if verdict.count > 1 else ""
+    return (f"{head}: {'; '.join(told)}" if told else head) + often
+
+
+def _anywhere(pointer: str) -> str:
+    return "/".join("*" if step.isdigit() else step for step in pointer.split("/"))
+
+
+def _told(problem: LineProblem) -> str:
+    name = f"{problem.level} {problem.rule}" if problem.level else ""
+    numbers = f" ({validators.cited(problem.requirements)})" if problem.requirements else ""
+    since = f" [line {problem.earlier}]" if problem.earlier is not None else ""
+    parts = [f"{name}{numbers}", problem.pointer, problem.sentence]
+    return f"{': '.join(part for part in parts if part)}{since}"
+
+
+def _fields(problem: LineProblem) -> dict[str, Any]:
+    return {
+        "rule": problem.rule,
+        "level": problem.level,
+        "requirements": list(problem.requirements) or None,
+        "pointer": problem.pointer,
+        "earlier": problem.earlier,
+        "schema": problem.schema,
+        "sentence": problem.sentence,
+        "code": problem.code,
+        "count": problem.count if problem.count > 1 else None,
+    }
+
+
+def _problem(violation: Violation) -> LineProblem:
+    return LineProblem(violation.rule, violation.sentence, violation.pointer, violation.schema, violation.code)
+
+
+def _breach(breach: Breach) -> LineProblem:
+    return LineProblem(
+        rule=breach.rule,
+        sentence=breach.sentence,
+        pointer=breach.pointer,
+        level=breach.level,
+        requirements=breach.requirements,
+        earlier=breach.earlier,
+        count=breach.count,
+    )
+
+
+def _left_open(breach: Breach) -> LineProblem:
+    """What is told at the end refers to the request that was left open, or to what cancelled it."""
+    return replace(_breach(breach), earlier=breach.index if breach.earlier is None else breach.earlier)
+
+
+def _kind(value: object) -> str:
+    if not is_object(value):
+        return "batch" if is_array(value) else "message"
+    if isinstance(value.get("method"), str):
+        return "request" if "id" in value else "notification"
+    return "error" if "error" in value else "result" if "result" in value else "message"
+
+
+def _method(value: object) -> str:
+    return str(value["method"]) if is_object(value) and isinstance(value.get("method"), str) else ""
+
+
+def _key(value: object) -> int:
+    """A key of fixed size for an id; text and numbers are apart."""
+    return hash((isinstance(value, str), value)) if isinstance(value, str | int | float | None) else 0

@@ -1,0 +1,163 @@
+"""The strict validator and the monitor, made from schemas in memory: what generated packages carry as files."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from acpgen import config, embedded, protocols
+from acpgen.errors import Faults, SameVersion, UnknownName, Unsupported, did_you_mean
+from acpgen.input.complexity import require_few_ways
+from acpgen.input.load import NO_REFERENCES, Documents, References, load
+from acpgen.input.numbers import with_decimals
+from acpgen.pipeline import understand
+
+if TYPE_CHECKING:
+    from acp_monitor import Breach, Folding, Monitor
+    from acpgen.methods.profile import Profile
+    from jsonrpc_bindings.strict import Strict
+
+ACP: Final = ("acp/v1", "acp/v2")
+"""What is judged by where nobody says which protocol: the version that `initialize` agrees on."""
+
+
+def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
+    """A protocol of the project or of those that come with acpgen, by its name; or the file or folder at a path.
+
+    `references` say what addresses mean in it. Raises `Faults`.
+    """
+    folder = protocols.find(protocol)
+    if folder is not None:
+        return load(folder, name=protocol, references=references)
+    if Path(protocol).exists():
+        return load(Path(protocol), references=references)
+    hint = did_you_mean(protocol, protocols.names())
+    raise Faults([UnknownName(at="--protocol", kind="protocol", name=protocol, hint=hint)])
+
+
+def strict(documents: Documents, methods: Profile | None = None) -> Strict:
+    """The strict validator of a protocol; `methods` is the profile that says where its methods stand. Raises `Faults`."""
+    from acpgen.meaning.contract import method_row, protocol_row
+
+    protocol, bundle = understand(documents, methods=methods)
+    if protocol.envelope == "dap":
+        reason = "its messages have the frames of the Debug Adapter Protocol"
+        remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"
+        raise Faults([Unsupported(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
+    require_few_ways(bundle.definitions, bundle.origins)
+    schema = {**with_decimals(bundle.schema), "x-protocol": protocol_row(protocol, bundle)}
+    rows = [embedded.contract.Method(**method_row(method)) for method in protocol.methods]
+    return embedded.strict.Strict(rows, embedded.module_registry.SchemaModule("", lambda: schema))
+
+
+def versions(
+    names: Sequence[str], references: References = NO_REFERENCES, methods: Profile | None = None
+) -> list[Strict]:
+    """The strict validators of some versions of one protocol; without names, those of ACP. `methods` is the profile of each.
+
+    Raises `Faults`, also of a protocol whose messages cannot be followed one after the other.
+    """
+    found: dict[object, str] = {}
+    made: list[Strict] = []
+    for name in names or ACP:
+        made.append(strict(find(name, references), methods or _configured(name)))
+        _require_two_peers(made[-1], name)
+        first, other = made[0].contract, made[-1].contract
+        if first.peers != other.peers:
+            reason = f"{first.name} is spoken by {' and '.join(first.peers)}, {name} by {' and '.join(other.peers)}"
+            remedy = "Name versions of one protocol"
+            subject = "the verdict on a stream of messages"
+            raise Faults([Unsupported(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
+        version = made[-1].contract.version
+        if version in found:
+            raise Faults([SameVersion(at="--protocol", first=found[version], second=name)])
+        found[version] = name
+    return made
+
+
+def _configured(name: str) -> Profile | None:
+    """The profile that the project names for a protocol. Raises `Faults`."""
+    try:
+        found = config.find(Path.cwd())
+    except (Faults, OSError):
+        return None
+    return found.profile(name) if name in found.protocols else None
+
+
+def _require_two_peers(strict: Strict, name: str) -> None:
+    """Raise `Faults` for a schema without methods, messages in other frames than JSON-RPC's, and more than two sides: who sent what cannot
+    be told then.
+    """
+    sides = [side for side in strict.contract.sides if side != "proxy"]
+    reason, remedy = "", "Generate the package, and call its validate for each message with who sent it"
+    if not strict.contract.methods:
+        reason = "no profile finds a method in its schema"
+        remedy = (
+            "Name the profile that says where the methods stand: --methods FILE. To judge values that are no messages, generate the "
+            "package, and call its validate_as"
+        )
+    elif len(sides) > 2:
+        reason = f"it has {len(sides)} sides: {', '.join(sides)}"
+    if reason:
+        raise Faults(
+            [Unsupported(at=name, subject="the verdict on a stream of messages", reason=reason, remedy=remedy)]
+        )
+
+
+def monitor(versions: Iterable[Strict], *, fixed: bool = False) -> Monitor:
+    """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
+    known = list(versions)
+    names = [strict.contract.name for strict in known]
+    return embedded.monitor.Monitor(known, fixed=fixed, unstable=lambda: list(_channels(names)))
+
+
+def _channels(names: Iterable[str]) -> Iterator[Strict]:
+    """The unstable channels of protocols: `acp/unstable/v1` beside `acp/v1`. Others have none."""
+    for name in names:
+        family, slash, version = name.rpartition("/")
+        if slash and not family.endswith("/unstable"):
+            channel = _channel(f"{family}/unstable/{version}", protocols.folders())
+            if channel is not None:
+                yield channel
+
+
+@cache
+def _channel(name: str, roots: tuple[Path, ...]) -> Strict | None:
+    """The validator of a channel, made once for the monitors of one process; `roots` are where protocols are looked for."""
+    del roots
+    with contextlib.suppress(Faults):
+        return strict(find(name))
+    return None
+
+
+def folding() -> Folding[Any]:
+    """What leaves out the repeats of a breach, or of anything else that has a mark."""
+    return embedded.monitor.Folding()
+
+
+def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
+    """A JSON value, and pointer and sentence for each key that an object of it gives twice. Raises `ValueError` for what is no JSON, and
+    for text that holds more values than are read (`is_too_large`).
+    """
+    value, problems = embedded.parse.parse_with_duplicates(text)
+    return value, tuple((problem.pointer, problem.sentence) for problem in problems)
+
+
+def is_too_large(error: ValueError) -> bool:
+    """Whether text was refused for the number of its values, of which nobody has said yet that they are no JSON."""
+    return isinstance(error, embedded.parse.TooManyValues)
+
+
+def cited(requirements: Sequence[int | str]) -> str:
+    """The requirements behind a breach, in a line of text."""
+    found: str = embedded.monitor.cited(requirements)
+    return found
+
+
+def ended(reason: str, index: int) -> Breach:
+    """What a report says where judging ended early."""
+    sentence = f"judging ended early, and nothing that follows was judged: {reason}"
+    return embedded.monitor.Breach("not-judged", "note", (), index, "", "", "", None, sentence)

@@ -1,0 +1,352 @@
+"""Profiles: data that says where a protocol's schema keeps its methods, who handles them, and how messages are framed.
+
+A profile is TOML or JSON of the form that `profiles/profile.schema.json` describes. Those beside it come with acpgen. One is chosen for
+each schema: the one that was named, else `x-method` where the schema marks methods, else the built-in one that the schema evidently
+fits, else a guess.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+
+from acpgen import resources
+from acpgen.errors import BadProfile, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.input.error_paths import Paths
+from acpgen.input.load import decode, read_bytes
+from acpgen.input.numbers import with_decimals
+from acpgen.input.walk import DEFINITIONS, is_array, is_object
+from acpgen.pointers import plain_pointer
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+    from acpgen.input.load import Documents
+    from acpgen.ir import JSON, Envelope, Stream
+
+Kind: TypeAlias = Literal["request", "notification"]
+
+How: TypeAlias = Literal["named", "marked", "evident", "guessed"]
+"""Why a profile was chosen: a person named it, the schema marks its methods, it evidently fits, or it is a guess."""
+
+Document: TypeAlias = Literal["openrpc"]
+
+KINDS: Final[Mapping[Document, str]] = {
+    "openrpc": "an OpenRPC document",
+}
+"""What documents are that are no JSON Schema."""
+
+FRAMES: Final[Mapping[Envelope, frozenset[str]]] = {
+    "json-rpc": frozenset({"jsonrpc", "id"}),
+    "json-rpc-unversioned": frozenset({"jsonrpc", "id"}),
+    "dap": frozenset({"seq", "type"}),
+}
+"""The members of a call in each envelope, beside its method and its params."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What messages look like: definitions called so, or the branches of unions. `spelled`: the definitions are the params themselves.
+
+    `method` and `params` are the members that the envelope has for them.
+    """
+
+    kind: Kind
+    named: str = ""
+    unions: tuple[str, ...] = ()
+    method: str = "method"
+    params: str = "params"
+    spelled: str = ""
+    side: str = ""
+    results: tuple[str, ...] = ()
+
+    def stem(self, name: str) -> str | None:
+        """What stands in a name where `named` has `{name}`; `None` where the rest differs or nothing is left."""
+        before, _, after = self.named.partition("{name}")
+        fits = self.named and name.startswith(before) and name.endswith(after) and len(name) > len(before + after)
+        return name[len(before) : len(name) - len(after)] if fits else None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A method that a profile lists by its name."""
+
+    kind: Kind
+    side: str = ""
+    params: str = ""
+    result: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Where methods stand. `handled` maps methods to sides, `sent` sides to the unions of what they send.
+
+    `at` is the file of a profile that a person wrote, empty of those that come with acpgen. `unmatched` says what becomes of its entries
+    that match nothing in a schema. `alternatives` are definitions to make, by name, of those that each is one of. `evidence` are
+    definitions by which a schema is known.
+    """
+
+    name: str
+    title: str
+    sides: tuple[str, ...]
+    envelope: Envelope = "json-rpc"
+    stream: Stream = "lines"
+    rules: tuple[Rule, ...] = ()
+    listed: Mapping[str, Listed] = field(default_factory=dict[str, Listed])
+    marked: bool = False
+    document: Document | None = None
+    sent: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    handled: Mapping[str, str] = field(default_factory=dict[str, str])
+    results: Mapping[str, str] = field(default_factory=dict[str, str])
+    alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    unmatched: Literal["refused", "told"] = "refused"
+    evidence: tuple[str, ...] = ()
+    how: How = "named"
+    at: str = ""
+
+
+MARKED: Final = Profile("x-method", "the keyword 'x-method'", (), marked=True, how="marked")
+"""What reads a schema that marks its methods and is none of the known ones."""
+
+_GUESS: Final = "guess"
+
+
+def choose(documents: Documents, named: Profile | None = None) -> Profile:
+    """The profile that reads a schema."""
+    if named is not None:
+        return named
+    values = [document.value for document in documents.documents if is_object(document.value)]
+    for name in names():
+        found = built_in(name)
+        if found.document is not None and any(is_document(value, found.document) for value in values):
+            return replace(found, how="evident")
+    known = {name for value in values for name in _definitions(value)}
+    marks = any(_marks(value) for value in values)
+    for name in names():
+        found = built_in(name)
+        if found.evidence and known.issuperset(found.evidence) and found.marked == marks:
+            return replace(found, how="marked" if found.marked else "evident")
+    return MARKED if marks else replace(built_in(_GUESS), how="guessed")
+
+
+def is_document(value: Mapping[str, Any], kind: Document) -> bool:
+    """Whether a file evidently is such a document, and no JSON Schema."""
+    return isinstance(value.get(kind), str) and isinstance(value.get("methods"), list)
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names by which people choose the profiles that come with acpgen, in alphabetical order."""
+    return tuple(sorted(path.stem for path in resources.profiles().glob("*.toml") if path.stem != _GUESS))
+
+
+@cache
+def built_in(name: str) -> Profile:
+    """A profile that comes with acpgen. Raises `Faults` if there is none of this name."""
+    if name != _GUESS and name not in names():
+        raise Faults([UnknownName(at="--methods", kind="profile", name=name, hint=did_you_mean(name, names()))])
+    return profile(tomllib.loads(_shipped(f"{name}.toml")), "", name)
+
+
+def profile(value: object, at: str, name: str) -> Profile:
+    """A profile from what its file holds. Raises `Faults` with the place of each thing that is wrong."""
+    faults: list[Fault] = []
+    paths = Paths(cast("JSON", value))
+    for error in _judge().iter_errors(with_decimals(value)):
+        place = f"{at}#{plain_pointer(*paths.of(error))}"
+        faults.append(BadProfile(at=place, reason=_reason(error), remedy=_remedy(error)))
+    if not faults:
+        faults.extend(_contradictions(cast("Mapping[str, Any]", value), at))
+    if faults:
+        raise Faults(faults)
+    table = cast("Mapping[str, Any]", value)
+    envelope: Envelope = table.get("envelope", "json-rpc")
+    return Profile(
+        name=name,
+        title=table.get("title", name),
+        sides=tuple(table["sides"]),
+        envelope=envelope,
+        stream=table.get("stream", "headers" if envelope == "dap" else "lines"),
+        rules=tuple(_rule({**_members(envelope, rule["kind"]), **rule}) for rule in table.get("messages", ())),
+        listed={method: Listed(**row) for method, row in table.get("methods", {}).items()},
+        marked=table.get("marked", False),
+        document=table.get("document"),
+        sent={side: tuple(unions) for side, unions in table.get("sent", {}).items()},
+        handled={method: side for side, methods in table.get("handled", {}).items() for method in methods},
+        results=dict(table.get("results", {})),
+        alternatives={name: tuple(members) for name, members in table.get("alternatives", {}).items()},
+        unmatched=table.get("unmatched", "refused"),
+        evidence=tuple(table.get("when", {}).get("definitions", ())),
+        at=at,
+    )
+
+
+def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
+    """What the form of a profile allows and its meaning does not."""
+    wheres = [key for key in ("messages", "methods", "marked", "document") if key in table]
+    if not wheres or (len(wheres) > 1 and wheres != ["messages", "methods"]):
+        reason = (
+            "nothing says where the methods stand"
+            if not wheres
+            else f"{' and '.join(map(repr, wheres))} exclude each other"
+        )
+        remedy = "Write [[messages]] or [methods], or one of 'marked' and 'document'"
+        yield BadProfile(at=f"{at}#", reason=reason, remedy=remedy)
+    known = table["sides"]
+    for pointer, side in _named_sides(table):
+        if side not in known:
+            reason = f"the side {shown(side)} is not among 'sides'"
+            yield BadProfile(
+                at=f"{at}#{pointer}", reason=reason, remedy=f"{did_you_mean(side, known)} Or list it".strip()
+            )
+    twice: set[str] = set()
+    for side, methods in table.get("handled", {}).items():
+        for index, method in enumerate(methods):
+            if method in twice:
+                place = plain_pointer("handled", side, str(index))
+                reason, remedy = (
+                    f"{shown(method)} is handled twice",
+                    "Leave it with one side, or with none if either side may send it",
+                )
+                yield BadProfile(at=f"{at}#{place}", reason=reason, remedy=remedy)
+            twice.add(method)
+    yield from _other_members(table, at)
+    for pointer, place in _places(table):
+        unknown = [word for word in _braced(place) if word not in ("name", "params")]
+        if unknown:
+            reason = f"{shown('{' + unknown[0] + '}')} stands for nothing"
+            yield BadProfile(at=f"{at}#{pointer}", reason=reason, remedy="Use '{name}' or '{params}', or no braces")
+
+
+def _rule(members: Mapping[str, Any]) -> Rule:
+    return Rule(**{key: _frozen(item) for key, item in members.items()})
+
+
+def _members(envelope: Envelope, kind: Kind) -> Mapping[str, str]:
+    """The members of a message that hold its method and its params."""
+    if envelope != "dap":
+        return {"method": "method", "params": "params"}
+    return {"method": "command", "params": "arguments"} if kind == "request" else {"method": "event", "params": "body"}
+
+
+def _other_members(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
+    """Faults of rules that look for method or params where messages of the envelope do not have them."""
+    envelope: Envelope = table.get("envelope", "json-rpc")
+    for index, rule in enumerate(table.get("messages", ())):
+        for key, member in _members(envelope, rule["kind"]).items():
+            if rule.get(key, member) != member:
+                reason = f"a {rule['kind']} of the envelope '{envelope}' holds its {key} in {member!r}, not in {shown(rule[key])}"
+                remedy = f"Leave {key!r} out, or name another envelope. Messages of any other form cannot be read"
+                yield BadProfile(at=f"{at}#{plain_pointer('messages', str(index), key)}", reason=reason, remedy=remedy)
+        if rule["kind"] == "notification" and "results" in rule:
+            place = plain_pointer("messages", str(index), "results")
+            yield BadProfile(at=f"{at}#{place}", reason="nothing answers a notification", remedy="Leave 'results' out")
+
+
+def _named_sides(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for index, rule in enumerate(table.get("messages", ())):
+        if "side" in rule:
+            yield plain_pointer("messages", str(index), "side"), rule["side"]
+    for method, row in table.get("methods", {}).items():
+        if "side" in row:
+            yield plain_pointer("methods", method, "side"), row["side"]
+    for key in ("sent", "handled"):
+        for side in table.get(key, {}):
+            yield plain_pointer(key, side), side
+
+
+def _places(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for index, rule in enumerate(table.get("messages", ())):
+        for number, place in enumerate(rule.get("results", ())):
+            yield plain_pointer("messages", str(index), "results", str(number)), place
+
+
+def _braced(text: str) -> list[str]:
+    return [part.partition("}")[0] for part in text.split("{")[1:]]
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if is_array(value) else value
+
+
+def _definitions(value: Mapping[str, Any]) -> Iterator[str]:
+    """The names of definitions, those in groups included."""
+    for keyword in DEFINITIONS:
+        members = value.get(keyword)
+        for name, member in members.items() if is_object(members) else ():
+            yield name
+            yield from member if is_object(member) else ()
+
+
+def _marks(value: Mapping[str, Any]) -> bool:
+    """Whether a definition carries `x-method`, with whatever value."""
+    waiting = [value[keyword] for keyword in DEFINITIONS if is_object(value.get(keyword))]
+    for depth in range(3):
+        members = [member for group in waiting for member in group.values() if is_object(member)]
+        if any("x-method" in member for member in members):
+            return True
+        waiting = members if depth < 2 else []
+    return False
+
+
+@cache
+def _shipped(name: str) -> str:
+    path = resources.profiles() / name
+    return decode(read_bytes(path), str(path))
+
+
+@cache
+def _judge() -> jsonschema_rs.Draft202012Validator:
+    import jsonschema_rs  # the command starts without it
+
+    schema = json.loads(_shipped("profile.schema.json"))
+    return jsonschema_rs.Draft202012Validator(schema, mask="it")
+
+
+def _reason(error: jsonschema_rs.ValidationError) -> str:
+    keyword = str(error.schema_path[-1])
+    if keyword == "oneOf":
+        return "a rule has one of 'named' and 'unions'"
+    if keyword == "pattern":
+        return "this text does not have the expected form"
+    if keyword == "additionalProperties":
+        return f"there is no key {', '.join(map(shown, _unexpected(error)))}"
+    return error.message.removesuffix(".")
+
+
+def _remedy(error: jsonschema_rs.ValidationError) -> str:
+    """What the form of profiles says of the place."""
+    if error.schema_path[-1] == "additionalProperties":
+        hints = (did_you_mean(name, _around(error)["properties"]) for name in _unexpected(error))
+        return " ".join(hints).removesuffix(".")
+    words = [part["description"] for part in _way(error) if isinstance(part.get("description"), str)]
+    return str(words[-1]).rstrip(".") if words else "Correct it as 'profile.schema.json' says"
+
+
+def _unexpected(error: jsonschema_rs.ValidationError) -> list[str]:
+    instance: Any = error.instance
+    return sorted(set(instance) - set(_around(error)["properties"]))
+
+
+def _around(error: jsonschema_rs.ValidationError) -> Mapping[str, Any]:
+    """The schema that holds the keyword which refuses the place."""
+    return _way(error)[-1]
+
+
+def _way(error: jsonschema_rs.ValidationError) -> list[Mapping[str, Any]]:
+    """The schemas that lead to the keyword which refuses the place, the whole first."""
+    whole: Any = json.loads(_shipped("profile.schema.json"))
+    schema: Any = whole
+    found: list[Mapping[str, Any]] = [whole]
+    for part in map(str, error.schema_path[:-1]):
+        if part == "$ref":
+            schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        else:
+            schema = schema[int(part)] if is_array(schema) else schema[part]
+        if is_object(schema):
+            found.append(schema)
+    return found

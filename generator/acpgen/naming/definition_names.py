@@ -1,0 +1,298 @@
+"""Which name each definition of a protocol's files gets, where several want one.
+
+A name that people choose stands. A definition keeps its key, if no other definition of these files has it: then those that demand the
+same are one, and each of the others has the name of its file before its key, so that the key alone never comes to mean another thing.
+What has no key of its own (a root, a place that a reference leads to) takes what is left.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final, Literal, TypeAlias
+
+from acpgen.input.tagged_unions import lone_reference
+from acpgen.input.walk import DEFINITIONS, Schema, demands, inside, is_array, is_object
+from acpgen.naming.identifiers import class_name
+from acpgen.naming.qualifiers import counted
+from acpgen.pointers import reference_to, target
+
+Kind: TypeAlias = Literal["member", "inner", "place", "root"]
+
+_MOST_PAIRS: Final = 100_000
+"""Places of two definitions that are compared at most before they count as different."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What asks for a name: a definition (`member`), one in a group or another definition (`inner`), a place that a reference
+    leads to, or a root; where it stands, the name that it wants, and whether people chose that.
+    """
+
+    kind: Kind
+    path: str
+    parts: tuple[str, ...]
+    wanted: str
+    is_chosen: bool = False
+
+
+@dataclass(slots=True)
+class Settled:
+    """The name of each claim by its key; `first` maps a claim that is one with another to that; `taken` are chosen twice."""
+
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    first: dict[str, str] = field(default_factory=dict[str, str])
+    taken: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+
+def settle(claims: Mapping[str, Claim], definitions: Mapping[str, Schema]) -> Settled:
+    """Name all claims. The definitions have the same keys, and refer to each other by them (`#/$defs/key`)."""
+    work = _Settling(claims, definitions)
+    work.run()
+    return work.settled
+
+
+def rename(definitions: Mapping[str, Schema], settled: Settled) -> dict[str, Schema]:
+    """The definitions under their names, and references to them by these."""
+    kept = {key: schema for key, schema in definitions.items() if key not in settled.first}
+    for schema in kept.values():
+        rename_references(schema, settled)
+    return {settled.names[key]: schema for key, schema in kept.items()}
+
+
+def rename_references(schema: Any, settled: Settled) -> None:
+    """Make every reference of a schema one to the name of a definition."""
+    for _, one in inside(schema):
+        key = target(one["$ref"]) if _is_local(one.get("$ref")) else ""
+        if key in settled.names:
+            one["$ref"] = reference_to(settled.names[key])
+
+
+class _Settling:
+    def __init__(self, claims: Mapping[str, Claim], definitions: Mapping[str, Schema]) -> None:
+        self.claims = claims
+        self.definitions = definitions
+        self.order = sorted(claims, key=lambda key: _position(claims[key]))
+        self.settled = Settled()
+        self.taken: dict[str, str] = {}
+
+    def run(self) -> None:
+        self._chosen()
+        self._members([key for key in self.order if self._is(key, "member")])
+        inner = self._merged([key for key in self.order if self._is(key, "inner")], self._last)
+        for key, name in _inner_names({key: self.claims[key].parts for key in inner}, set(self.taken)).items():
+            self._take(key, [name])
+        for key in (key for key in self.order if self._is(key, "place")):
+            claim = self.claims[key]
+            self._take(key, [claim.wanted, f"{_stem(claim.path)}{claim.wanted}"])
+        self._roots(self._merged([key for key in self.order if self._is(key, "root")], self._wanted))
+        for key, first in self.settled.first.items():
+            self.settled.names[key] = self.settled.names[first]
+
+    def _is(self, key: str, kind: Kind) -> bool:
+        return self.claims[key].kind == kind and not self.claims[key].is_chosen
+
+    def _wanted(self, key: str) -> str:
+        return class_name(self.claims[key].wanted)
+
+    def _last(self, key: str) -> str:
+        return self.claims[key].parts[-1]
+
+    def _chosen(self) -> None:
+        """What people choose; where they give one name to two things, these must be the same."""
+        for key in (key for key in self.order if self.claims[key].is_chosen):
+            name = self.claims[key].wanted
+            other = self.taken.setdefault(class_name(name), key)
+            if other == key:
+                self.settled.names[key] = name
+            elif self._is_same(key, other):
+                self.settled.first[key] = other
+            else:
+                self.settled.taken.append((key, other))
+                self.settled.names[key] = name
+
+    def _members(self, keys: Sequence[str]) -> None:
+        """Definitions keep their keys; of several with one key, each that is another thing gets its file's name before it."""
+        kept = self._merged(keys, self._last)
+        count = Counter(self._last(key) for key in kept)
+        for key in kept:
+            name = self._last(key)
+            other = self.taken.get(class_name(name))
+            if other is not None and self.claims[other].wanted == name:
+                if self.claims[other].path == self.claims[key].path:
+                    self.settled.taken.append((key, other))
+                    self.settled.names[key] = name
+                elif count[name] == 1:
+                    self._apart([key], name)
+            elif count[name] == 1:
+                self.taken.setdefault(class_name(name), key)
+                self.settled.names[key] = name
+        for name in sorted(name for name, number in count.items() if number > 1):
+            rivals = [key for key in kept if self._last(key) == name and key not in self.settled.names]
+            self._apart(rivals, name)
+
+    def _apart(self, keys: Sequence[str], name: str) -> None:
+        """Names for definitions with one key in several files, or under both keywords of one file."""
+        labels = _labels(sorted({self.claims[key].path for key in keys}))
+        first: set[str] = set()
+        for key in keys:
+            claim = self.claims[key]
+            is_one_file = len(keys) > 1 and len(labels) == 1
+            word = "" if is_one_file else labels[claim.path]
+            keyword = class_name(claim.parts[0].strip("$")) if claim.path in first and claim.parts else ""
+            first.add(claim.path)
+            plain = class_name(name)
+            own = name if not word and not keyword else f"{keyword}{_before(word, plain)}"
+            self._take(key, [own])
+
+    def _roots(self, keys: Sequence[str]) -> None:
+        count = Counter(map(self._wanted, keys))
+        for name in sorted(count):
+            rivals = [key for key in keys if self._wanted(key) == name]
+            if len(rivals) > 1:
+                self._apart(rivals, name)
+            else:
+                self._take(rivals[0], [name, f"{name}Root", _before(_stem(self.claims[rivals[0]].path), name)])
+
+    def _take(self, key: str, wanted: Sequence[str]) -> None:
+        """Give a claim the first of these names that is free."""
+        names = chain(wanted, counted(wanted[0]))
+        name = next(name for name in names if class_name(name) not in self.taken)
+        self.taken[class_name(name)] = key
+        self.settled.names[key] = name
+
+    # --- what is the same ---
+
+    def _merged(self, keys: Sequence[str], named: Callable[[str], str]) -> list[str]:
+        """The keys without those that demand the same as one of another file that is called alike."""
+        kept: set[str] = set()
+        groups: dict[str, list[str]] = {}
+        for key in keys:
+            groups.setdefault(named(key), []).append(key)
+        for group in groups.values():
+            found: list[str] = []
+            for key in sorted(group, key=lambda key: self._stands_for(key, group) is not None):
+                meant = self._stands_for(key, group)
+                same = [meant] if meant in found else found
+                first = next((other for other in same if meant == other or self._is_one(key, other)), None)
+                if first is None:
+                    found.append(key)
+                else:
+                    self.settled.first[key] = first
+            kept.update(found)
+        return [key for key in keys if key in kept]
+
+    def _is_one(self, key: str, other: str) -> bool:
+        return self.claims[key].path != self.claims[other].path and self._is_same(key, other)
+
+    def _stands_for(self, key: str, group: Sequence[str]) -> str | None:
+        """The other one of a group to which a definition only refers."""
+        schema = self.definitions[key]
+        other = lone_reference(schema)
+        is_plain = not any(word.startswith("x-") for word in schema)
+        if (
+            other is None
+            or other not in group
+            or other == key
+            or not is_plain
+            or self.claims[key].path == self.claims[other].path
+        ):
+            return None
+        return None if lone_reference(self.definitions[other]) in group else other
+
+    def _is_same(self, key: str, other: str) -> bool:
+        """Whether two definitions demand the same, also of what they refer to."""
+        pending: list[tuple[Any, Any]] = [(demands(self.definitions[key]), demands(self.definitions[other]))]
+        assumed = {(key, other)}
+        for _ in range(_MOST_PAIRS):
+            if not pending:
+                return True
+            one, two = pending.pop()
+            if is_object(one) and is_object(two):
+                if one.keys() != two.keys():
+                    return False
+                for word in one:
+                    if word == "$ref" and _is_local(one[word]) and _is_local(two[word]):
+                        ends = (target(one[word]), target(two[word]))
+                        if ends[0] == ends[1] or ends in assumed:
+                            continue
+                        if not all(end in self.definitions for end in ends) or not self._is_alike(*ends):
+                            return False
+                        assumed.add(ends)
+                        pending.append((demands(self.definitions[ends[0]]), demands(self.definitions[ends[1]])))
+                    else:
+                        pending.append((one[word], two[word]))
+            elif is_array(one) and is_array(two):
+                if len(one) != len(two):
+                    return False
+                pending.extend(zip(one, two, strict=True))
+            elif type(one) is not type(two) or one != two:
+                return False
+        return False
+
+    def _is_alike(self, key: str, other: str) -> bool:
+        """Whether two definitions are called alike."""
+        one, two = self.claims[key], self.claims[other]
+        return one.parts[-1:] == two.parts[-1:] and one.wanted == two.wanted
+
+
+def _is_local(ref: object) -> bool:
+    return isinstance(ref, str) and ref.startswith("#/$defs/")
+
+
+def _position(claim: Claim) -> tuple[object, ...]:
+    steps = ((int(part), "") if part.isdecimal() else (-1, part) for part in claim.parts)
+    return (len(claim.parts), claim.path, *steps)
+
+
+def _stem(path: str) -> str:
+    return class_name(posixpath.basename(path).split(".")[0])
+
+
+def _base(path: str) -> str:
+    return class_name(posixpath.basename(path).removesuffix(".json"))
+
+
+def _whole(path: str) -> str:
+    return class_name(path.removesuffix(".json"))
+
+
+def _before(word: str, name: str) -> str:
+    """A name with the name of its file before it, once."""
+    return word if word.endswith(name) and word != name else f"{word}{name}"
+
+
+def _labels(paths: Sequence[str]) -> dict[str, str]:
+    """A word for each file: as little of its path as tells them apart."""
+    forms: tuple[Callable[[str], str], ...] = (_stem, _base, _whole)
+    for form in forms:
+        found = {path: form(path) for path in paths}
+        if len(set(found.values())) == len(found):
+            return found
+    return {path: class_name(path) for path in paths}
+
+
+def telling(parts: Iterable[str]) -> list[str]:
+    """The steps of a pointer that say something: without the keywords that only lead on."""
+    return [part for part in parts if part not in (*DEFINITIONS, "properties", "items")]
+
+
+def _inner_names(places: Mapping[str, tuple[str, ...]], taken: set[str]) -> Mapping[str, str]:
+    """Names of definitions in groups and inside others: the last key if that is enough, else the one before it too, and so on."""
+    names: dict[str, str] = {}
+    left = list(places)
+    depth = 1
+    while left:
+        wanted = {key: "".join(map(class_name, telling(places[key])[-depth:])) for key in left}
+        count = Counter(wanted.values())
+        last = depth >= max(len(places[key]) for key in left)
+        for key, name in wanted.items():
+            if last or (count[name] == 1 and name not in taken):
+                names[key] = places[key][-1] if depth == 1 else name
+        taken = {*taken, *wanted.values()}
+        left = [key for key in left if key not in names]
+        depth += 1
+    return {key: names[key] for key in places}

@@ -1,0 +1,126 @@
+"""The names that people choose for places of a schema, and how they may write a place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from acpgen.errors import Fault, NamedByPosition
+from acpgen.input.drafts import spelled_as_written
+from acpgen.input.tagged_unions import Tag, branches_of, is_null, keyed, lone_reference, recognise
+from acpgen.input.walk import DEFINITIONS, Schema, is_object
+from acpgen.naming.name_overrides import ChosenNames, tag_text
+from acpgen.pointers import unescape
+
+
+@dataclass(slots=True)
+class NamedPlaces:
+    """The names that people choose for places, and the ways in which they may write a place.
+
+    `files` are what was read, by path, and `named_at` the names of places. `tags` have the tag of each branch that was marked, `variants`
+    the entry that names it by that tag, and `keyed` are those whose tag is the one key of an object.
+    """
+
+    names: ChosenNames
+    files: Mapping[str, Any]
+    named_at: dict[str, str]
+    may_count: bool
+    variants: dict[str, str] = field(default_factory=dict[str, str])
+    tags: dict[str, str] = field(default_factory=dict[str, str])
+    keyed: set[str] = field(default_factory=set[str])
+
+    def name(self, at: str, wanted: str) -> str | None:
+        """The name that people chose for a place."""
+        return self.names.find([*self.keys(at), wanted]) if self.names else None
+
+    def keys(self, at: str) -> list[str]:
+        """How people may write a place: as a pointer, by its tags, or by what it means."""
+        steps = at.split("/")
+        tagged = at
+        for depth in range(len(steps), 1, -1):
+            place = "/".join(steps[:depth])
+            if place in self.tags:
+                tagged = f"{'/'.join(steps[: depth - 1])}[{self.tags[place]}]{tagged.removeprefix(place)}"
+        written = spelled_as_written(at, self.files)
+        keys = [key for each in (written, at) for key in (each, _fragment(each))]
+        keys += [*([tagged, _fragment(tagged)] if tagged != at else []), *self._meanings(at)]
+        for depth in range(len(steps), 1, -1):
+            if (place := "/".join(steps[:depth])) in self.tags:
+                rest = steps[depth:]
+                keys += ["/".join((meaning, *rest)) for meaning in self._meanings(place)] if rest else []
+                break
+        return keys
+
+    def _meanings(self, at: str) -> list[str]:
+        """What a place means in words of the schema: `Thing.field`, `Union[tag]`, …"""
+        above, _, last = at.rpartition("/")
+        further, _, keyword = above.rpartition("/")
+        found = [self.named_at[at]] if at in self.named_at else []
+        if at in self.tags:
+            found += [f"{meaning}[{self.tags[at]}]" for meaning in self._meanings(further)]
+        elif keyword == "properties":
+            found += [f"{meaning}.{unescape(last)}" for meaning in self._meanings(further)]
+        elif keyword in DEFINITIONS:
+            found += [unescape(last)]
+        elif keyword in ("allOf", "anyOf", "oneOf"):
+            found += self._meanings(further)
+        elif last in ("items", "additionalProperties"):
+            found += [f"{meaning}{'[]' if last == 'items' else '{}'}" for meaning in self._meanings(above)]
+        return list(dict.fromkeys(found))
+
+    def counting(self) -> Iterator[Fault]:
+        """The entries of the names that count the variants of a tagged union, unless they may."""
+        variants = self._places()
+        for written in () if self.may_count else [*self.names.names]:
+            if (place := _above(written, variants)) is not None:
+                rest = _spelled(written).removeprefix(place)
+                yield NamedByPosition(at=written, instead=f"{variants[place][1]}{rest}")
+
+    def unused(self) -> Mapping[str, str]:
+        """The other entries that match nothing, each with a hint."""
+        variants: Mapping[str, tuple[str, str]] = {} if self.may_count else self._places()
+        left = [one for one in self.names.names if one not in self.names.used and _above(one, variants) is None]
+        return {written: self.names.hint(written) for written in left}
+
+    def _places(self) -> Mapping[str, tuple[str, str]]:
+        """The places of variants with a tag, in each way to write one, with the way to write it by its tag."""
+        return {_spelled(key): (at, tag) for at, tag in self.variants.items() for key in (at, _fragment(at))}
+
+    def mark_variants(self, owner: str, schema: Schema, at: str, definitions: Mapping[str, Schema]) -> None:
+        """Note which branches of a tagged union have which tag."""
+        union = branches_of(schema)
+        if union is None:
+            return
+        keyword, branches = union
+        base = {key: value for key, value in schema.items() if key != keyword}
+        own = [(index, branch) for index, branch in enumerate(branches) if is_object(branch) and not is_null(branch)]
+        found = recognise([{"allOf": [base, branch]} for _, branch in own], definitions)
+        keys = keyed(branches, definitions).items() if found is None else ()
+        for index, key in keys:
+            self.mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), key)
+            self.keyed.add(f"{at}/{keyword}/{index}")
+        for position, tag in found.first_tags.items() if found is not None else ():
+            index, branch = own[position]
+            if lone_reference({key: value for key, value in branch.items() if key != "not"}) is None:
+                self.mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), tag)
+
+    def mark(self, at: str, union: str, tag: Tag) -> None:
+        """Note the tag of a branch."""
+        self.tags[at] = tag_text(tag)
+        self.variants[at] = f"{union}[{tag_text(tag)}]"
+
+
+def _above(written: str, places: Collection[str]) -> str | None:
+    """The place among some that an entry names, or that is above it."""
+    steps = _spelled(written).split("/")
+    above = ("/".join(steps[:depth]) for depth in range(len(steps), 0, -1))
+    return next((place for place in above if place in places), None)
+
+
+def _spelled(key: str) -> str:
+    return key.replace("#/definitions/", "#/$defs/")
+
+
+def _fragment(at: str) -> str:
+    return "#" + at.partition("#")[2]

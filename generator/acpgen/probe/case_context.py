@@ -1,0 +1,319 @@
+"""What a case has in hand: a connection at the right place, ways to say things, and ways to say what was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from acpgen.input.walk import is_array, is_object
+from acpgen.probe.agent_peer import Agent
+from acpgen.probe.clauses import ANSWERED, Clause, Strength
+from acpgen.probe.client_peer import Client
+from acpgen.probe.conformance import Proven
+from acpgen.probe.connection import Connection, Heard, id_text
+from acpgen.probe.registry import ProbeCase
+
+KNOWN: Final = (1, 2)
+"""The versions of the protocol."""
+
+AUTH_REQUIRED: Final = -32000
+PING: Final = "_acpgen.dev/ping"
+SLOW: Final = 4.0
+"""How many times longer than another answer one may take that needs a model or a server."""
+
+
+class Unreachable(Exception):
+    """A case cannot be judged; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """What became of `initialize`: the connection, the version asked for, and the answer; `client` where the probe is one."""
+
+    connection: Connection
+    client: Client | None
+    wanted: Any
+    id: Any
+    answer: Heard | None
+    index: int
+
+    @property
+    def version(self) -> Any:
+        """The version that the program chose."""
+        result = self.answer.result if self.answer is not None else None
+        return result.get("protocolVersion") if is_object(result) else None
+
+    def capability(self, *path: str) -> Any:
+        """What it advertises at a path below its capabilities."""
+        value: Any = self.answer.result if self.answer is not None else None
+        for step in ("capabilities" if self.version == 2 else "agentCapabilities", *path):
+            value = value.get(step) if is_object(value) else None
+        return value
+
+
+@dataclass(slots=True)
+class Trial:
+    """One run of one case. Findings go to `report`, also those that show only when the connection has ended."""
+
+    case: ProbeCase
+    name: str
+    version: int
+    random: Random
+    folder: Path
+    greet: Callable[[Any], Greeting]
+    report: Callable[[Proven], None]
+    another: Callable[[], Greeting]
+    """Another run of the program, greeted with the same version."""
+    bare: Callable[[], Greeting]
+    """Another run, greeted by a client that advertises nothing."""
+    end: Callable[[Greeting], None]
+    greeting: Greeting | None = None
+    memory: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What cases on one connection know of it: sessions, why there are none, how it shows that it lives."""
+
+    is_lost: bool = False
+    """Whether the connection is of no use to other cases."""
+
+    @property
+    def connection(self) -> Connection:
+        assert self.greeting is not None
+        return self.greeting.connection
+
+    @property
+    def client(self) -> Client:
+        assert self.greeting is not None
+        assert self.greeting.client is not None
+        return self.greeting.client
+
+    # --- saying what is wrong ---
+
+    def fail(
+        self,
+        message: str,
+        *at: int | None,
+        clause: Clause | None = None,
+        level: Strength | None = None,
+        place: str = "",
+        connection: Connection | None = None,
+        sent: bytes | None = None,
+    ) -> None:
+        """Report a breach, with the lines at these places as its proof."""
+        broken, where = clause or self.case.clause(self.spoken), connection or self.connection
+        self.report(
+            Proven(
+                rule=self.case.id,
+                case=self.name,
+                clause=broken,
+                level=level or broken.strength,
+                message=message,
+                transcript=where.excerpt(*at),
+                sent=where.sent if sent is None else sent,
+                place=place or broken.section,
+            )
+        )
+
+    @property
+    def spoken(self) -> int:
+        """The version of the protocol that a finding is about. Of a case of the handshake it is the one that was agreed on or asked for,
+        or else the newest that the program speaks.
+        """
+        if self.case.start != "program" or self.greeting is None:
+            return self.version
+        wanted = 1 if isinstance(self.greeting.wanted, str) else self.greeting.wanted
+        named = [one for one in (self.greeting.version, wanted) if one in KNOWN]
+        return int(named[0]) if named else max((one for one in KNOWN if self.greet(one).version == one), default=1)
+
+    def skip(self, reason: str) -> Unreachable:
+        """What a case raises where it cannot be judged."""
+        return Unreachable(reason)
+
+    @property
+    def ended(self) -> str:
+        """How the program ended, as the verb of a sentence."""
+        code = self.connection.child.wait(1.0)
+        return "closed its output" if code is None else f"ended (exit code {code})"
+
+    # --- requests ---
+
+    def expect(
+        self,
+        method: str,
+        params: Any = None,
+        *,
+        seconds: float | None = None,
+        clause: Clause | None = None,
+        id_: Any = ...,
+    ) -> Heard | None:
+        """Say a request whose answer takes no work, and return the answer. None at all is a breach, told when the connection ends."""
+        connection = self.connection
+        name = connection.call(method, params, id_)
+        index = len(connection.rows) - 1
+        found = connection.answer(name, seconds)
+        if found is None:
+            self.due(name, index, method, clause)
+        return found
+
+    def due(
+        self,
+        id_: Any,
+        index: int,
+        what: str,
+        clause: Clause | None = None,
+        *,
+        may_be_refused: bool = False,
+        after: str = "",
+    ) -> None:
+        """Hold it against the program if this request was not answered when the connection ends. One that is malformed as a whole
+        may also be refused by an error without an id. `after` is what the wait for the answer began with, if not the request.
+        """
+        connection, sent = self.connection, self.connection.sent
+        if connection.is_over:
+            self.fail(f"the program {self.ended} in place of an answer to {what!r}", index, clause=clause or ANSWERED)
+            return
+        waited, place = connection.clock.answer, f"{what} unanswered"
+        later = len(connection.rows)
+
+        def check() -> None:
+            if connection.answers.get(id_text(id_)):
+                return
+            if may_be_refused and any(heard.index > index for heard in connection.bare):
+                return
+            answered = any(heard.index > later for one in connection.answers.values() for heard in one)
+            also = ", though later requests were answered" if answered else ""
+            begun = f" of {after}" if after else ""
+            sentence = f"{what!r} was not answered within {waited:g} s{begun}{also}"
+            self.fail(
+                sentence, index, index + 5, clause=clause or ANSWERED, place=place, connection=connection, sent=sent
+            )
+
+        connection.at_end.append(check)
+
+    def alive(self) -> bool:
+        """Whether the program still answers. Raises `Unreachable` if there is nothing by which that shows."""
+        connection = self.connection
+        if connection.is_over:
+            return False
+        known = self.memory.get("ping")
+        if known is not None:
+            return connection.ask(*self.sign()) is not None if known else self._deaf()
+        for method in (PING, "acpgen/ping", *(["session/new"] if connection.own == "client" else [])):
+            self.memory["ping"] = method
+            if connection.ask(*self.sign(), self.slow if method == "session/new" else None) is not None:
+                return True
+            if connection.is_over:
+                del self.memory["ping"]
+                return False
+        self.memory["ping"] = ""
+        return self._deaf()
+
+    def sign(self) -> tuple[str, Any]:
+        """A request, method and params, that the program answers as long as it lives, as far as that is known."""
+        if "ping" not in self.memory:
+            self.alive()
+        method = self.memory.get("ping") or PING
+        return method, self.new_params() if method == "session/new" else None
+
+    def framed(self, id_: Any, text: str = "tide") -> dict[str, Any]:
+        """A request that holds a text and is answered: of an unknown method, or of a known one with the text in `_meta`."""
+        method, params = self.sign()
+        told = {"text": text} if params is None else {**params, "_meta": {"acpgen.dev/text": text}}
+        return {"jsonrpc": "2.0", "id": id_, "method": method, "params": told}
+
+    def _deaf(self) -> bool:
+        raise self.skip("the program answers no request for an unknown method, so that no sign of life can be had")
+
+    # --- sessions ---
+
+    def session(self, *, anew: bool = False) -> str:
+        """A session, of this connection or a new one. Raises `Unreachable` with the reason why there is none."""
+        if "no session" in self.memory:
+            raise self.skip(self.memory["no session"])
+        if not anew and self.memory.get("sessions"):
+            return str(self.memory["sessions"][-1])
+        found = self.connection.ask("session/new", self.new_params(), self.slow)
+        if found is None:
+            ended = self.connection.is_over
+            reason = (
+                "the program ended at session/new" if ended else f"session/new was not answered within {self.slow:g} s"
+            )
+            self.memory["no session"] = reason
+            raise self.skip(reason)
+        if "error" in found.value:
+            self.memory["no session"] = self.refused("session/new", found)
+            raise self.skip(self.memory["no session"])
+        name = found.result.get("sessionId") if is_object(found.result) else None
+        if not isinstance(name, str):
+            self.memory["no session"] = "session/new gave no sessionId"
+            raise self.skip(self.memory["no session"])
+        self.memory.setdefault("sessions", []).append(name)
+        return name
+
+    def new_params(self) -> dict[str, Any]:
+        """The parameters of `session/new` and its like."""
+        return {"cwd": str(self.folder), "mcpServers": []}
+
+    @property
+    def slow(self) -> float:
+        """Seconds for an answer that may need a model or a server."""
+        return SLOW * self.connection.clock.answer
+
+    def refused(self, what: str, found: Heard) -> str:
+        """Why something cannot be reached, from the error that it got."""
+        return self.failed(what, found, "was refused")
+
+    def failed(self, what: str, found: Heard, how: str = "ended with an error") -> str:
+        """The same, for what may have begun."""
+        if found.code == AUTH_REQUIRED:
+            return f"{what} needs a login: {found.reason}"
+        return f"{what} {how}: {found.reason}"
+
+    def advertises(self, *path: str) -> bool:
+        """Whether a capability is advertised, at a path below the agent's capabilities."""
+        assert self.greeting is not None
+        value = self.greeting.capability(*path)
+        return value is True or is_object(value)
+
+    def needs(self, *path: str) -> None:
+        """Raise `Unreachable` unless a capability is advertised."""
+        if not self.advertises(*path):
+            raise self.skip(f"the agent does not advertise {'.'.join(path)}")
+
+    # --- the program as a client ---
+
+    def scripted(self) -> Agent:
+        """The agent that the probe is to a client."""
+        agent = self.memory["agent"]
+        assert isinstance(agent, Agent)
+        return agent
+
+    def theirs(self) -> str:
+        """The session in which the client waits for its prompt."""
+        params = self.connection.held[0][2]
+        return str(params["sessionId"])
+
+    def their_folder(self) -> str:
+        """The folder of that session."""
+        return self.scripted().sessions[self.theirs()]
+
+    def offered(self, *path: str) -> bool:
+        """Whether the client advertises a capability."""
+        return self.scripted().advertised(*path)
+
+    def updates(self, session: str, since: int = 0) -> list[Heard]:
+        """The updates of a session from a place in the transcript on."""
+        return [
+            call
+            for call in self.connection.calls
+            if call.index >= since
+            and call.value.get("method") == "session/update"
+            and is_object(call.value.get("params"))
+            and call.value["params"].get("sessionId") == session
+        ]
+
+
+def listed(value: Any) -> list[Any]:
+    """An array, or nothing."""
+    return value if is_array(value) else []

@@ -1,0 +1,184 @@
+"""What a client does: greet, pass over what it does not know, ask its user, and serve files and terminals that it advertises."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from acpgen.input.walk import is_object
+from acpgen.probe.agent_peer import EARLY_UPDATE
+from acpgen.probe.case_context import Trial
+from acpgen.probe.clauses import (
+    ADVERTISED_BY_CLIENT,
+    EARLY_UPDATES,
+    NOT_FOUND,
+    OUTCOME,
+    ROBUST,
+    STALE_UPDATES,
+)
+from acpgen.probe.registry import case
+
+CLIENT: Final = ("client",)
+_MISSING: Final = "acpgen-probe-no-such-file"
+
+
+@case("client/handshake", "must", sides=CLIENT)
+def handshake(trial: Trial) -> None:
+    """The client is let do what it does. Expected: `initialize` first, then a session and a prompt, all of it as the schema has it."""
+    trial.scripted()
+
+
+@case("client/version-unknown", "should", "program", (1,), sides=CLIENT)
+def version_unknown(trial: Trial) -> None:
+    """`initialize` is answered with a version that does not exist. Expected: the client ends the connection."""
+    greeting = trial.greet("unknown")
+    trial.greeting = greeting
+    connection = greeting.connection
+    if not any(call.value["method"] == "initialize" for call in connection.calls):
+        raise trial.skip("the client did not send `initialize`")
+    later = [call for call in connection.calls if call.value["method"] not in ("initialize", "$/cancel_request")]
+    if later:
+        trial.fail(
+            f"the client continues with {later[0].value['method']!r} though it cannot support version 65535",
+            0,
+            later[0].index,
+        )
+
+
+@case("client/unknown-update", ROBUST, sides=CLIENT)
+def unknown_update(trial: Trial) -> None:
+    """An update of a kind that the client cannot know, in its session. Expected: the client goes on."""
+    connection = trial.connection
+    update = {"sessionUpdate": "_acpgen.dev/tide", "metres": 2.5}
+    index = connection.notify("session/update", {"sessionId": trial.theirs(), "update": update})
+    sent = connection.sent
+    if not trial.alive():
+        how = trial.ended if connection.is_over else "stops answering"
+        trial.fail(f"the client {how} after an update of an unknown kind", index, sent=sent)
+
+
+@case("client/early-update", EARLY_UPDATES, sides=CLIENT)
+def early_update(trial: Trial) -> None:
+    """Another run, in which an update of the session comes before the answer to `session/new`. Expected: the client sends its prompt."""
+    connection = trial.greet(EARLY_UPDATE).connection
+    asked = [call.index for call in connection.calls if call.value["method"] == "session/new"]
+    if not asked:
+        raise trial.skip("the client opened no session when it was run again")
+    if not connection.held:
+        how = "ends" if connection.is_over else "sends no prompt"
+        sentence = f"the client {how} after an update that came before the answer to `session/new`"
+        trial.fail(sentence, asked[0], len(connection.rows) - 1, connection=connection, sent=connection.sent)
+
+
+@case("client/stale-update", STALE_UPDATES, sides=CLIENT)
+def stale_update(trial: Trial) -> None:
+    """Updates of a tool call that never was, and more of a message that is long over. Expected: the client goes on."""
+    connection, session = trial.connection, trial.theirs()
+    text = {"type": "text", "text": "tide"}
+    for update in (
+        {"sessionUpdate": "tool_call_update", "toolCallId": "acpgen-no-such-call", "status": "completed"},
+        {"sessionUpdate": "agent_message_chunk", "messageId": "acpgen-no-such-message", "content": text},
+    ):
+        index = connection.notify("session/update", {"sessionId": session, "update": update})
+    sent = connection.sent
+    if not trial.alive():
+        how = trial.ended if connection.is_over else "stops answering"
+        trial.fail(f"the client {how} after an update that refers to something unknown", index, sent=sent)
+
+
+@case("client/permission", OUTCOME, sides=CLIENT)
+def permission(trial: Trial) -> None:
+    """A request for permission with two options. Expected: an outcome: one of the options, or that it was cancelled."""
+    options = [
+        {"optionId": "acpgen-yes", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "acpgen-no", "name": "No", "kind": "reject_once"},
+    ]
+    params: dict[str, Any] = {"sessionId": trial.theirs(), "options": options}
+    if trial.version == 1:
+        call = {"sessionUpdate": "tool_call", "toolCallId": "acpgen-1", "title": "Probe", "status": "pending"}
+        trial.connection.notify("session/update", {"sessionId": trial.theirs(), "update": call})
+        params["toolCall"] = {"toolCallId": "acpgen-1"}
+    else:
+        params |= {"title": "May the probe go on?"}
+    index = len(trial.connection.rows)
+    found = trial.expect("session/request_permission", params, seconds=trial.slow)
+    if found is not None and found.code == -32601:
+        trial.fail("a request for permission is answered with 'method not found'", index, found.index)
+
+
+@case("elicitation/unknown-mode", "must", sides=CLIENT)
+def unknown_mode(trial: Trial) -> None:
+    """A question in a mode that nobody has, where questions are advertised. Expected: it is refused or declined, not accepted."""
+    if not trial.offered("elicitation"):
+        raise trial.skip("the client does not advertise elicitation")
+    params = {"sessionId": trial.theirs(), "mode": "_acpgen.dev/tide", "message": "How high is the tide?"}
+    index = len(trial.connection.rows)
+    sent = trial.connection.call("elicitation/create", params)
+    found = trial.connection.answer(sent, trial.slow)
+    if found is None and trial.connection.is_over:
+        trial.fail(f"the client {trial.ended} at an elicitation in an unknown mode", index)
+    elif found is None:
+        raise trial.skip("an elicitation was not answered; it may wait for a person")
+    elif is_object(found.result) and found.result.get("action") == "accept":
+        trial.fail("an elicitation in an unknown mode is answered with 'accept'", index, found.index)
+
+
+@case("elicitation/unknown-completion", "must", sides=CLIENT)
+def unknown_completion(trial: Trial) -> None:
+    """`elicitation/complete`, twice, for a question that never was. Expected: no answer, and the client goes on."""
+    connection = trial.connection
+    before = len(connection.bare)
+    params = {"elicitationId": "acpgen-no-such-question"}
+    connection.notify("elicitation/complete", params)
+    index = connection.notify("elicitation/complete", params)
+    sent = connection.sent
+    if not trial.alive():
+        how = trial.ended if connection.is_over else "stops answering"
+        trial.fail(f"the client {how} after the completion of an elicitation that never existed", index, sent=sent)
+    elif len(connection.bare) > before:
+        trial.fail("`elicitation/complete` was answered", index, connection.bare[before].index, sent=sent)
+
+
+@case("file-system/not-advertised", NOT_FOUND, versions=(1,), sides=CLIENT)
+def not_advertised(trial: Trial) -> None:
+    """A file is asked for though the client advertises no file system. Expected: an error."""
+    if trial.offered("fs", "readTextFile"):
+        raise trial.skip("the client advertises fs.readTextFile")
+    index = len(trial.connection.rows)
+    params = {"sessionId": trial.theirs(), "path": f"{trial.their_folder()}/{_MISSING}"}
+    found = trial.expect("fs/read_text_file", params)
+    if found is not None and "error" not in found.value:
+        trial.fail("a file is read though fs.readTextFile is not advertised", index, found.index, level="note")
+
+
+@case("file-system/read", ADVERTISED_BY_CLIENT, versions=(1,), sides=CLIENT)
+def read(trial: Trial) -> None:
+    """A file that does not exist, where reading is advertised. Expected: an error, not 'method not found'."""
+    if not trial.offered("fs", "readTextFile"):
+        raise trial.skip("the client does not advertise fs.readTextFile")
+    params = {"sessionId": trial.theirs(), "path": f"{trial.their_folder()}/{_MISSING}"}
+    index = len(trial.connection.rows)
+    found = trial.expect("fs/read_text_file", params, seconds=trial.slow)
+    if found is not None and "error" not in found.value:
+        trial.fail("a file that does not exist is read", index, found.index, level="note")
+
+
+@case("terminals/run", ADVERTISED_BY_CLIENT, versions=(1,), sides=CLIENT)
+def terminal(trial: Trial) -> None:
+    """`echo` in a terminal, where terminals are advertised: created, waited for, read and released. Expected: results."""
+    if not trial.offered("terminal"):
+        raise trial.skip("the client does not advertise terminal")
+    session = trial.theirs()
+    made = trial.expect(
+        "terminal/create", {"sessionId": session, "command": "echo", "args": ["ok"]}, seconds=trial.slow
+    )
+    if made is None or "error" in made.value:
+        raise trial.skip("terminal/create was not answered" if made is None else trial.refused("terminal/create", made))
+    name = made.result.get("terminalId") if is_object(made.result) else None
+    here = {"sessionId": session, "terminalId": name}
+    for method in ("terminal/wait_for_exit", "terminal/output", "terminal/release"):
+        index = len(trial.connection.rows)
+        found = trial.expect(method, here, seconds=trial.slow)
+        if found is None:
+            return
+        if "error" in found.value:
+            trial.fail(f"{method!r} of an open terminal failed: {found.reason}", index, found.index, level="should")

@@ -1,0 +1,57 @@
+"""Initialization: which version is agreed on, and what happens where the two sides know different ones."""
+
+from __future__ import annotations
+
+from acpgen.probe.case_context import KNOWN, Greeting, Trial
+from acpgen.probe.clauses import VERSION, Strength
+from acpgen.probe.registry import case
+
+
+@case("initialization/answer", "must", "program", (1,))
+def answer(trial: Trial) -> None:
+    """`initialize` with a version that exists. Expected: an answer with a version and capabilities, for one of the versions at least."""
+    greetings = [trial.greet(version) for version in KNOWN]
+    if any(one.answer is not None and "result" in one.answer.value for one in greetings):
+        return
+    first = greetings[0]
+    trial.greeting = first
+    if first.answer is not None:
+        trial.fail(f"`initialize` was refused: {first.answer.reason}", first.index, first.answer.index)
+    elif first.connection.rows and any(row.sender == first.connection.other for row in first.connection.rows):
+        trial.fail("`initialize` was not answered, though the program sends output", first.index, first.index + 5)
+    else:
+        raise trial.skip(first.connection.silence)
+
+
+@case("initialization/supported-version", VERSION, "program", (1,))
+def supported_version(trial: Trial) -> None:
+    """`initialize` with the versions 1 and 2. Expected: each version that the agent turns out to speak is agreed on when asked for."""
+    greetings = {version: trial.greet(version) for version in KNOWN}
+    spoken = {one.version for one in greetings.values()}
+    if not spoken & {*KNOWN}:
+        raise trial.skip(none_spoken(trial))
+    for wanted, found in greetings.items():
+        if wanted in spoken and isinstance(found.version, int) and found.version != wanted:
+            tell(trial, found, f"version {wanted} was requested and is supported, but the answer is {found.version}")
+
+
+def unspoken(found: Greeting, version: int) -> str:
+    """Why a version is not spoken."""
+    if found.answer is None:
+        return found.connection.silence
+    if "result" not in found.answer.value:
+        return f"`initialize` was refused: {found.answer.reason}"
+    return f"the agent does not support version {version}"
+
+
+def none_spoken(trial: Trial) -> str:
+    """Why no version is."""
+    found = [trial.greet(version) for version in KNOWN]
+    return found[0].connection.silence if all(each.answer is None for each in found) else "no version was negotiated"
+
+
+def tell(trial: Trial, found: Greeting, message: str, level: Strength | None = None) -> None:
+    """Report a breach that the answer to `initialize` shows."""
+    trial.greeting = found
+    assert found.answer is not None
+    trial.fail(message, found.index, found.answer.index, level=level)

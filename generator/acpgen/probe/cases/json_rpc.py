@@ -1,0 +1,260 @@
+"""JSON-RPC 2.0: every request is answered under its id, errors have the codes of their kind, and notifications get no answer."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final
+
+from acpgen.probe.case_context import AUTH_REQUIRED, Trial
+from acpgen.probe.clauses import (
+    ANSWERED,
+    INTEROPERABLE,
+    INVALID_PARAMS,
+    NO_REPLY,
+    NOT_FOUND,
+    ROBUST,
+    UNKNOWN_SESSION,
+    Clause,
+)
+from acpgen.probe.connection import id_text
+from acpgen.probe.registry import BOTH, case
+
+_OWN_ORDER: Final = (-32602, -32600, AUTH_REQUIRED, -32001, -32002)
+"""Codes that a request with malformed params may have: an agent is free to look at other things first."""
+
+
+@case("json-rpc/unknown-method", NOT_FOUND, sides=BOTH)
+def unknown_method(trial: Trial) -> None:
+    """A request for a method that does not exist. Expected: the error -32601."""
+    name = f"acpgen/{_word(trial)}"
+    index = len(trial.connection.rows)
+    found = trial.expect(name, {})
+    if found is None:
+        return
+    if "error" not in found.value:
+        trial.fail(f"the method {name!r} does not exist, and is answered with a result", index, found.index)
+    elif found.code != -32601:
+        trial.fail(f"the method {name!r} does not exist; the error is {found.reason}, not -32601", index, found.index)
+
+
+@case("json-rpc/unknown-notification", NO_REPLY, sides=BOTH)
+def unknown_notification(trial: Trial) -> None:
+    """A notification that does not exist, and one whose params are malformed. Expected: no answer, and the next request is answered."""
+    known = "session/cancel" if trial.connection.own == "client" else "session/update"
+    calls: tuple[tuple[str, Any], ...] = ((f"acpgen/{_word(trial)}", {}), (known, {"sessionId": 5}), (known, []))
+    for name, params in calls:
+        _silent(trial, name, params)
+
+
+@case("json-rpc/optional-notification", NO_REPLY, sides=BOTH)
+def optional_notification(trial: Trial) -> None:
+    """A notification whose method begins with `$/`, and `$/cancel_request` for a request that never was. Expected: no answer."""
+    _silent(trial, f"$/{_word(trial)}", {})
+    _silent(trial, "$/cancel_request", {"requestId": f"never-{_word(trial)}"})
+
+
+@case("json-rpc/ids", "must", sides=BOTH)
+def ids(trial: Trial) -> None:
+    """Requests with ids that the schema allows: 0, negative and large numbers, the empty and other strings. Expected: the same id."""
+    draw = trial.random
+    values: list[Any] = [
+        0,
+        -1,
+        2**31,
+        -(2**53) + 1,
+        2**53 - 1,
+        "",
+        "0",
+        " ",
+        "id/with:marks",
+        "\u00fc\u6f22\U0001f30a",
+        "x" * 300,
+    ]
+    values += [draw.randrange(-(2**53) + 1, 2**53), f"{draw.getrandbits(64):x}"]
+    trial.alive()
+    for value in values:
+        _comes_back(trial, value)
+
+
+@case("json-rpc/id-of-64-bits", INTEROPERABLE, sides=BOTH)
+def id_of_64_bits(trial: Trial) -> None:
+    """Requests with whole numbers that fit 64 bits, but no double. Expected: the same id, digit by digit."""
+    for value in (2**53 + 1, 2**63 - 1, -(2**63) + 1):
+        near = float(value)  # which other languages write with the digits that tell it from its neighbours
+        trial.connection.tolerated |= {
+            id_text(round(near)),
+            id_text(near),
+            id_text(int(Decimal(repr(near)))),
+            id_text(None),
+        }
+        _comes_back(trial, value, "64 bits")
+
+
+@case("json-rpc/ids-outside-the-schema", ROBUST, sides=BOTH)
+def ids_outside(trial: Trial) -> None:
+    """Requests whose ids the schema does not have: null, fractions, numbers beyond 64 bits, a boolean, an array. Expected: such a
+    request may be refused or passed over, and the program goes on.
+    """
+    connection = trial.connection
+    for value in (None, 1.5, 2**63, 10**30, True, [1], {"a": 1}):
+        connection.tolerated |= {id_text(value), id_text(None), id_text(str(value))}
+        if isinstance(value, int | float):  # readers round, cut off and wrap
+            connection.tolerated |= {
+                id_text(float(value)),
+                id_text(round(value)),
+                id_text(int(value)),
+                id_text(-(2**63)),
+            }
+            connection.tolerated |= {id_text(2**63 - 1), id_text(0), id_text(int(Decimal(repr(float(value)))))}
+        index = connection.send({"jsonrpc": "2.0", "id": value, "method": "_acpgen.dev/id", "params": {}})
+        sent = connection.sent
+        if not trial.alive():
+            gone(trial, index, f"a request with the id {value!r}", sent)
+            return
+
+
+@case("json-rpc/params-malformed", INVALID_PARAMS)
+def params_malformed(trial: Trial) -> None:
+    """`session/new` with params of wrong types, without required ones, as an array and as text. Expected: an error, best -32602."""
+    good = trial.new_params()
+    bad: list[tuple[str, Any]] = [
+        ("`cwd` is a number", {**good, "cwd": 5}),
+        ("`cwd` is null", {**good, "cwd": None}),
+        ("`mcpServers` is text", {**good, "mcpServers": "none"}),
+        ("`mcpServers` holds a number", {**good, "mcpServers": [7]}),
+        ("`cwd` is left out", {"mcpServers": []}),
+        ("the params are an array", [str(trial.folder)]),
+        ("the params are text", "cwd"),
+        ("the params are left out", None),
+    ]
+    for what, params in bad:
+        if not _refused(trial, "session/new", params, what):
+            return
+    _refused(trial, "session/prompt", {"sessionId": 5, "prompt": "hello"}, "`sessionId` is a number")
+    _refused(
+        trial, "session/prompt", {"sessionId": "x", "prompt": [{"type": 5}]}, "a content block has a number for a type"
+    )
+
+
+@case("json-rpc/params-drawn", ANSWERED)
+def params_drawn(trial: Trial) -> None:
+    """Requests whose params are drawn from the seed: values of all types where others belong. Expected: each is answered."""
+    for _ in range(12):
+        method = trial.random.choice(("session/new", "session/prompt", "session/set_mode"))
+        names = trial.random.sample(("cwd", "sessionId", "prompt", "modeId", "_meta"), 3)
+        params = {name: _drawn(trial, 2) for name in names}
+        wrong: tuple[Any, ...] = (5, None, [], {}, True)
+        params["cwd" if method == "session/new" else "sessionId"] = trial.random.choice(wrong)
+        if trial.expect(method, params) is None:
+            return
+
+
+@case("json-rpc/unknown-session", UNKNOWN_SESSION)
+def unknown_session(trial: Trial) -> None:
+    """`session/prompt` and `session/cancel` for a session that does not exist. Expected: an answer to the one, none to the other."""
+    name = f"no-session-{_word(trial)}"
+    trial.connection.tolerated.add(id_text(name))
+    _silent(trial, "session/cancel", {"sessionId": name})
+    index = len(trial.connection.rows)
+    prompt = {"sessionId": name, "prompt": [{"type": "text", "text": "Reply with the single word ok."}]}
+    found = trial.expect("session/prompt", prompt, seconds=trial.slow)
+    if found is not None and "error" not in found.value:
+        trial.fail("a prompt for a session that does not exist is answered with a result", index, found.index)
+
+
+def _silent(trial: Trial, method: str, params: Any) -> None:
+    connection = trial.connection
+    before = len(connection.bare)
+    index = connection.notify(method, params)
+    sent = connection.sent
+    if not trial.alive():
+        gone(trial, index, f"the notification {method!r}", sent, ANSWERED)
+        raise trial.skip("the connection was lost")
+    for heard in connection.bare[before:]:
+        trial.fail(
+            f"the notification {method!r} was answered", index, heard.index, clause=NO_REPLY, sent=sent, place=method
+        )
+        break
+
+
+def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
+    connection = trial.connection
+    if id_text(value) in connection.answers:
+        return  # used before on this connection
+    index = len(connection.rows)
+    before = {name: len(found) for name, found in connection.answers.items()}
+    connection.call(*trial.sign(), value)
+    count = sum(before.values())
+    connection.wait(lambda: sum(map(len, connection.answers.values())) > count, connection.clock.answer)
+    if id_text(value) in connection.answers:
+        return
+    others = [found[-1] for other, found in connection.answers.items() if len(found) > before.get(other, 0)]
+    sent = connection.sent
+    if others:
+        told = others[0].value.get("id")
+        text = id_text(value) if len(str(value)) < 60 else f"{id_text(value)[:57]}..."
+        trial.fail(
+            f"a request with the id {text} is answered under {id_text(told)}",
+            index,
+            others[0].index,
+            place=place or ("a negative number" if isinstance(value, int) and value < 0 else text),
+        )
+    elif not trial.alive():
+        gone(trial, index, f"a request with the id {id_text(value)[:60]}", sent, ANSWERED)
+        raise trial.skip("the connection was lost")
+    else:
+        trial.due(value, index, f"a request with the id {id_text(value)[:60]}", ANSWERED)
+
+
+def _refused(trial: Trial, method: str, params: Any, what: str) -> bool:
+    """Whether a request was answered; what is wrong with the answer is reported."""
+    connection = trial.connection
+    index = len(connection.rows)
+    name = connection.call(method, params)
+    found = connection.answer(name)
+    if found is None:
+        is_request = params is None or isinstance(params, dict | list)
+        trial.due(name, index, method, may_be_refused=not is_request)
+        if connection.is_over:
+            raise trial.skip("the connection was lost")
+        return False
+    place = f"{method}: {what}"
+    if "error" not in found.value:
+        trial.fail(f"{method!r} is accepted although {what}", index, found.index, level="note", place=place)
+    elif found.code not in _OWN_ORDER:
+        trial.fail(
+            f"{method!r}, in which {what}, fails with {found.reason} instead of -32602",
+            index,
+            found.index,
+            place=f"{method}: another code",
+        )
+    return True
+
+
+def gone(trial: Trial, index: int, what: str, sent: bytes, clause: Clause = ROBUST) -> None:
+    """Report that the program is not alive any more after something that was said."""
+    connection = trial.connection
+    trial.is_lost = True
+    how = trial.ended if connection.is_over else "stops answering"
+    trial.fail(
+        f"the program {how} after {what}",
+        index,
+        len(connection.rows) - 1,
+        clause=clause,
+        sent=sent,
+        place=f"{how} {what}",
+    )
+
+
+def _drawn(trial: Trial, depth: int) -> Any:
+    draw = trial.random
+    plain: tuple[Any, ...] = (None, True, False, 0, -1, 1.5, "", "text", "\u0000", [], {})
+    if depth == 0 or draw.random() < 0.6:
+        return draw.choice(plain)
+    if draw.random() < 0.5:
+        return [_drawn(trial, depth - 1) for _ in range(draw.randrange(4))]
+    return {draw.choice(("a", "type", "text", "")): _drawn(trial, depth - 1) for _ in range(draw.randrange(4))}
+
+
+def _word(trial: Trial) -> str:
+    return f"{trial.random.getrandbits(40):010x}"

@@ -1,0 +1,371 @@
+"""Prompts: with every kind of content that is offered, cancelled at several points, and with a client that serves, refuses or is slow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from acpgen.input.walk import is_object
+from acpgen.probe.case_context import Trial
+from acpgen.probe.clauses import (
+    ACCEPTED,
+    CANCELLED,
+    CLOSED,
+    ENDED,
+    FORESTALLED,
+    INSERTED,
+    NO_REPLY,
+    OFFERED_CONTENT,
+    STOPPED_REQUEST,
+)
+from acpgen.probe.connection import Heard, id_text
+from acpgen.probe.registry import case
+
+LATE: Final = 1.0
+"""Seconds in which the program is to be silent once a turn was cancelled."""
+
+WITHDRAWN: Final = -32800
+"""The code of a request that was cancelled."""
+
+_STOPPED: Final = "its cancellation"
+
+_PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+_WAV: Final = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
+_BRIEF: Final = {"type": "text", "text": "Reply with the single word ok."}
+_LONG: Final = {"type": "text", "text": "Count from one to three hundred in words, one number on each line."}
+
+
+@case("prompt-turn/text", ENDED, "session")
+def text(trial: Trial) -> None:
+    """A prompt of text. Expected: the turn ends with a stop reason."""
+    _turn(trial, [_BRIEF])
+
+
+@case("prompt-turn/resource-link", "must", "session")
+def resource_link(trial: Trial) -> None:
+    """A prompt with a link to a file. Expected: it is accepted like text."""
+    _kind(trial, {"type": "resource_link", "name": "notes.txt", "uri": (trial.folder / "notes.txt").as_uri()})
+
+
+@case("prompt-turn/image", OFFERED_CONTENT, "session")
+def image(trial: Trial) -> None:
+    """A prompt with an image, where that is advertised. Expected: it is accepted."""
+    trial.needs(*_prompt(trial), "image")
+    _kind(trial, {"type": "image", "mimeType": "image/png", "data": _PNG})
+
+
+@case("prompt-turn/audio", OFFERED_CONTENT, "session")
+def audio(trial: Trial) -> None:
+    """A prompt with sound, where that is advertised. Expected: it is accepted."""
+    trial.needs(*_prompt(trial), "audio")
+    _kind(trial, {"type": "audio", "mimeType": "audio/wav", "data": _WAV})
+
+
+@case("prompt-turn/embedded-resource", OFFERED_CONTENT, "session")
+def embedded(trial: Trial) -> None:
+    """A prompt with a file inside, where that is advertised. Expected: it is accepted."""
+    trial.needs(*_prompt(trial), "embeddedContext")
+    uri = (trial.folder / "notes.txt").as_uri()
+    _kind(trial, {"type": "resource", "resource": {"uri": uri, "mimeType": "text/plain", "text": "tide"}})
+
+
+@case("prompt-turn/cancel-idle", NO_REPLY, "session")
+def cancel_idle(trial: Trial) -> None:
+    """`session/cancel` while no turn runs. Expected: no answer, and the agent goes on."""
+    connection = trial.connection
+    before = len(connection.bare)
+    index = connection.notify("session/cancel", {"sessionId": trial.session()})
+    sent = connection.sent
+    if not trial.alive():
+        trial.fail("the program stops answering after a cancel outside a turn", index, sent=sent)
+    elif len(connection.bare) > before:
+        trial.fail("`session/cancel` was answered", index, connection.bare[before].index, sent=sent)
+
+
+@case("prompt-turn/cancel-at-once", CANCELLED, "session")
+def cancel_at_once(trial: Trial) -> None:
+    """A prompt and, at once, its cancellation. Expected: the turn ends, as a rule with `cancelled`."""
+    _cancelled(trial, lambda _: True)
+
+
+@case("prompt-turn/cancel-after-update", CANCELLED, "session")
+def cancel_after_update(trial: Trial) -> None:
+    """A prompt that is cancelled once the agent has said something about it. Expected: `cancelled`, and silence after it."""
+    session = trial.session()
+    _cancelled(trial, lambda since: bool(trial.updates(session, since)))
+
+
+@case("prompt-turn/cancel-open-permission", CANCELLED, "session")
+def cancel_permission(trial: Trial) -> None:
+    """A prompt that is cancelled while the agent waits for a permission. Expected: `cancelled`."""
+
+    def is_asked(since: int) -> bool:
+        return any(
+            call.index >= since and call.value.get("method") == "session/request_permission"
+            for call in trial.connection.calls
+        )
+
+    trial.connection.delay = trial.connection.clock.answer
+    try:
+        _cancelled(trial, is_asked, wish(trial), "the agent asked for no permission")
+    finally:
+        trial.connection.delay = 0.0
+
+
+@case("cancellation/cancel-request", STOPPED_REQUEST, "session", versions=(1,))
+def cancel_request(trial: Trial) -> None:
+    """A prompt whose request is withdrawn with `$/cancel_request`. Expected: it is answered all the same."""
+    ready(trial)
+    connection, session = trial.connection, trial.session()
+    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_LONG]})
+    index = connection.notify("$/cancel_request", {"requestId": id_})
+    found = connection.answer(id_)
+    if found is None and not connection.is_over:
+        _stop(trial, session)  # a peer is free not to know this notification
+        found = connection.answer(id_, trial.slow)
+    if found is None:
+        trial.due(id_, index - 1, "session/prompt", STOPPED_REQUEST, after=_STOPPED)
+
+
+@case("session-setup/close-during-turn", CLOSED, "session")
+def close_during_turn(trial: Trial) -> None:
+    """`session/close` while a turn runs. Expected: the turn ends, and the close is answered."""
+    trial.needs(*(("session",) if trial.version == 2 else ("sessionCapabilities", "close")))
+    ready(trial)
+    connection, session = trial.connection, trial.session(anew=True)
+    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_LONG]})
+    index = len(connection.rows) - 1
+    connection.wait(lambda: bool(trial.updates(session, index)), connection.clock.answer)
+    close = connection.call("session/close", {"sessionId": session})
+    asked, closed = len(connection.rows) - 1, connection.sent
+    trial.client.cancelled.add(session)
+    connection.hurry()
+    closing = connection.answer(close, trial.slow)
+    if closing is None:
+        trial.due(close, asked, "session/close", CLOSED)
+    trial.memory["sessions"].remove(session)
+    found = connection.answer(id_, trial.slow)
+    if found is None:
+        trial.due(id_, index, "session/prompt", CLOSED)
+    elif trial.version == 2:
+        _accepted(trial, session, index, found)
+        if "error" in found.value and found.code != WITHDRAWN and not _inserted(trial, session, index, found.index):
+            sentence = f"a prompt that `session/close` cancelled fails with {found.code}, not {WITHDRAWN}"
+            trial.fail(sentence, index, asked, found.index, clause=FORESTALLED, place="forestalled", sent=closed)
+    elif closing is not None and "result" in closing.value and found.index > closing.index:
+        trial.fail("the turn ended after `session/close` was answered", index, closing.index, found.index)
+
+
+@case("client-methods/served", ENDED, "session")
+def served(trial: Trial) -> None:
+    """A prompt that asks for files and a command, with a client that serves both. Expected: the turn ends, terminals are released."""
+    _helped(trial, "serves", 0.0)
+
+
+@case("client-methods/not-advertised", "must", "session")
+def not_advertised(trial: Trial) -> None:
+    """The same on a connection whose client advertises nothing. Expected: the agent calls nothing of a client."""
+    ready(trial)
+    here, memory = trial.greeting, trial.memory
+    trial.greeting, trial.memory = trial.bare(), {}
+    try:
+        if trial.greeting.version != trial.version:
+            raise trial.skip(f"version {trial.version} is not negotiated with a client that advertises nothing")
+        _turn(trial, [wish(trial)])
+    finally:
+        trial.end(trial.greeting)
+        trial.greeting, trial.memory = here, memory
+
+
+@case("client-methods/refused", ENDED, "session")
+def refused(trial: Trial) -> None:
+    """The same with a client that refuses files and commands, and permissions. Expected: the turn ends all the same."""
+    _helped(trial, "refuses", 0.0)
+
+
+@case("client-methods/slow", ENDED, "session")
+def slow(trial: Trial) -> None:
+    """The same with a client that takes its time. Expected: the turn ends all the same."""
+    _helped(trial, "serves", min(2.0, trial.connection.clock.answer / 2))
+
+
+# --- turns -----------------------------------------------------------------------------------------------------------
+
+
+def _prompt(trial: Trial) -> tuple[str, ...]:
+    return ("session", "prompt") if trial.version == 2 else ("promptCapabilities",)
+
+
+def wish(trial: Trial) -> dict[str, Any]:
+    """A block that asks for a file, a change and a command."""
+    notes, result = trial.folder / "notes.txt", trial.folder / "result.txt"
+    words = f"Read the file {notes}, write its first word to {result}, then run the command: echo ok"
+    return {"type": "text", "text": words}
+
+
+def ready(trial: Trial) -> None:
+    """Raise `Unreachable` if a plain prompt is known to fail."""
+    if "no prompts" in trial.memory:
+        raise trial.skip(trial.memory["no prompts"])
+    trial.session()
+
+
+def _turn(trial: Trial, blocks: list[Any]) -> Heard:
+    """A whole turn: the answer to its prompt, or in version 2 the news that it ended. Raises `Unreachable` where it fails."""
+    ready(trial)
+    connection, session = trial.connection, trial.session()
+    trial.client.cancelled.discard(session)
+    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": blocks})
+    index = len(connection.rows) - 1
+    found = connection.answer(id_, trial.slow)
+    if found is not None and "error" in found.value:
+        _accepted(trial, session, index, found)
+        reason = trial.refused("session/prompt", found)
+        trial.memory.setdefault("no prompts", reason)
+        raise trial.skip(reason)
+    if found is not None and trial.version == 2:
+        accepted, found = found, _idle(trial, session, index)
+        if found is not None and found.index < accepted.index and _has_run(trial, session, index, found.index):
+            sentence = "the prompt was answered only when its work had ended"
+            trial.fail(sentence, index, found.index, accepted.index, clause=ACCEPTED, place="answered late")
+        end: dict[str, Any] = {} if found is None else found.value["params"]["update"]
+        if found is not None and end.get("stopReason") is None:
+            trial.fail("the work of a prompt ended without a stop reason", index, found.index, clause=ACCEPTED)
+        if found is not None and end.get("stopReason") == "error":
+            reason = trial.failed("session/prompt", replace(found, value=end))
+            trial.memory.setdefault("no prompts", reason)
+            raise trial.skip(reason)
+    if found is None:
+        if connection.is_over:
+            trial.fail("the program ended during a turn", index, len(connection.rows) - 1)
+            raise trial.skip("the program ended")
+        _stop(trial, session)
+        reason = f"a turn did not end within {trial.slow:g} s"
+        if connection.answer(id_) is None:
+            trial.due(id_, index, "session/prompt", ENDED, after=_STOPPED)
+        trial.memory.setdefault("no prompts", reason)
+        raise trial.skip(reason)
+    trial.memory["prompted"] = session
+    return found
+
+
+def _idle(trial: Trial, session: str, since: int) -> Heard | None:
+    """The news, after a place in the transcript, that nothing runs any more."""
+
+    def ends() -> list[Heard]:
+        return [one for one in trial.updates(session, since) if _state(one) == "idle"]
+
+    trial.connection.wait(lambda: bool(ends()), trial.slow)
+    return ends()[0] if ends() else None
+
+
+def _inserted(trial: Trial, session: str, since: int, until: int) -> list[Heard]:
+    """The updates between two places of the transcript that report a message of the user. Nobody but the probe writes in its sessions."""
+    kinds = ("user_message", "user_message_chunk")
+    return [
+        one for one in trial.updates(session, since) if one.index < until and _update(one, "sessionUpdate") in kinds
+    ]
+
+
+def _accepted(trial: Trial, session: str, since: int, found: Heard) -> None:
+    """Hold it against an agent of version 2 if the only prompt fails though its message was reported."""
+    told = _inserted(trial, session, since, found.index) if trial.version == 2 and "error" in found.value else []
+    if told:
+        sentence = f"the message of the prompt was reported, and the prompt then failed with {found.reason}"
+        trial.fail(sentence, since, told[0].index, found.index, clause=INSERTED, place="inserted")
+
+
+def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:
+    """Whether work of a session was reported as running between two places of the transcript."""
+    return any(one.index < until and _state(one) == "running" for one in trial.updates(session, since))
+
+
+def _state(heard: Heard) -> Any:
+    return _update(heard, "state") if _update(heard, "sessionUpdate") == "state_update" else None
+
+
+def _update(heard: Heard, name: str) -> Any:
+    """A field of an update."""
+    update = heard.value["params"].get("update")
+    return update.get(name) if is_object(update) else None
+
+
+def _kind(trial: Trial, block: Any) -> None:
+    """A prompt of text and another block. Where text alone goes through, this does too."""
+    ready(trial)
+    connection, session = trial.connection, trial.session()
+    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_BRIEF, block]})
+    index = len(connection.rows) - 1
+    found = connection.answer(id_, trial.slow)
+    if found is None:
+        _stop(trial, session)
+        if connection.answer(id_) is None:
+            trial.due(id_, index, "session/prompt", ENDED, after=_STOPPED)
+        raise trial.skip(f"a turn did not end within {trial.slow:g} s")
+    if found.code == -32602:
+        trial.fail(
+            f"a prompt with {block['type']!r} is refused: {found.reason}", index, found.index, place=block["type"]
+        )
+    elif "error" in found.value:
+        raise trial.skip(trial.refused("session/prompt", found))
+    elif trial.version == 2:
+        _idle(trial, session, index)
+
+
+def _cancelled(trial: Trial, is_time: Callable[[int], bool], block: Any = _LONG, otherwise: str = "") -> None:
+    """Start a turn, cancel it when it is time, and wait for its end. The monitor judges what the end says."""
+    ready(trial)
+    connection, session = trial.connection, trial.session()
+    trial.client.cancelled.discard(session)
+    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [block]})
+    index = len(connection.rows) - 1
+
+    def is_over() -> bool:
+        answers = connection.answers.get(id_text(id_), ())
+        if trial.version == 1:
+            return bool(answers)
+        return bool(ended_turns(trial, session, index)) or any(one.code == WITHDRAWN for one in answers)  # never begun
+
+    connection.wait(lambda: bool(is_time(index)) or is_over(), trial.slow)
+    was_time, had_ended = bool(is_time(index)), is_over()
+    cancel = _stop(trial, session)
+    if not is_over():
+        connection.call(*trial.sign())  # once this is answered, the cancellation was read
+    if not connection.wait(is_over, trial.slow):
+        if trial.version == 1:
+            trial.due(id_, index, "session/prompt", CANCELLED, after=_STOPPED)
+        elif connection.answers.get(id_text(id_)):
+            trial.fail("a cancelled turn was never reported as idle", index, cancel, len(connection.rows) - 1)
+    trial.alive()
+    connection.wait(lambda: False, LATE)  # what comes late shows here
+    if otherwise and not was_time:
+        raise trial.skip(otherwise)
+    if had_ended:
+        raise trial.skip("the turn had ended before it could be cancelled")
+
+
+def ended_turns(trial: Trial, session: str, since: int) -> list[Heard]:
+    """The updates after a place in the transcript by which the work of a session in version 2 ended."""
+    return [one for one in trial.updates(session, since) if _state(one) == "idle"]
+
+
+def _stop(trial: Trial, session: str) -> int:
+    """Cancel the turn of a session, as a client does: open questions of it are answered so."""
+    index = trial.connection.notify("session/cancel", {"sessionId": session})
+    trial.client.cancelled.add(session)  # only now: what had come before was answered as if nothing was
+    trial.connection.hurry()
+    return index
+
+
+def _helped(trial: Trial, manner: Any, delay: float) -> None:
+    ready(trial)
+    before = len(trial.client.asked)
+    trial.client.manner, trial.connection.delay = manner, delay
+    try:
+        _turn(trial, [wish(trial)])
+    finally:
+        trial.client.manner, trial.connection.delay = "serves", 0.0
+        trial.connection.hurry()
+    if len(trial.client.asked) == before:
+        raise trial.skip("the agent asked the client for nothing")

@@ -1,0 +1,98 @@
+"""Refusals of version 2: what an agent cannot have is refused with -32602, and nobody waits for a permission that a cancel made moot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acpgen.input.walk import is_object
+from acpgen.probe.case_context import AUTH_REQUIRED, Trial, listed
+from acpgen.probe.cases.prompts import ended_turns, ready, wish
+from acpgen.probe.cases.sessions import offered
+from acpgen.probe.connection import Heard
+from acpgen.probe.registry import case
+
+
+@case("content/unknown-block", "must", "session", versions=(2,))
+def unknown_block(trial: Trial) -> None:
+    """A prompt with a block of a kind that nobody has. Expected: the error -32602."""
+    session = trial.session()
+    blocks = [{"type": "text", "text": "Reply with the single word ok."}, {"type": "_acpgen_chart", "probe": True}]
+    _refused(
+        trial, "session/prompt", {"sessionId": session, "prompt": blocks}, "a content block of the type '_acpgen_chart'"
+    )
+    trial.client.cancelled.add(session)
+    trial.connection.notify("session/cancel", {"sessionId": session})
+
+
+@case("session-setup/unknown-transport", "must", "session", versions=(2,))
+def unknown_transport(trial: Trial) -> None:
+    """`session/new` with an MCP server over a transport that nobody has. Expected: the error -32602."""
+    params = {**trial.new_params(), "mcpServers": [{"type": "_acpgen_wire", "name": "probe"}]}
+    _refused(trial, "session/new", params, "an MCP server over '_acpgen_wire'")
+
+
+@case("session-config-options/unknown", "must", "session", versions=(2,))
+def unknown_option(trial: Trial) -> None:
+    """`session/set_config_option` of an unknown option, and of an offered choice to a value and a shape of value that nobody
+    has. Expected: the error -32602 each time.
+    """
+    session, result = offered(trial)
+    options = [one for one in listed(result.get("configOptions")) if is_object(one) and one.get("type") == "select"]
+    if not options:
+        raise trial.skip("the session offers no configuration options")
+    known, word = options[0].get("configId"), f"acpgen-{trial.random.getrandbits(32):08x}"
+    for what, params in (
+        ("an unknown option", {"configId": word, "type": "id", "value": word}),
+        ("a value that is not offered", {"configId": known, "type": "id", "value": word}),
+        ("an unknown form of value", {"configId": known, "type": "_acpgen_shape", "value": [word]}),
+    ):
+        _refused(trial, "session/set_config_option", {"sessionId": session, **params}, what)
+
+
+@case("prompt-turn/cancel-unanswered-permission", "must", "session", versions=(2,))
+def cancel_unanswered(trial: Trial) -> None:
+    """A prompt that is cancelled while the agent waits for a permission, which is answered only afterwards. Expected: the turn is
+    over as `cancelled` before that.
+    """
+    ready(trial)
+    connection, session = trial.connection, trial.session()
+    trial.client.cancelled.discard(session)
+    connection.delay = 10 * trial.slow
+    try:
+        connection.call("session/prompt", {"sessionId": session, "prompt": [wish(trial)]})
+        index = len(connection.rows) - 1
+
+        def asked() -> list[Heard]:
+            return [
+                one
+                for one in connection.calls
+                if one.index > index and one.value.get("method") == "session/request_permission"
+            ]
+
+        connection.wait(lambda: bool(asked()) or bool(ended_turns(trial, session, index)), trial.slow)
+        trial.client.cancelled.add(session)
+        cancel = connection.notify("session/cancel", {"sessionId": session})
+        sent = connection.sent
+        is_over = connection.wait(lambda: bool(ended_turns(trial, session, index)), trial.slow)
+        if not asked():
+            raise trial.skip("the agent asked for no permission")
+        if not is_over:
+            trial.fail(
+                "a cancelled turn waits for the answer to its permission request", asked()[0].index, cancel, sent=sent
+            )
+    finally:
+        connection.delay = 0.0
+        connection.hurry()
+    trial.alive()
+
+
+def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
+    index = len(trial.connection.rows)
+    found = trial.expect(method, params, seconds=trial.slow)
+    if found is None:
+        raise trial.skip(f"{method} was not answered in time")
+    if found.code == AUTH_REQUIRED:
+        raise trial.skip(trial.refused(method, found))
+    if found.code != -32602:
+        how = f"fails with {found.reason}" if "error" in found.value else "is accepted"
+        trial.fail(f"{method!r} with {what} {how} instead of -32602", index, found.index, place=what)

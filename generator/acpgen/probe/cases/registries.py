@@ -1,0 +1,85 @@
+"""What registries of agents demand in addition to the specification. These cases run only when they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acpgen.input.walk import is_array, is_object
+from acpgen.probe.case_context import AUTH_REQUIRED, Greeting, Trial
+from acpgen.probe.cases.initialization import unspoken
+from acpgen.probe.clauses import LISTED_LOGIN, LISTED_NAME, LOGIN_OR_SESSION
+from acpgen.probe.registry import case
+
+
+@case("registry/login-methods", LISTED_LOGIN, "program", (1,))
+def login_methods(trial: Trial) -> None:
+    """`initialize` by a client that can open a terminal. Expected: an authentication method of the agent itself, or in a terminal."""
+    found = _greeted(trial)
+    assert found.answer is not None
+    methods = _methods(found)
+    if not any(kind in ("agent", "terminal") for kind in map(_kind, methods)):
+        kinds = ", ".join(dict.fromkeys(repr(_kind(method)) for method in methods))
+        told = f"all authentication methods are of the type {kinds}" if methods else "there is no authentication method"
+        trial.fail(f"{told}; one must be of the type 'agent' or 'terminal'", found.index, found.answer.index)
+    ids = [method.get("id", method.get("methodId")) for method in methods]
+    twice = [name for name in dict.fromkeys(map(str, ids)) if list(map(str, ids)).count(name) > 1]
+    if twice:
+        trial.fail(
+            f"two authentication methods have the id {twice[0][:80]!r}", found.index, found.answer.index, place="id"
+        )
+
+
+@case("registry/name-and-version", LISTED_NAME, "program", (1,))
+def name_and_version(trial: Trial) -> None:
+    """`initialize`. Expected: an answer that names the program and its version, which bug reports need."""
+    found = _greeted(trial)
+    assert found.answer is not None
+    result = found.answer.result
+    info = result.get("agentInfo", result.get("info")) if is_object(result) else None
+    missing = [
+        key for key in ("name", "version") if not (is_object(info) and isinstance(info.get(key), str) and info[key])
+    ]
+    if missing:
+        trial.fail(
+            f"the answer to `initialize` has no {' and no '.join(missing)} of the agent",
+            found.index,
+            found.answer.index,
+        )
+
+
+@case("registry/session-or-login", LOGIN_OR_SESSION)
+def session_or_login(trial: Trial) -> None:
+    """`session/new` without a login. Expected: a session, or the error that asks for a login which `initialize` has offered."""
+    answer = trial.expect("session/new", trial.new_params(), seconds=trial.slow)
+    if answer is None or "result" in answer.value:
+        return
+    index = answer.index
+    if answer.code != AUTH_REQUIRED:
+        trial.fail(f"`session/new` was refused with {answer.reason}, which does not ask for a login", index - 1, index)
+    elif trial.greeting is not None and not _methods(trial.greeting):
+        trial.fail(
+            "`session/new` asks for a login, and `initialize` offered no authentication method", index - 1, index
+        )
+
+
+def _greeted(trial: Trial) -> Greeting:
+    """`initialize`, answered. Raises `Unreachable` where it is not."""
+    found = trial.greet("registry")
+    if found.answer is None or "result" not in found.answer.value:
+        raise trial.skip(unspoken(found, 1))
+    trial.greeting = found
+    return found
+
+
+def _methods(found: Greeting) -> list[dict[str, Any]]:
+    """The authentication methods that the answer to `initialize` offers."""
+    result = found.answer.result if found.answer is not None else None
+    methods = result.get("authMethods") if is_object(result) else None
+    return [{**each} for each in methods if is_object(each)] if is_array(methods) else []
+
+
+def _kind(method: dict[str, Any]) -> str:
+    """The type of a method: named, marked by `_meta` as older agents do it, or the agent itself."""
+    meta = method.get("_meta")
+    marked = [kind for kind in ("terminal", "agent") if is_object(meta) and f"{kind}-auth" in meta]
+    return str(method.get("type") or next(iter(marked), "agent"))

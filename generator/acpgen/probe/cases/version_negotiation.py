@@ -1,0 +1,118 @@
+"""Initialization once more: versions that are old, new or malformed, what a later peer may send, and requests that come too early."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from acpgen.probe.case_context import KNOWN, Trial
+from acpgen.probe.cases.initialization import none_spoken, tell, unspoken
+from acpgen.probe.clauses import ANSWERED, EARLY, META, VERSION
+from acpgen.probe.connection import id_text
+from acpgen.probe.registry import case
+
+NEWEST: Final = 65535
+"""No protocol has this version; the schema has none above it."""
+
+
+@case("initialization/newer-version", VERSION, "program", (1,))
+def newer_version(trial: Trial) -> None:
+    """`initialize` with a version that does not exist yet. Expected: the latest version that the agent speaks, not an error."""
+    spoken = {one.version for one in map(trial.greet, KNOWN) if one.version in KNOWN}
+    if not spoken:
+        raise trial.skip(none_spoken(trial))
+    found = trial.greet(NEWEST)
+    if found.answer is None:
+        trial.greeting = found
+        trial.due(found.id, found.index, "initialize", VERSION)
+    elif "error" in found.answer.value:
+        tell(trial, found, f"version {NEWEST} is refused with the error {found.answer.reason}")
+    elif found.version == NEWEST:
+        tell(trial, found, f"version {NEWEST} does not exist, but was accepted")
+    elif isinstance(found.version, int) and found.version < max(spoken):
+        sentence = f"version {NEWEST} is answered with {found.version}, though version {max(spoken)} is supported"
+        tell(trial, found, sentence)
+
+
+@case("initialization/older-version", VERSION, "program", (1,))
+def older_version(trial: Trial) -> None:
+    """`initialize` with version 0. Expected: an answer. An agent that speaks nothing so old may also refuse."""
+    if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
+        raise trial.skip(none_spoken(trial))
+    found = trial.greet(0)
+    if found.answer is None:
+        trial.greeting = found
+        trial.due(found.id, found.index, "initialize", ANSWERED)
+    elif found.version == 0:
+        tell(trial, found, "version 0 was accepted; it was never published", "note")
+
+
+@case("initialization/malformed-version", ANSWERED, "program", (1,))
+def malformed_version(trial: Trial) -> None:
+    """`initialize` with a version that is an object. Expected: an answer, be it an error; the agent does not just end."""
+    if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
+        raise trial.skip(none_spoken(trial))
+    if calm(trial):
+        return
+    found = trial.greet({"major": 1})
+    if found.answer is None:
+        trial.greeting = found
+        trial.due(found.id, found.index, "initialize", ANSWERED)
+
+
+@case("initialization/unknown-capability", "should", "program", (1,))
+def unknown_capability(trial: Trial) -> None:
+    """`initialize` with a capability that does not exist yet. Expected: the same answer as without it."""
+    plain = trial.greet(1)
+    if plain.version != 1:
+        raise trial.skip(unspoken(trial.greet(1), 1))
+    if calm(trial):
+        return
+    found = trial.greet("capability")
+    if found.answer is None:
+        trial.greeting = found
+        trial.due(found.id, found.index, "initialize")
+    elif "error" in found.answer.value:
+        tell(trial, found, f"an unknown capability was refused: {found.answer.reason}")
+
+
+@case("extensibility/meta", META, "program", (1,))
+def meta(trial: Trial) -> None:
+    """`initialize` with `_meta` in its params and capabilities. Expected: the same answer as without it."""
+    if trial.greet(1).version != 1:
+        raise trial.skip(unspoken(trial.greet(1), 1))
+    if calm(trial):
+        return
+    found = trial.greet("meta")
+    if found.answer is None:
+        trial.greeting = found
+        trial.due(found.id, found.index, "initialize")
+    elif "error" in found.answer.value:
+        tell(trial, found, f"`_meta` is refused: {found.answer.reason}")
+
+
+@case("initialization/early-request", EARLY, "program", (1,))
+def early_request(trial: Trial) -> None:
+    """`session/new` before `initialize`. Expected: an answer, as a rule an error; `initialize` works after it."""
+    if trial.greet(1).version != 1:
+        raise trial.skip(unspoken(trial.greet(1), 1))
+    if calm(trial):
+        return
+    found = trial.greet("early")
+    trial.greeting = found
+    connection = found.connection
+    if found.answer is None:
+        how = trial.ended if connection.is_over else "does not answer `initialize`"
+        trial.fail(f"the program {how} after a request that came before `initialize`", 0, found.index)
+    elif id_text("early") not in connection.answers:
+        trial.fail("a request that came before `initialize` is not answered", 0, found.index, found.answer.index)
+
+
+def calm(trial: Trial) -> bool:
+    """Whether a program takes an early request, a malformed one, `_meta` and a new capability all at once, each as it should: then it
+    need not be started for each of them.
+    """
+    if trial.greet(1).version != 1:
+        return False
+    found = trial.greet("all at once")
+    answers = found.connection.answers
+    return found.version == 1 and all(id_text(name) in answers for name in ("early", "malformed"))

@@ -1,0 +1,161 @@
+"""Runs the cases against a client: the probe is its agent. A client does what it does; cases run while its prompt waits."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from socket import AF_UNIX, SOCK_STREAM, socket
+from typing import Any, Final
+
+from acpgen.input.walk import is_object
+from acpgen.messages import validators
+from acpgen.probe.agent_peer import EARLY_UPDATE, Agent
+from acpgen.probe.case_context import Greeting, Unreachable
+from acpgen.probe.child import Child, environment
+from acpgen.probe.connection import Connection, Over
+from acpgen.probe.driver import Probing
+
+AGENT: Final = "{agent}"
+"""What stands in the command for the one that starts the agent."""
+
+NEWEST: Final = 65535
+
+
+class ClientProbing(Probing):
+    """The state of a probe of a client. Connections are those on which a prompt of the client waits."""
+
+    side = "client"
+
+    def greet(self, wanted: Any) -> Greeting:
+        """A run of the client with an agent that offers a version that does not exist, or sends an early update; asked once."""
+        key = repr(wanted)
+        if key not in self.greetings:
+            is_early = wanted == EARLY_UPDATE
+            agent = Agent() if is_early else Agent(offers=NEWEST)
+            greeting = self.greetings[key] = self._started(agent)
+            connection = greeting.connection
+            if is_early:
+                agent.notify = connection.notify
+                connection.wait(lambda: bool(connection.held), self.clock.start)
+            else:
+                connection.wait(lambda: False, min(1.5, self.clock.answer))
+            self._end(greeting.connection)
+        return self.greetings[key]
+
+    def _spoken(self, version: int) -> Greeting:
+        found = self.open.get(version)
+        if found is not None and not found.connection.is_over:
+            return found
+        if found is not None:
+            self._drop(version)
+        known = self.memory.get("version")
+        if known not in (None, version):
+            raise Unreachable(f"the client asks for version {known}")
+        if self.memory.get("reason"):
+            raise Unreachable(self.memory["reason"])
+        agent = Agent()
+        greeting = self._started(agent)
+        connection = greeting.connection
+        connection.wait(lambda: bool(connection.held), self.clock.start)
+        if agent.version is not None and agent.hello.get("protocolVersion") == agent.version:
+            self.memory["version"] = agent.version
+            if agent.version not in self.report.versions:
+                self.report.versions = (*self.report.versions, agent.version)
+            info = agent.hello.get("info" if agent.version == 2 else "clientInfo")
+            if is_object(info):
+                self.report.program = {key: info[key] for key in ("name", "version") if isinstance(info.get(key), str)}
+        if not connection.held:
+            self.memory["reason"] = self._silent(connection, agent)
+            self._end(connection)
+            raise Unreachable(self.memory["reason"])
+        if agent.version != version:
+            self._end(connection)
+            raise Unreachable(f"the client asks for version {agent.version}")
+        self.open[version], self.memories[version] = greeting, {"agent": agent}
+        return greeting
+
+    def _silent(self, connection: Connection, agent: Agent) -> str:
+        ended = "ended" if connection.is_over else f"sent nothing more within {self.clock.start:g} s"
+        last = f" after {agent.asked[-1]!r}" if agent.asked else ""
+        return f"the client sent no prompt: it {ended}{last}"
+
+    def _started(self, agent: Agent) -> Greeting:
+        command = list(self.wanted.command)
+        join: Callable[[], socket] | None = None
+        if any(AGENT in part for part in command):
+            folder = tempfile.mkdtemp(dir=self.scratch)
+            listener = socket(AF_UNIX, SOCK_STREAM)
+            listener.bind(f"{folder}/s")
+            listener.listen(1)
+            listener.settimeout(self.clock.left(self.clock.start))
+            command = filled(command, f"{folder}/s")
+
+            join = partial(_joined, listener)
+
+        variables = environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
+        child = Child(command, variables, join)
+        connection = Connection(child, validators.monitor(self.strict), self.clock, agent, own="agent", other="client")
+        connection.case = self.current
+        return Greeting(connection, None, None, None, None, 0)
+
+    def _end(self, connection: Connection) -> None:
+        """Let the client go on, answer what it waits for, and end it."""
+        if id(connection) not in self.closed and not connection.is_over:
+            for greeting in self.open.values():
+                if greeting.connection is connection:
+                    self._let_go(greeting)
+        super()._end(connection)
+
+    def _let_go(self, greeting: Greeting) -> None:
+        """Answer held prompts, and give the client a moment to show what it does then."""
+        connection = greeting.connection
+        version = next(one for one, found in self.open.items() if found is greeting)
+        if time.monotonic() >= self.clock.until:
+            return  # what is open is judged as it stands
+        agent = self.memories[version]["agent"]
+        agent.holds = False
+        until = min(time.monotonic() + min(2.0, self.clock.answer), self.clock.until)
+        while time.monotonic() < until and not connection.is_over:
+            for id_, _, params in connection.held:
+                if version == 1:
+                    connection.reply({"jsonrpc": "2.0", "id": id_, "result": {"stopReason": "end_turn"}})
+                else:
+                    self._end_turn(connection, id_, params)
+            connection.held.clear()
+            with suppress(Over):
+                connection.wait(lambda: bool(connection.held), 0.3)
+
+    def _end_turn(self, connection: Connection, id_: Any, params: Any) -> None:
+        message = f"message-{len(connection.rows)}"
+        connection.reply({"jsonrpc": "2.0", "id": id_, "result": {"messageId": message}})
+        for update in (
+            {"sessionUpdate": "user_message", "messageId": message, "content": params["prompt"]},
+            {"sessionUpdate": "state_update", "state": "running"},
+            {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"},
+        ):
+            said = {"sessionId": params["sessionId"], "update": update}
+            connection.reply({"jsonrpc": "2.0", "method": "session/update", "params": said})
+
+
+def _joined(listener: socket) -> socket:
+    """The connection of the bridge that the client starts. Raises `OSError` if none comes in time."""
+    try:
+        return listener.accept()[0]
+    finally:
+        listener.close()
+
+
+def filled(command: list[str], address: str) -> list[str]:
+    """A command in which `{agent}` is the one that connects to the probe: as arguments of their own, or within one."""
+    from shlex import join
+
+    bridge = [sys.executable, "-I", str(Path(__file__).with_name("bridge.py")), address]
+    parts: list[str] = []
+    for part in command:
+        parts += bridge if part == AGENT else [part.replace(AGENT, join(bridge))]
+    return parts

@@ -1,0 +1,146 @@
+"""The client that the probe is to an agent: it serves files of the scratch folder and pretends to run commands, or refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from acpgen.input.walk import is_array, is_object
+from acpgen.probe.connection import Declined
+
+Manner: TypeAlias = Literal["serves", "refuses"]
+
+CAPABILITIES: Final[dict[int, dict[str, Any]]] = {
+    1: {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True, "elicitation": {"form": {}}},
+    2: {"elicitation": {"form": {}}},
+}
+"""What this client advertises, by version of the protocol."""
+
+_REFUSED: Final = -32000
+_MISSING: Final = -32002
+_OUTPUT: Final = "acpgen probe: this command was not run\n"
+_LARGEST: Final = 1 << 20
+
+
+class Client:
+    """Answers what an agent may ask. Nothing is read or written outside the folder, and no command is ever run."""
+
+    def __init__(self, folder: Path, *, serves: bool = True) -> None:
+        self._folder = folder
+        self.manner: Manner = "serves"
+        self.cancelled: set[str] = set()
+        """Sessions whose turn was cancelled: open questions of it are answered so."""
+        self.asked: list[str] = []
+        """The methods that were called."""
+        self._offers = serves
+        self._terminals: dict[str, bool] = {}
+        self._numbers = count(1)
+
+    def __call__(self, method: str, params: Any) -> Any:
+        """The result of a request. Raises `Declined`."""
+        self.asked.append(method)
+        body: Mapping[str, Any] = params if is_object(params) else {}
+        if method == "session/request_permission":
+            return self._permission(body)
+        serve = self._served().get(method)
+        if serve is None:
+            raise Declined(-32601, f"Method not found: {method}")
+        if self.manner == "refuses":
+            if method == "elicitation/create":
+                return {"action": "decline"}
+            raise Declined(_REFUSED, "this client refuses")
+        return serve(body)
+
+    def _served(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
+        if not self._offers:
+            return {}
+        return {
+            "fs/read_text_file": self._read,
+            "fs/write_text_file": self._write,
+            "terminal/create": self._create,
+            "terminal/output": self._output,
+            "terminal/wait_for_exit": self._exit,
+            "terminal/kill": self._kill,
+            "terminal/release": self._release,
+            "elicitation/create": lambda _: {"action": "cancel"},
+        }
+
+    def _permission(self, body: Mapping[str, Any]) -> Any:
+        options = [option for option in _items(body.get("options")) if is_object(option)]
+        if body.get("sessionId") in self.cancelled or not options:
+            return {"outcome": {"outcome": "cancelled"}}
+        wanted = "allow" if self.manner == "serves" else "reject"
+        fitting = [option for option in options if str(option.get("kind")).startswith(wanted)]
+        if not fitting:
+            return {"outcome": {"outcome": "cancelled"}}
+        return {"outcome": {"outcome": "selected", "optionId": fitting[0].get("optionId")}}
+
+    def _path(self, body: Mapping[str, Any]) -> Path:
+        given = body.get("path")
+        if not isinstance(given, str) or "\0" in given:
+            raise Declined(-32602, "path is required")
+        root = self._folder.resolve()
+        try:
+            path = Path(given).resolve()
+        except (OSError, RuntimeError):
+            raise Declined(_MISSING, "this path leads nowhere") from None
+        if not path.is_absolute() or not path.is_relative_to(root):
+            raise Declined(-32602, "the path is outside the session's roots")
+        return path
+
+    def _read(self, body: Mapping[str, Any]) -> Any:
+        path = self._path(body)
+        try:
+            with path.open("rb") as file:
+                text = file.read(_LARGEST).decode("utf-8", "replace")
+        except OSError:
+            raise Declined(_MISSING, "no such file") from None
+        lines = text.splitlines(keepends=True)
+        first, most = body.get("line"), body.get("limit")
+        begin = max(first - 1, 0) if isinstance(first, int) else 0
+        end = begin + most if isinstance(most, int) else len(lines)
+        return {"content": "".join(lines[begin:end])}
+
+    def _write(self, body: Mapping[str, Any]) -> Any:
+        path, content = self._path(body), body.get("content")
+        if not isinstance(content, str):
+            raise Declined(-32602, "content is required")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content[:_LARGEST], "utf-8", "replace")
+        except OSError:
+            raise Declined(-32603, "the file cannot be written") from None
+        return {}
+
+    def _create(self, _: Mapping[str, Any]) -> Any:
+        name = f"terminal-{next(self._numbers)}"
+        self._terminals[name] = True
+        return {"terminalId": name}
+
+    def _terminal(self, body: Mapping[str, Any]) -> str:
+        name = body.get("terminalId")
+        if not isinstance(name, str) or name not in self._terminals:
+            raise Declined(_MISSING, "no such terminal")
+        return name
+
+    def _output(self, body: Mapping[str, Any]) -> Any:
+        self._terminal(body)
+        return {"output": _OUTPUT, "truncated": False, "exitStatus": {"exitCode": 0, "signal": None}}
+
+    def _exit(self, body: Mapping[str, Any]) -> Any:
+        self._terminal(body)
+        return {"exitCode": 0, "signal": None}
+
+    def _kill(self, body: Mapping[str, Any]) -> Any:
+        self._terminal(body)
+        return {}
+
+    def _release(self, body: Mapping[str, Any]) -> Any:
+        del self._terminals[self._terminal(body)]
+        return {}
+
+
+def _items(value: Any) -> list[Any]:
+    return value if is_array(value) else []

@@ -1,0 +1,161 @@
+"""What the monitor saw, as findings of the probe: the rules that the program broke, with what the documents demand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from acpgen import embedded
+from acpgen.input.walk import is_array, is_object
+from acpgen.messages import validators
+from acpgen.probe.citations import requirements as requirements_table
+from acpgen.probe.clauses import ACP, RPC, Clause, Strength
+from acpgen.probe.conformance import Proven, Unreached
+from acpgen.probe.connection import Connection, Spotted, id_text
+
+if TYPE_CHECKING:
+    from acp_monitor import Breach
+
+_PASSED_OVER: Final = frozenset({"messages-missed", "request-unanswered", "not-judged", "version-unknown"})
+"""Rules whose notes say nothing against the program."""
+
+_OWED: Final = frozenset({"cancelled-request-unanswered"})
+"""Rules that speak of a request of the one side and are broken by the other."""
+
+_RPC_RULES: Final = {
+    "envelope-malformed": "4 Request object, 5 Response object",
+    "response-without-request": "5 Response object",
+    "id-in-use": "4 Request object",
+    "error-malformed": "5.1 Error object",
+    "batch-empty": "6 Batch",
+    "batch-mixed": "6 Batch",
+}
+"""Rules of the monitor that rest on JSON-RPC, with the section."""
+
+_WORDS: Final[Mapping[Strength, tuple[str, ...]]] = {
+    "must": ("MUST", "MUST NOT"),
+    "should": ("SHOULD", "SHOULD NOT", "RECOMMENDED"),
+    "note": (),
+}
+"""The levels of requirements that say what a finding of a level says."""
+
+_SCHEMA_RULES: Final = frozenset(
+    {"params-malformed", "result-malformed", "result-null", "method-unknown", "method-misdirected"}
+)
+
+
+def broken(connection: Connection) -> Iterator[Proven]:
+    """The findings behind what the monitor saw the program do on a connection that has ended."""
+    for spotted in connection.spotted:
+        breach = spotted.breach
+        at_fault = connection.own if breach.rule in _OWED else connection.other
+        if breach.rule in _PASSED_OVER or breach.sender != at_fault or _is_tolerated(connection, spotted):
+            continue
+        yield Proven(
+            rule=breach.rule,
+            case=spotted.case,
+            clause=_clause(breach.rule, _requirements(breach, connection.version), breach.level, connection.other),
+            level=breach.level,
+            message=f"{breach.method}: {breach.sentence}{_where(breach.pointer)}" if breach.method else breach.sentence,
+            transcript=connection.excerpt(breach.earlier, _asked(connection, breach.index), breach.index),
+            sent=spotted.sent,
+            place=f"{breach.method} {re.sub(r'/[0-9]+', '/*', breach.pointer)}",
+            spoken=f"v{connection.version}",
+        )
+
+
+def unjudged(connection: Connection) -> Iterator[Unreached]:
+    """What the monitor did not judge of what the program said."""
+    for spotted in connection.spotted:
+        if spotted.breach.rule == "not-judged" and spotted.breach.sender == connection.other:
+            yield Unreached(spotted.case or "monitor", spotted.breach.sentence)
+
+
+def merged(findings: Iterable[Proven]) -> list[Proven]:
+    """The findings, each once: what says the same of the same place is counted."""
+    from dataclasses import replace
+
+    found: dict[tuple[str, str, str, str], Proven] = {}
+    for one in findings:
+        key = (one.rule, one.version, one.level, one.place)
+        other = found.get(key)
+        found[key] = one if other is None else replace(other, times=other.times + one.times)
+    return sorted(found.values(), key=lambda one: ("must", "should", "note").index(one.level))
+
+
+def _is_tolerated(connection: Connection, spotted: Spotted) -> bool:
+    """Whether a breach is but an answer to a line that readers take in different ways."""
+    if spotted.breach.rule not in ("response-without-request", "envelope-malformed", "session-not-open"):
+        return False
+    if not 0 <= spotted.breach.index < len(connection.rows):
+        return False
+    try:
+        value, _ = validators.read(connection.rows[spotted.breach.index].message)
+    except ValueError:
+        return False
+    if spotted.breach.rule == "session-not-open":
+        params = value.get("params") if is_object(value) else None
+        return is_object(params) and id_text(params.get("sessionId")) in connection.tolerated
+    items = value if is_array(value) else [value]
+    return all(is_object(item) and id_text(item.get("id")) in connection.tolerated for item in items)
+
+
+def _asked(connection: Connection, index: int) -> int | None:
+    """The place of the request that a message answers."""
+    if not 0 <= index < len(connection.rows):
+        return None
+    value = _read(connection.rows[index].message)
+    if not is_object(value) or "method" in value or "id" not in value:
+        return None
+    for at in range(index - 1, -1, -1):
+        other = connection.rows[at]
+        if other.sender == connection.own and len(other.message) < 100_000:
+            asked = _read(other.message)
+            if is_object(asked) and "method" in asked and asked.get("id") == value["id"]:
+                return at
+    return None
+
+
+def _read(text: bytes) -> Any:
+    try:
+        return validators.read(text)[0]
+    except ValueError:
+        return None
+
+
+def _where(pointer: str) -> str:
+    return f" (at {pointer})" if pointer else ""
+
+
+def _requirements(breach: Breach, version: int | str | None) -> tuple[int | str, ...]:
+    """The requirements behind a breach in the version in force. Before the handshake has ended, the monitor cites the newest version."""
+    own = f"acp/v{version}"
+    is_other = all(str(each).startswith("acp/") and not str(each).startswith(f"{own}/") for each in breach.requirements)
+    if version is None or not is_other:
+        return breach.requirements
+    return (
+        embedded.requirements.requirements_behind(own, breach.rule, (breach.method, breach.sender))
+        or breach.requirements
+    )
+
+
+def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, side: str) -> Clause:
+    """What the documents demand of this side where the rule is broken: the first requirement of the finding's level, or the first at all.
+
+    A requirement that binds the other side alone is passed over.
+    """
+    table = requirements_table()
+    binding = [each for each in requirements if each in table and table[each].who in (side, "both", "schema")]
+    if binding:
+        nearest = min(binding, key=lambda each: table[each].level not in _WORDS[level])
+        row = table[nearest]
+        return Clause(row.document, row.section, level, row.says, nearest)
+    found = embedded.monitor.RULES.get(rule)
+    says = " ".join(found.doc.split()) if found is not None else embedded.monitor.REMARKS[rule]
+    says = re.split(r"(?<=[.]) ", says)[0]
+    if rule in _RPC_RULES:
+        return Clause(RPC, _RPC_RULES[rule], level, says)
+    if rule == "not-json":
+        return Clause(ACP, "Transports: stdio", level, says)
+    return Clause(ACP, "Schema" if rule in _SCHEMA_RULES else f"rule {rule} of the monitor", level, says)

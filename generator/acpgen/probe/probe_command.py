@@ -1,0 +1,113 @@
+"""What `acpgen probe` does: reads what is asked, runs the probe, and writes the reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import SystemRandom
+from typing import Any, Final
+
+from acpgen.errors import BadMaterial, Faults, UnknownName, Unsupported, did_you_mean
+from acpgen.input.load import place, read_bytes
+from acpgen.input.walk import is_array, is_object
+from acpgen.messages import validators
+from acpgen.probe import registry
+from acpgen.probe.conformance import Conformance
+from acpgen.probe.registry import ProbeCase
+
+SEEDS: Final = 1 << 31
+
+
+def seed(given: int | None) -> int:
+    """The seed of the random part: the one that is given, or a drawn one."""
+    return SystemRandom().randrange(SEEDS) if given is None else given
+
+
+def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
+    """The cases of a side below these names. Raises `Faults` for a name that has none."""
+    table = [one for one in registry.load().values() if side in one.sides]
+    every = [registry.full(one, version) for one in table for version in one.versions]
+    for name in names:
+        if not registry.chosen([name], every):
+            known = [*every, *(one.id for one in table), *(one.id.partition("/")[0] for one in table)]
+            raise Faults(
+                [UnknownName(at="--case", kind="case", name=name, hint=did_you_mean(name, dict.fromkeys(known)))]
+            )
+    return [
+        one
+        for one in table
+        if not names or registry.chosen(names, [registry.full(one, version) for version in one.versions])
+    ]
+
+
+def versions(protocols: Sequence[str]) -> tuple[int, ...]:
+    """The versions of ACP that are named. Raises `Faults` for other protocols, and says what there is for those of MCP."""
+    known = {"acp/v1": 1, "acp/v2": 2}
+    for name in protocols:
+        if name.startswith("mcp/"):
+            subject = f"A probe of {name}"
+            reason = (
+                "the cases are those of ACP, and of MCP this project has the schema of the handshake and of roots alone"
+            )
+            remedy = (
+                f"Judge what a server or client of MCP says in use: acpgen tap --protocol {name} -- COMMAND, "
+                f"or acpgen validate --session FILE --protocol {name} for a recording"
+            )
+            raise Faults([Unsupported(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
+        if name not in known:
+            raise Faults([UnknownName(at="--protocol", kind="protocol", name=name, hint=did_you_mean(name, known))])
+    return tuple(dict.fromkeys(known[name] for name in protocols)) or (1, 2)
+
+
+def listed(found: Sequence[ProbeCase]) -> str:
+    """The cases for people: those of MUSTs first, strict ones apart."""
+    from acpgen.diagnostics.columns import plain, wrapped
+
+    lines: list[str] = []
+    for heading, is_strict in (("Demanded (MUST)", False), ("Advised, or not said (strict)", True)):
+        chosen = [one for one in found if one.is_strict == is_strict]
+        if chosen:
+            lines += ["", heading] if lines else [heading]
+        for one in chosen:
+            where = "" if one.start == "program" else f"  v{', v'.join(map(str, one.versions))}"
+            lines.append(f"  {one.id}{where}")
+            lines += wrapped(" ".join(one.doc.split()), "      ")
+            clause = one.clause(one.versions[0])
+            lines += wrapped(f"{clause.document}, {clause.section}", "      ")
+            rows = dict.fromkeys(row for version in one.versions for row in one.requirements(version))
+            if rows:
+                lines += wrapped(f"Requirements: {', '.join(map(str, rows))}", "      ")
+    return plain("\n".join(lines)) + "\n"
+
+
+def held_against(report: Conformance, baseline: Mapping[str, Any]) -> None:
+    """Take findings that a baseline holds out of the report, and say which of it are gone."""
+    rows = {str(row["fingerprint"]): row for row in baseline["findings"]}
+    report.known = [one for one in report.findings if one.fingerprint in rows]
+    report.findings = [one for one in report.findings if one.fingerprint not in rows]
+    seen = {one.fingerprint for one in report.known}
+    reached = set(report.reached)
+    report.gone = [row for mark, row in rows.items() if mark not in seen and row.get("case") in reached]
+
+
+def baseline(report: Conformance) -> str:
+    """The findings of a report as a baseline."""
+    rows = [
+        {"fingerprint": one.fingerprint, "case": one.case, "rule": one.rule, "level": one.level, "message": one.message}
+        for one in report.findings
+    ]
+    return json.dumps({"findings": sorted(rows, key=lambda row: (row["case"], row["fingerprint"]))}, indent=2) + "\n"
+
+
+def read_baseline(path: Path) -> Mapping[str, Any]:
+    """A baseline. Raises `Faults` for a file that is none."""
+    try:
+        value, _ = validators.read(read_bytes(path))
+    except ValueError:
+        value = None
+    rows = value.get("findings") if is_object(value) else None
+    if not is_array(rows) or not all(is_object(row) and isinstance(row.get("fingerprint"), str) for row in rows):
+        reason = "this is no baseline: an object with 'findings', each with a 'fingerprint'"
+        raise Faults([BadMaterial(at=place(path), reason=reason, remedy="Write one with --write-baseline")])
+    return value  # type: ignore[no-any-return]

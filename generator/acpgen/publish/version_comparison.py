@@ -1,0 +1,152 @@
+"""The same method or type in another version of its protocol, and what differs there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import assert_never
+
+from acpgen import ir
+from acpgen.compat.diff.renames import renamed_definitions, successor
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.input.numbers import dumps
+from acpgen.publish.channels import VersionPaths
+from acpgen.publish.versions import Version
+from acpgen.targets import docs
+from acpgen.targets.docs import OtherVersion, VersionDifference
+
+
+def other_versions(version: Version, others: Sequence[Version], version_paths: VersionPaths) -> docs.OtherVersions:
+    """For each page of a version, the page about the same thing in every other version."""
+    found: dict[str, list[OtherVersion]] = {}
+    for other in others:
+        known, where = dict(matching_pages(version, other)), version_paths[other.protocol.name]
+        there = set(docs.pages(other.protocol, other.bundle))
+        for page in docs.pages(version.protocol, version.bundle):
+            target, differences = known.get(page, (page if page in there else None, None))
+            found.setdefault(page, []).append(
+                OtherVersion(
+                    version=other.protocol.name,
+                    page=other.path(where.address(target)) if target is not None else None,
+                    home=other.home(),
+                    differences=differences,
+                )
+            )
+    return {page: tuple(counterparts) for page, counterparts in found.items()}
+
+
+def matching_pages(
+    here: Version, there: Version
+) -> Iterator[tuple[str, tuple[str | None, tuple[VersionDifference, ...] | None]]]:
+    """The pages of methods and types with their counterparts and what differs."""
+    pages_here, pages_there = docs.page_paths(here.protocol, here.bundle), docs.page_paths(there.protocol, there.bundle)
+    for method in here.protocol.methods:
+        other = same_method(method, there.protocol)
+        if other is None:
+            yield pages_here.methods[method.name], (None, None)
+        else:
+            differences = tuple(_method_differences(here.protocol, method, there.protocol, other))
+            yield pages_here.methods[method.name], (pages_there.methods[other.name], differences)
+    same = _same_types(here, there)
+    for name, definition in here.protocol.definitions.items():
+        found = there.protocol.definitions.get(same.get(name, ""))
+        if found is None:
+            yield pages_here.types[name], (None, None)
+        else:
+            renamed = [VersionDifference("name", name, found.name)] if found.name != name else []
+            differences = (*renamed, *_differing(_facts(definition), _facts(found)))
+            yield pages_here.types[name], (pages_there.types[found.name], differences)
+
+
+def same_method(method: ir.Method, protocol: ir.Protocol) -> ir.Method | None:
+    """The method of another version with this name, or with a name that one of the two had before."""
+    earlier = (other for other in protocol.methods if successor(other, [method]) is not None)
+    return successor(method, protocol.methods) or next(earlier, None)
+
+
+def _same_types(here: Version, there: Version) -> Mapping[str, str]:
+    """The types of one version with those of another: of one name, or of a name that one of the two had before."""
+    ours, theirs = (SchemaRevision(each.protocol, each.bundle) for each in (here, there))
+    later, earlier = renamed_definitions(ours.definitions, theirs), renamed_definitions(theirs.definitions, ours)
+    same = {name: name for name in ours.definitions if name in theirs.definitions}
+    return {**{name: was for was, name in earlier.items()}, **later, **same}
+
+
+# --- differences -----------------------------------------------------------------------------------------------------
+
+
+def _method_differences(
+    here: ir.Protocol, method: ir.Method, there: ir.Protocol, other: ir.Method
+) -> Iterator[VersionDifference]:
+    yield from _differing(_about(method), _about(other))
+    for part, mine, theirs in (("params", method.params, other.params), ("result", method.result, other.result)):
+        yield from (
+            VersionDifference(f"{part}.{row.what}" if row.what else part, row.here, row.there)
+            for row in _differing(_facts(here.definitions.get(mine or "")), _facts(there.definitions.get(theirs or "")))
+        )
+
+
+def _differing(here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[VersionDifference]:
+    """The facts that differ, those of this version first."""
+    for what in dict.fromkeys((*here, *there)):
+        if here.get(what) != there.get(what):
+            yield VersionDifference(what, here.get(what, ""), there.get(what, ""))
+
+
+def _about(method: ir.Method) -> Mapping[str, str]:
+    facts = {
+        "name": method.name,
+        "kind": method.kind,
+        "handled by": method.side,
+        "capability": method.capability or "",
+        "in a batch": method.batch or "",
+        "null as result": "stands for the empty result" if method.null_result else "",
+        "tier": "unstable" if method.unstable else "",
+    }
+    return {what: text for what, text in facts.items() if text}
+
+
+def _facts(definition: ir.Definition | None) -> Mapping[str, str]:
+    """What a definition says, a line for each member; the empty name stands for the whole."""
+    match definition:
+        case None:
+            return {}
+        case ir.Record():
+            return {field.name: _field(field) for field in definition.fields}
+        case ir.TaggedUnion():
+            facts = {str(variant.tag): _variant(variant) for variant in definition.variants}
+            return {"unknown tags": definition.openness, **facts}
+        case ir.Enum():
+            return {"unknown values": definition.openness, **{str(item.value): "value" for item in definition.values}}
+        case ir.Alias():
+            return {"type": docs.describe_type_as_text(definition.type)}
+        case _:
+            assert_never(definition)
+
+
+def _field(field: ir.Field) -> str:
+    parts = [docs.describe_type_as_text(field.type), "required" if field.required else "optional"]
+    if field.null is not None:
+        parts.append(f"null {field.null}" if field.null == "clears" else "null means omitted")
+    if field.default is not None:
+        parts.append(f"default {dumps(field.default.value, ensure_ascii=False)}")
+    if field.capability is not None:
+        parts.append(f"needs {field.capability.partition(':')[2]}")
+    if field.required_with is not None:
+        parts.append(f"required with {field.required_with.partition(':')[2]}")
+    lenient = (
+        (field.leniency.default_on_error, "invalid values"),
+        (field.leniency.skip_invalid_items, "invalid items"),
+        (field.leniency.default_on_null, "null"),
+    )
+    if any(is_set for is_set, _ in lenient):
+        parts.append(f"lenient about {' and '.join(what for is_set, what in lenient if is_set)}")
+    if field.unstable:
+        parts.append("unstable")
+    return ", ".join(parts)
+
+
+def _variant(variant: ir.Variant) -> str:
+    parts = [variant.body or "variant"]
+    if variant.capability is not None:
+        parts.append(f"needs {variant.capability.partition(':')[2]}")
+    return ", ".join(parts)

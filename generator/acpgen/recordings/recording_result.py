@@ -1,0 +1,159 @@
+"""The verdict on one recording."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from jiter import from_json
+
+from acpgen.errors import Faults, visible
+from acpgen.input.walk import is_object
+from acpgen.messages import validate
+from acpgen.messages import validators as validators
+from acpgen.messages.recording import Line, unrecorded
+from acpgen.recordings import stores
+from acpgen.recordings.criteria import Standard
+from acpgen.recordings.stores import File, Recording
+from acpgen.recordings.verdict import MOST_FINDINGS, Finding, RuleKey, Verdict
+
+_LONGEST_NAME: Final = 100
+_LONGEST_TEXT: Final = 1000
+_MOST_LOOKED_AT: Final = 100
+"""Lines in which a handshake is looked for. It comes first, and later lines may hold the word."""
+
+ACP: Final = Standard()
+
+
+def judge(recording: Recording | str, standard: Standard = ACP) -> Verdict:
+    """The verdict on a recording, or on the file at a path or URL. It depends on the recording and the standard alone.
+
+    Where a file cannot be read, or the judging itself fails, the verdict says so in `failure`. Raises `Faults` where the standard names
+    what there is not.
+    """
+    if isinstance(recording, str):
+        recording = Recording((File(recording),))
+    strict = standard.versions()
+    reading = _Reading(recording, strict[0].contract.peers)
+    if standard.is_session:
+        monitor = validators.monitor(strict, fixed=bool(standard.protocols))
+        verdicts = validate.conversation(reading.lines(), monitor)
+    else:
+        known = {one.contract.version: one for one in strict}
+        verdicts = validate.judged(reading.lines(), known, standard.sender, fixed=bool(standard.protocols))
+    gathered = _Gathered(reading)
+    failure = ""
+    try:
+        for verdict in verdicts:
+            gathered.add(verdict)
+    except Exception as error:  # noqa: BLE001 - one recording must not end the judging of all
+        failure = f"acpgen failed here, which is a defect of it: {stores.reason_of(error)}"
+    return gathered.verdict(recording.name, reading.failure or failure)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The lines of a recording's files, numbered through, and what was learned while they were read."""
+
+    recording: Recording
+    sides: tuple[str, ...]
+    size: int = 0
+    failure: str = ""
+    agent: str = ""
+    client: str = ""
+    _starts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+
+    def lines(self) -> Iterator[Line]:
+        """Each line until the end, or until something cannot be read."""
+        before = 0
+        for index, file in enumerate(self.recording.files):
+            self._starts.append((before, file.name))
+            if index in self.recording.missing:
+                yield from (Line(before + 1, unrecorded(side, ""), self.size) for side in self.sides)
+            start, last = self.size, before
+            try:
+                for line in stores.lines(file.name):
+                    last, self.size = before + line.number, start + line.end
+                    if last <= _MOST_LOOKED_AT and b'"protocolVersion"' in line.content:
+                        self._look(line.content)
+                    yield replace(line, number=last, end=self.size)
+            except Faults as faults:
+                self.failure = str(faults)
+                return
+            before = last
+
+    def place(self, number: int) -> tuple[str, int]:
+        """The file of a line, and its number there."""
+        start, name = next((start, name) for start, name in reversed(self._starts) if number > start or not start)
+        return name, number - start
+
+    def _look(self, content: bytes) -> None:
+        """Note which programs a handshake names."""
+        try:
+            value = from_json(content, allow_inf_nan=False)
+        except ValueError:
+            return
+        message = value.get("message", value) if is_object(value) else None
+        if not is_object(message):
+            return
+        if not self.client and message.get("method") == "initialize":
+            self.client = _program(message.get("params"))
+        elif not self.agent and "result" in message:
+            self.agent = _program(message["result"])
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """Verdicts on lines, as they are counted and told."""
+
+    reading: _Reading
+    lines: Counter[str] = field(default_factory=Counter[str])
+    rules: Counter[RuleKey] = field(default_factory=Counter[RuleKey])
+    first: dict[Any, Finding] = field(default_factory=dict[Any, Finding])
+
+    def add(self, verdict: validate.LineVerdict) -> None:
+        """Count a verdict as `acpgen validate` does for one file, and keep it if it is the first of its kind."""
+        if verdict.counts_as is not None:
+            self.lines[verdict.counts_as] += 1
+        for problem in verdict.problems:
+            self.rules[RuleKey(problem.rule, problem.level)] += problem.count
+        if verdict.counts_as in ("wrong", "not judged") and len(self.first) < MOST_FINDINGS:
+            file, line = self.reading.place(verdict.line)
+            text = visible(validate.as_text(replace(verdict, line=line)))
+            broken = next((each for each in verdict.problems if each.level != "note"), None)
+            rule = ("", "") if broken is None else (broken.rule, broken.level)
+            self.first.setdefault(verdict.mark, Finding(file, line, _cut(text, _LONGEST_TEXT), *rule))
+
+    def verdict(self, name: str, failure: str) -> Verdict:
+        return Verdict(
+            recording=name,
+            bytes=self.reading.size,
+            right=self.lines["right"],
+            wrong=self.lines["wrong"],
+            not_judged=self.lines["not judged"],
+            rules=tuple(sorted(self.rules.items())),
+            agent=self.reading.agent,
+            client=self.reading.client,
+            findings=tuple(self.first.values()),
+            failure=_cut(failure, _LONGEST_TEXT),
+        )
+
+
+def _program(body: object) -> str:
+    """Name and version of the program that speaks, as a handshake gives them: `info`, or `agentInfo`, `clientInfo` and their like."""
+    if not is_object(body):
+        return ""
+    for key, value in body.items():
+        if key.lower().endswith("info") and is_object(value) and isinstance(value.get("name"), str):
+            return _cut(visible(f"{value['name']} {_version(value)}".strip()), _LONGEST_NAME)
+    return ""
+
+
+def _version(info: Mapping[str, Any]) -> str:
+    return info["version"] if isinstance(info.get("version"), str) else ""
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,106 @@
+"""Verdicts that a run has reached, in a file, so that the next run need not reach them again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, Self
+
+from acpgen.errors import Faults, NotCreated, OtherResults
+from acpgen.input.load import place
+from acpgen.input.walk import is_object
+from acpgen.messages.recording import reason_of
+from acpgen.recordings.stores import File, Recording
+from acpgen.recordings.verdict import Verdict
+
+_FORM: Final = "acpgen validate, results 1"
+
+
+class Results:
+    """A file of results, one JSON value a line: what was judged by, then a recording and its verdict each.
+
+    A recording counts as the same while its files have the same names, sizes and versions. A verdict that failed is not kept: the next run
+    tries again. What follows the last whole line is left of a run that was ended, and is cut off. Raises `Faults` for a file of another
+    kind, or of another standard.
+    """
+
+    def __init__(self, path: Path, standard: str) -> None:
+        self._path = path
+        self._known: dict[str, Verdict] = {}
+        head = json.dumps({"form": _FORM, "standard": standard})
+        try:
+            self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
+        except (OSError, ValueError) as error:
+            raise Faults([NotCreated(at=place(path), reason=reason_of(error))]) from None
+        with contextlib.ExitStack() as on_failure:
+            on_failure.callback(self._file.close)
+            self._read(standard)
+            on_failure.pop_all()
+        if not self._file.tell():
+            self._write(head)
+
+    def find(self, recording: Recording) -> Verdict | None:
+        """The verdict on a recording that has not changed since."""
+        return self._known.get(_key(recording))
+
+    def keep(self, recording: Recording, verdict: Verdict) -> None:
+        """Write a verdict down. Raises `OSError`."""
+        if not verdict.failure:
+            self._write(json.dumps({"files": _rows(recording), "verdict": verdict.as_json()}))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    def _read(self, standard: str) -> None:
+        end = 0
+        for number, line in enumerate(self._file):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                row = json.loads(line)
+            except ValueError:
+                raise self._other(f"line {number + 1} is not JSON") from None
+            if not number:
+                self._require_ours(row, standard)
+            else:
+                self._take(row, number)
+            end += len(line)
+        if not end and os.fstat(self._file.fileno()).st_size:
+            raise self._other("its first line does not end")
+        self._file.seek(end)
+        self._file.truncate()
+
+    def _require_ours(self, row: Any, standard: str) -> None:
+        if not is_object(row) or row.get("form") != _FORM:
+            raise self._other("it does not begin as a file of results does")
+        if row.get("standard") != standard:
+            raise self._other("options, schemas or acpgen itself were others")
+
+    def _take(self, row: Any, number: int) -> None:
+        try:
+            files = tuple(File(*found) for found in row["files"])
+            self._known[_key(Recording(files))] = Verdict.from_json(row["verdict"])
+        except (KeyError, TypeError, ValueError):
+            raise self._other(f"line {number + 1} holds no verdict") from None
+
+    def _other(self, reason: str) -> Faults:
+        return Faults([OtherResults(at=place(self._path), reason=reason)])
+
+    def _write(self, line: str) -> None:
+        self._file.write(line.encode() + b"\n")
+        self._file.flush()
+
+
+def _rows(recording: Recording) -> list[list[Any]]:
+    return [[*asdict(file).values()] for file in recording.files]
+
+
+def _key(recording: Recording) -> str:
+    return json.dumps(_rows(recording))

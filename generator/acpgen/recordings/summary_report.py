@@ -1,0 +1,99 @@
+"""`acpgen validate` for many recordings: a line or an object for each that matters, and the summary."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from acpgen.recordings.criteria import Standard
+from acpgen.recordings.result_file import Results
+from acpgen.recordings.stores import Recording
+from acpgen.recordings.summary import Summary, summarise
+from acpgen.recordings.verdict import Verdict
+from acpgen.recordings.worker_pool import verdicts
+
+TOLD: Final = 3
+"""Findings of a recording that the text shows. JSON has all that are kept."""
+
+_SHARE: Final = 256
+"""Verdicts that are summarised at a time."""
+
+
+def run(
+    recordings: Sequence[Recording],
+    standard: Standard,
+    jobs: int,
+    results: Path | None,
+    tell: Callable[[Verdict], None],
+    progress: Callable[[int, int, str], None],
+) -> Summary:
+    """Judge recordings, tell each verdict in order, and summarise them. Verdicts in `results` are told without judging again.
+
+    Raises `Faults`, and `OSError` where results cannot be written.
+    """
+    standard.versions()
+    total, done = sum(recording.size for recording in recordings), 0
+    summary, share = Summary(), list[Verdict]()
+    with contextlib.ExitStack() as stack:
+        kept = stack.enter_context(Results(results, standard.digest())) if results is not None else None
+        for recording, verdict in _reached(recordings, standard, jobs, kept):
+            share.append(verdict)
+            if len(share) == _SHARE:
+                summary, share = summarise([summary, *share]), []
+            done += recording.size
+            progress(done, total, recording.name)
+            tell(verdict)
+    return summarise([summary, *share])
+
+
+def _reached(
+    recordings: Sequence[Recording], standard: Standard, jobs: int, kept: Results | None
+) -> Iterator[tuple[Recording, Verdict]]:
+    """Each recording with its verdict, as it is kept or reached now."""
+    known = {} if kept is None else {found.name: verdict for found in recordings if (verdict := kept.find(found))}
+    new = [recording for recording in recordings if recording.name not in known]
+    made = verdicts(new, standard, max(1, min(jobs, len(new))))
+    with contextlib.closing(made):
+        for recording in recordings:
+            if recording.name in known:
+                yield recording, known[recording.name]
+                continue
+            verdict = next(made)[1]
+            if kept is not None:
+                kept.keep(recording, verdict)
+            yield recording, verdict
+
+
+def as_json(verdict: Verdict) -> str:
+    """A verdict as one line of JSON."""
+    state = False if verdict.wrong else True if verdict.is_well else None
+    return json.dumps({"valid": state} | verdict.as_json())
+
+
+def summary_as_json(summary: Summary) -> str:
+    """The summary as one line of JSON."""
+    return json.dumps({"summary": summary.as_json()})
+
+
+def as_text(verdict: Verdict) -> str:
+    """What a person reads of a recording that is not well; nothing of others."""
+    if verdict.is_well:
+        return ""
+    lines = verdict.right + verdict.wrong + verdict.not_judged
+    counts = [f"{verdict.wrong} wrong"] * bool(verdict.wrong) + [f"{verdict.not_judged} not judged"] * bool(
+        verdict.not_judged
+    )
+    of = f"of {lines} lines" if lines else "no line: nothing was judged"
+    told = [f"{verdict.recording}: {' and '.join(counts)} {of}".replace("  ", " ")]
+    for finding in verdict.findings[:TOLD]:
+        at = "" if finding.file == verdict.recording else f"{finding.file}:"
+        told.append(f"  {at}{finding.text}")
+    more = len(verdict.findings) - TOLD
+    if more > 0:
+        told.append(f"  … and {more} more kinds; --format json has them, or name this file alone")
+    if verdict.failure:
+        told.append(f"  {verdict.failure}")
+    return "\n".join(told)

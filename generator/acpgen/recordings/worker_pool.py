@@ -1,0 +1,131 @@
+"""Judges many recordings on the processors of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Final, TypeAlias
+
+from acpgen.recordings.criteria import Standard
+from acpgen.recordings.recording_result import judge
+from acpgen.recordings.stores import Recording
+from acpgen.recordings.verdict import Verdict
+
+AHEAD: Final = 16
+"""Recordings for each process that are judged, or wait for it, while an earlier one is not done. Verdicts come in order."""
+
+_ENDED: Final = "the process that judged it was ended, perhaps for lack of memory"
+
+_SAFE_PATH: Final = "PYTHONSAFEPATH"
+
+_Work: TypeAlias = Callable[[Recording, Standard], Verdict]
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def verdicts(
+    recordings: Iterable[Recording], standard: Standard, jobs: int, work: _Work = judge
+) -> Generator[tuple[Recording, Verdict]]:
+    """Each recording with its verdict, in the order given. With one job this process does it, else that many processes do.
+
+    A process that is ended from outside costs the verdict on its recording alone, which says so. Raises `Faults` as `judge` does.
+    """
+    if jobs == 1:
+        for recording in recordings:
+            yield recording, work(recording, standard)
+        return
+    waiting = iter(recordings)
+    again: deque[Recording] = deque()
+    while True:
+        pool = _pool(jobs)
+        running: deque[tuple[Recording, Future[Verdict]]] = deque()
+        try:
+            for recording in _each(again, waiting):
+                running.append((recording, _submitted(pool, again, work, recording, standard)))
+                if len(running) >= jobs * AHEAD:
+                    yield running[0][0], running[0][1].result()
+                    running.popleft()
+            while running:
+                yield running[0][0], running[0][1].result()
+                running.popleft()
+            return
+        except BrokenProcessPool:
+            again.extendleft(reversed([recording for recording, _ in running]))
+        finally:
+            pool.shutdown(cancel_futures=True)
+        first = again.popleft()
+        yield first, _alone(first, standard, work)  # one of them ends its process: each in turn has one of its own
+
+
+def _alone(recording: Recording, standard: Standard, work: _Work) -> Verdict:
+    """The verdict of a process that judges nothing else."""
+    with _pool(1) as pool:
+        try:
+            return _begun(pool, work, recording, standard).result()
+        except BrokenProcessPool:
+            return Verdict(recording.name, failure=_ENDED)
+
+
+def _submitted(
+    pool: ProcessPoolExecutor, again: deque[Recording], work: _Work, recording: Recording, standard: Standard
+) -> Future[Verdict]:
+    try:
+        return _begun(pool, work, recording, standard)
+    except BrokenProcessPool:
+        again.appendleft(recording)
+        raise
+
+
+def _each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterator[Recording]:
+    while again:
+        yield again.popleft()
+    yield from waiting
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    """Processes that begin afresh: they share neither threads nor open files with this one."""
+    with _safe_path():
+        return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bound)
+
+
+def _begun(pool: ProcessPoolExecutor, work: _Work, recording: Recording, standard: Standard) -> Future[Verdict]:
+    """What a process will judge. A pool starts its processes when it gets work."""
+    with _safe_path():
+        return pool.submit(work, recording, standard)
+
+
+@contextlib.contextmanager
+def _safe_path() -> Generator[None]:
+    """Let processes that are started here import nothing from the current folder, which somebody else may have filled."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+def _bound() -> None:
+    """End this process when its parent does."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, name="end of the parent", daemon=True).start()

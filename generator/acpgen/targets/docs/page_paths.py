@@ -1,0 +1,187 @@
+"""Where each thing is documented: pages by the name of what they are about, and anchors by name, never by number."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from acpgen import ir
+from acpgen.markup import Markdown, code, identifier
+from acpgen.naming.identifiers import assign, method_key, spelled_out
+from acpgen.targets.docs.scenarios import scenarios
+
+INDEX: Final = "index.md"
+METHODS: Final = "methods.md"
+TYPES: Final = "types.md"
+CAPABILITIES: Final = "capabilities.md"
+ERRORS: Final = "errors.md"
+MESSAGES: Final = "messages.md"
+WHOLE: Final = "single-file.md"
+"""Everything in one file, for machines; it is no page of the site."""
+
+_NO_ID: Final = re.compile(r"[^A-Za-z0-9_.+-]")
+
+
+@dataclass(frozen=True, slots=True)
+class PagePaths:
+    """The pages of one protocol version, relative to its folder. `areas` are the source files, without their ending.
+
+    `unions` are those that each type is a branch of, with their discriminators. `replacements` has, for each page that does not exist, the
+    address to use instead, which may lie outside of the folder. Where it has no anchor, that of the link applies. `extended` is the
+    version to which those addresses lead, if it is another one.
+    """
+
+    methods: Mapping[str, str]
+    types: Mapping[str, str]
+    areas: Mapping[str, str]
+    conversations: Mapping[str, str]
+    area_of: Mapping[str, str] = field(repr=False)
+    unions: Mapping[str, tuple[tuple[str, str], ...]] = field(repr=False)
+    replacements: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    extended: str = ""
+
+    def address(self, page: str, anchor: str = "") -> str:
+        """The address of a page or of an anchor on it, or of its replacement, as seen from the folder of the version."""
+        target = self.replacements.get(page, page)
+        return target if "#" in target or not anchor else f"{target}#{anchor}"
+
+    def has_page(self, name: str) -> bool:
+        """Whether a type has a page, here or in the version that this one extends."""
+        return "#" not in self.address(self.types[name])
+
+
+def with_replacements(paths: PagePaths, version: str, replacements: Mapping[str, str]) -> PagePaths:
+    """Replace pages by those of another version."""
+    return replace(paths, replacements=replacements, extended=version)
+
+
+def with_types_in_areas(paths: PagePaths) -> PagePaths:
+    """Replace the pages of types by anchors with their names on the pages of their areas."""
+    addresses = {page: f"{paths.areas[paths.area_of[name]]}#{identifier(name)}" for name, page in paths.types.items()}
+    return replace(paths, replacements=addresses)
+
+
+def find_page_paths(protocol: ir.Protocol, origins: Mapping[str, str]) -> PagePaths:
+    """The pages of a protocol: no two are alike, on a disk that ignores case too."""
+    area_of = {name: _area(definition.at or origins.get(name, "")) for name, definition in protocol.definitions.items()}
+    methods = _page_names({method.name: method_key(method.name) or method.name for method in protocol.methods})
+    types = _page_names({name: name for name in protocol.definitions})
+    areas = {area: identifier(area) for area in dict.fromkeys(area_of.values())}
+    return PagePaths(
+        methods={name: f"methods/{key}.md" for name, key in methods.items()},
+        types={name: f"types/{key}.md" for name, key in types.items()},
+        areas={name: f"areas/{key}.md" for name, key in areas.items()},
+        conversations={each.name: f"conversations/{each.name}.md" for each in scenarios(protocol)},
+        area_of=area_of,
+        unions=_unions(protocol),
+    )
+
+
+def _unions(protocol: ir.Protocol) -> Mapping[str, tuple[tuple[str, str], ...]]:
+    found: dict[str, dict[tuple[str, str], None]] = {}
+    for union in protocol.definitions.values():
+        if isinstance(union, ir.TaggedUnion):
+            for name in (*(variant.type for variant in union.variants), union.default, union.fallback):
+                if name is not None:
+                    found.setdefault(name, {})[(union.name, union.tag)] = None
+    return {name: tuple(unions) for name, unions in found.items()}
+
+
+def _page_names(wanted: Mapping[str, str]) -> Mapping[str, str]:
+    """The name of the page of each thing, without its ending."""
+    plain = {name: identifier(text) for name, text in wanted.items()}
+    distinct = assign({name: (key.casefold(), identifier(spelled_out(name)).casefold()) for name, key in plain.items()})
+    return {name: key if distinct[name] == key.casefold() else distinct[name] for name, key in plain.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Linker:
+    """Writes links and anchors for one page; `whole` for the file that holds all pages. `folder` is that of the version, `types` are
+    those that the page shows in full.
+    """
+
+    paths: PagePaths
+    page: str
+    whole: bool = False
+    folder: str = ""
+    types: frozenset[str] = frozenset()
+
+    def href(self, page: str, anchor: str = "") -> str:
+        """The address of a page or of an anchor on it, as seen from here."""
+        if self.whole:
+            return f"#{_within(page, anchor)}"
+        page, _, anchor = self.paths.address(page, anchor).partition("#")
+        path = "" if page == self.page else posixpath.relpath(self._from_root(page), self._from_root(self.page, ".."))
+        return f"{path}#{anchor}" if anchor else path or posixpath.basename(page)
+
+    def link(self, text: Markdown, page: str, anchor: str = "") -> Markdown:
+        return Markdown(f"[{text}]({self.href(page, anchor)})")
+
+    def anchor(self, name: str) -> Markdown:
+        """An anchor that stands here. The page's own anchor is the empty name."""
+        made = _within(self.page, name) if self.whole else name
+        assert not _NO_ID.search(made), made
+        return Markdown(f'<a id="{made}"></a>') if made else Markdown()
+
+    def type(self, name: str, anchor: str = "") -> Markdown:
+        """A link to a type: to its page, or, where it has none, to where this page shows it, else to its area."""
+        if name in self.types and not self.paths.has_page(name) and not self.whole:
+            return Markdown(f"[{code(name)}](#{type_anchor(name)})")
+        return self.link(code(name), self.paths.types[name], anchor)
+
+    def type_details(self, name: str) -> Markdown:
+        """A link to the rest of the documentation of a type that this page shows; its name alone where there is none."""
+        page = self.paths.types[name]
+        is_here = not self.whole and self.paths.address(page).partition("#")[0] == self.page
+        return code(name) if is_here else self.link(code(name), page)
+
+    def type_anchor_here(self, name: str) -> Markdown:
+        """The anchor of a type that this page shows and that has no page."""
+        return Markdown() if self.whole or self.paths.has_page(name) else self.anchor(type_anchor(name))
+
+    def type_in_method(self, method: str, name: str) -> Markdown:
+        """A link to a type on the page of a method that shows it."""
+        return self.link(code(method), self.paths.methods[method], type_anchor(name))
+
+    def method(self, name: str) -> Markdown:
+        return self.link(code(name), self.paths.methods[name])
+
+    def capability(self, path: str) -> Markdown:
+        text = code(path.partition(":")[2] or path)
+        return self.link(text, CAPABILITIES, capability_anchor(path))
+
+    def conversation(self, name: str, title: Markdown, anchor: str = "") -> Markdown:
+        return self.link(title, self.paths.conversations[name], anchor)
+
+    def area(self, name: str, title: Markdown) -> Markdown:
+        return self.link(title, self.paths.areas[name])
+
+    def _from_root(self, *path: str) -> str:
+        return posixpath.normpath(posixpath.join("/", self.folder, *path))
+
+
+def type_anchor(name: str) -> str:
+    """The anchor at which the page of a method shows a type."""
+    return f"type-{identifier(name)}"
+
+
+def capability_anchor(path: str) -> str:
+    """The anchor of a capability: `agent-capabilities.session`."""
+    return identifier(path.replace(":", "-", 1))
+
+
+def joined(items: Iterable[str], between: str = ", ") -> Markdown:
+    """Pieces of Markdown with something harmless between them."""
+    return Markdown(between.join(items))
+
+
+def _area(at: str) -> str:
+    return posixpath.basename(at.partition("#")[0]).removesuffix(".json") or "schema"
+
+
+def _within(page: str, anchor: str) -> str:
+    key = page.removesuffix(".md").replace("/", "-")
+    return f"{key}-{anchor}" if anchor else key

@@ -1,0 +1,100 @@
+"""Scenarios: typical conversations, a list of messages each, in `templates/docs/scenarios.json`.
+
+`session/prompt>` is a request or notification on its way to the side that handles it, `session/prompt<` its answer; after `#` stands
+the tag of the variant that the message carries, after each `=` a word that it holds. A message that a protocol does not know is left
+out, and a scenario of which less than half is left is not shown. `needs` and `lacks` name what a protocol must have or not have for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.resources import templates
+
+_MESSAGE: Final = re.compile(r"(?P<method>[^#<>=]+)(?P<way>[<>]?)(?:#(?P<tag>[^=]+))?(?:=(?P<word>.+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioMessage:
+    """One message of a scenario. `carries` are the tag of its variant and the words that it holds, as far as the scenario names them."""
+
+    method: ir.Method
+    is_answer: bool
+    carries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One conversation that a protocol has."""
+
+    name: str
+    title: str
+    about: str
+    steps: tuple[ScenarioMessage, ...]
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that take part, each once."""
+        return tuple(dict.fromkeys(step.method.name for step in self.steps))
+
+
+def scenarios(protocol: ir.Protocol) -> tuple[Scenario, ...]:
+    """The conversations that this protocol has; none where no side is the one that begins."""
+    return tuple(_plans(protocol)) if sides(protocol) is not None else ()
+
+
+def sides(protocol: ir.Protocol) -> tuple[str, str] | None:
+    """The side on the left, which begins the conversation, and the one on the right."""
+    others = [side for side in protocol.sides if side in ("agent", "server")]
+    return ("client", others[0]) if others else None
+
+
+def has_message(protocol: ir.Protocol, message: str) -> bool:
+    """Whether the protocol has the method of a planned message, and the variant that it carries."""
+    return _step(protocol, message) is not None
+
+
+def _plans(protocol: ir.Protocol) -> Iterator[Scenario]:
+    for row in _read():
+        if ("needs" in row and not has_message(protocol, row["needs"])) or (
+            "lacks" in row and has_message(protocol, row["lacks"])
+        ):
+            continue
+        steps = tuple(step for message in row["messages"] if (step := _step(protocol, message)) is not None)
+        if len(steps) >= max(2, len(row["messages"]) // 2):
+            yield Scenario(row["name"], row["title"], row["about"], steps)
+
+
+@cache
+def _read() -> Sequence[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((Path(templates()) / "docs" / "scenarios.json").read_text("utf-8"))
+    return found
+
+
+def _step(protocol: ir.Protocol, message: str) -> ScenarioMessage | None:
+    match = _MESSAGE.fullmatch(message)
+    assert match is not None, message
+    method = next((method for method in protocol.methods if method.name == match["method"]), None)
+    is_answer = match["way"] == "<"
+    if method is None or (is_answer and method.kind == "notification"):
+        return None
+    if match["tag"] and match["tag"] not in {str(tag) for tag in _tags(protocol, method.params or "")}:
+        return None
+    return ScenarioMessage(method, is_answer, tuple(filter(None, (match["tag"], *(match["word"] or "").split("=")))))
+
+
+def _tags(protocol: ir.Protocol, params: str) -> Iterator[str | int | float | bool]:
+    """The tags of the unions that params hold in a field of their own."""
+    record = protocol.definitions.get(params)
+    for field in record.fields if isinstance(record, ir.Record) else ():
+        if isinstance(field.type, ir.Ref):
+            union = protocol.definitions[field.type.name]
+            if isinstance(union, ir.TaggedUnion):
+                yield from (variant.tag for variant in union.variants)

@@ -1,0 +1,198 @@
+"""What a type admits, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from acpgen import ir
+from acpgen.input.numbers import dumps
+from acpgen.markup import Markdown, code, prose, value
+from acpgen.targets.docs.page_paths import Linker, joined
+
+
+def describe_type(type_: ir.Type, linker: Linker) -> Markdown:
+    """A type as a phrase: `array of ContentBlock`, with links to what has a page."""
+    match type_:
+        case ir.Anything():
+            return Markdown("any value")
+        case ir.Nothing():
+            return Markdown("no value at all")
+        case ir.Null():
+            return Markdown("null")
+        case ir.Boolean():
+            return Markdown("boolean")
+        case ir.Number():
+            return Markdown(f"{_noun(type_)}{_format(type_.format)}")
+        case ir.String():
+            return Markdown(f"string{_format(type_.format)}")
+        case ir.Constant():
+            return joined(map(value, type_.values), " or ")
+        case ir.Array():
+            return Markdown(f"array of {describe_type(type_.items, linker)}")
+        case ir.Tuple():
+            entries = [describe_type(one, linker) for one in type_.first]
+            after = (
+                [] if type_.rest == ir.Nothing() else [Markdown(f"any number of {describe_type(type_.rest, linker)}")]
+            )
+            return Markdown(f"array that holds, in this order: {joined([*entries, *after], '; ')}")
+        case ir.Map(values=ir.Anything()):
+            return Markdown("object with any fields")
+        case ir.Map():
+            return Markdown(f"object whose values are each: {describe_type(type_.values, linker)}")
+        case ir.Ref():
+            return linker.type(type_.name)
+        case ir.AnyOf():
+            between = ", or " if any(map(_is_long, type_.types)) else " or "
+            return joined((describe_type(member, linker) for member in type_.types), between)
+        case _:
+            assert_never(type_)
+
+
+def _is_long(type_: ir.Type) -> bool:
+    """Whether words that follow those for a type could be taken for a part of it."""
+    return isinstance(type_, ir.Array | ir.Tuple | ir.Map | ir.Constant)
+
+
+def describe_type_as_text(type_: ir.Type) -> str:
+    """A type as plain text, with all that it demands, so that two types differ if their texts do."""
+    match type_:
+        case ir.Constant():
+            return " or ".join(dumps(item, ensure_ascii=False) for item in type_.values)
+        case ir.Ref():
+            return type_.name
+        case ir.Array():
+            return f"array of {describe_type_as_text(type_.items)}{_demanded(type_)}"
+        case ir.Tuple():
+            entries = "; ".join(map(describe_type_as_text, type_.first))
+            return f"array that holds {entries}; and then {describe_type_as_text(type_.rest)}{_demanded(type_)}"
+        case ir.Map():
+            return f"object of {describe_type_as_text(type_.values)}"
+        case ir.AnyOf():
+            return " or ".join(map(describe_type_as_text, type_.types))
+        case ir.Number():
+            return f"{_noun(type_)}{_demanded(type_)}"
+        case ir.Anything() | ir.Nothing():
+            return "any value" if isinstance(type_, ir.Anything) else "no value"
+        case ir.String() | ir.Boolean() | ir.Null():
+            return f"{type(type_).__name__.lower()}{_demanded(type_)}"
+        case _:
+            assert_never(type_)
+
+
+def _noun(type_: ir.Number) -> str:
+    noun = "integer" if type_.integer else "number"
+    return f"{noun} written without a fraction" if type_.without_fraction else noun
+
+
+def _demanded(type_: ir.Type) -> str:
+    found = [text for text in constraint_texts(type_) if text]
+    return f" ({'; '.join(found)})" if found else ""
+
+
+def constraints(type_: ir.Type) -> Iterator[Markdown]:
+    """What a type demands beyond its shape, one phrase each; of entries and members too."""
+    for text in constraint_texts(type_):
+        yield prose(text)
+    match type_:
+        case ir.Array():
+            yield from (Markdown(f"each entry: {text}") for text in constraints(type_.items))
+        case ir.Tuple():
+            for index, one in enumerate(type_.first, 1):
+                yield from (Markdown(f"entry {index}: {text}") for text in constraints(one))
+            yield from (Markdown(f"each entry after them: {text}") for text in constraints(type_.rest))
+        case ir.Map():
+            yield from (Markdown(f"each value: {text}") for text in constraints(type_.values))
+        case ir.AnyOf():
+            for member in type_.types:
+                yield from constraints(member)
+        case _:
+            pass
+
+
+def constraint_texts(type_: ir.Type) -> Iterator[str]:
+    """The demands of a type itself as plain text; a pattern in backticks."""
+    match type_:
+        case ir.Number():
+            yield from _range(type_)
+        case ir.String():
+            yield from _length(type_.min_length, type_.max_length, "character")
+            if type_.pattern is not None:
+                yield f"matches `{type_.pattern}`" if "`" not in type_.pattern else f"matches {type_.pattern}"
+            if type_.encoding is not None:
+                yield f"encoded as {type_.encoding}"
+        case ir.Array():
+            yield from _length(type_.min_items, type_.max_items, "entry", "entries")
+            if type_.unique:
+                yield "no entry twice"
+        case ir.Tuple():
+            if type_.rest != ir.Nothing():
+                least = type_.min_items if (type_.min_items or 0) > len(type_.first) else None
+                yield from _length(least, type_.max_items, "entry", "entries")
+            if type_.unique:
+                yield "no entry twice"
+        case _:
+            pass
+
+
+def references(type_: ir.Type) -> Iterator[str]:
+    """The definitions that a type names."""
+    match type_:
+        case ir.Ref():
+            yield type_.name
+        case ir.Array():
+            yield from references(type_.items)
+        case ir.Tuple():
+            for member in (*type_.first, type_.rest):
+                yield from references(member)
+        case ir.Map():
+            yield from references(type_.values)
+        case ir.AnyOf():
+            for member in type_.types:
+                yield from references(member)
+        case _:
+            pass
+
+
+def admits_null(type_: ir.Type, protocol: ir.Protocol, through: frozenset[str] = frozenset()) -> bool:
+    """Whether null is one of the values of a type, said by the type itself or by one that it names."""
+    match type_:
+        case ir.Null() | ir.Anything():
+            return True
+        case ir.Constant():
+            return None in type_.values
+        case ir.AnyOf():
+            return any(admits_null(member, protocol, through) for member in type_.types)
+        case ir.Ref() if type_.name not in through:
+            named = protocol.definitions[type_.name]
+            return isinstance(named, ir.Alias) and admits_null(named.type, protocol, through | {named.name})
+        case _:
+            return False
+
+
+def _range(number: ir.Number) -> Iterator[str]:
+    if number.minimum is not None:
+        yield f"at least {number.minimum}"
+    if number.exclusive_minimum is not None:
+        yield f"more than {number.exclusive_minimum}"
+    if number.maximum is not None:
+        yield f"at most {number.maximum}"
+    if number.exclusive_maximum is not None:
+        yield f"less than {number.exclusive_maximum}"
+    if number.multiple_of is not None:
+        yield f"a multiple of {number.multiple_of}"
+
+
+def _length(least: int | None, most: int | None, noun: str, nouns: str | None = None) -> Iterator[str]:
+    many = nouns or f"{noun}s"
+    if least is not None and least == most:
+        yield f"exactly {least} {noun if least == 1 else many}"
+        return
+    if least:
+        yield f"at least {least} {noun if least == 1 else many}"
+    if most is not None:
+        yield f"at most {most} {noun if most == 1 else many}"
+
+
+def _format(name: str | None) -> str:
+    return f" ({code(name)})" if name else ""

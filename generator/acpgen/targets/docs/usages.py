@@ -1,0 +1,132 @@
+"""Who uses what: the other direction of every reference, and the gates of every capability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from acpgen import ir
+from acpgen.targets.docs.type_text import references
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """One place that names a type: `owner` is a method or a type, `member` its field or variant."""
+
+    how: Literal["params", "result", "field", "variant", "other variants", "body", "type"]
+    owner: str
+    member: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityUsage:
+    """One thing that depends on a capability. `owner` is a method or a type, `member` its field, variant or value."""
+
+    how: Literal["method", "field", "variant", "value", "required"]
+    owner: str
+    member: str = ""
+
+
+def find_usages(protocol: ir.Protocol) -> Mapping[str, tuple[Usage, ...]]:
+    """The uses of each definition, methods first."""
+    found: dict[str, dict[Usage, None]] = {name: {} for name in protocol.definitions}
+    for method in protocol.methods:
+        if method.params is not None:
+            found[method.params][Usage("params", method.name)] = None
+        if method.result is not None:
+            found[method.result][Usage("result", method.name)] = None
+    for definition in protocol.definitions.values():
+        for name, use in _uses_in(protocol, definition):
+            found[name][use] = None
+    return {name: tuple(rows) for name, rows in found.items()}
+
+
+def find_capability_usages(protocol: ir.Protocol) -> Mapping[str, tuple[CapabilityUsage, ...]]:
+    """What depends on each capability, by side and path, in alphabetical order."""
+    found: dict[str, list[CapabilityUsage]] = {}
+    for path, gate in _gates(protocol):
+        if gate not in found.setdefault(path, []):
+            found[path].append(gate)
+    return {path: tuple(found[path]) for path in sorted(found)}
+
+
+def named_in(definition: ir.Definition) -> Iterator[str]:
+    """The types that fields, variants and aliases name."""
+    match definition:
+        case ir.Record():
+            for member in definition.fields:
+                yield from references(member.type)
+        case ir.TaggedUnion():
+            yield from (variant.type for variant in definition.variants)
+            yield from (definition.default,) if definition.default is not None else ()
+        case ir.Alias():
+            yield from references(definition.type)
+        case ir.Enum():
+            pass
+        case _:
+            assert_never(definition)
+
+
+def reachable_types(protocol: ir.Protocol, names: Iterable[str]) -> Iterator[str]:
+    """These types and all that they name, at any depth."""
+    seen = dict.fromkeys(names)
+    pending = [*seen]
+    while pending:
+        name = pending.pop()
+        yield name
+        new = [each for each in dict.fromkeys(named_in(protocol.definitions[name])) if each not in seen]
+        seen |= dict.fromkeys(new)
+        pending += new
+
+
+def _uses_in(protocol: ir.Protocol, definition: ir.Definition) -> Iterator[tuple[str, Usage]]:
+    match definition:
+        case ir.Record():
+            for field in definition.fields:
+                if field.owner in ("", definition.name) or field.owner not in protocol.definitions:
+                    for name in references(field.type):
+                        yield name, Usage("field", definition.name, field.name)
+        case ir.TaggedUnion():
+            for variant in definition.variants:
+                yield variant.type, Usage("variant", definition.name, str(variant.tag))
+                if variant.body is not None and variant.body in protocol.definitions and variant.body != variant.type:
+                    yield variant.body, Usage("body", definition.name, str(variant.tag))
+            for name in dict.fromkeys(
+                filter(None, (definition.default, definition.fallback, *definition.fallback_shapes))
+            ):
+                yield name, Usage("other variants", definition.name)
+        case ir.Enum():
+            pass
+        case ir.Alias():
+            for name in references(definition.type):
+                yield name, Usage("type", definition.name)
+        case _:
+            assert_never(definition)
+
+
+def _gates(protocol: ir.Protocol) -> Iterator[tuple[str, CapabilityUsage]]:
+    for method in protocol.methods:
+        if method.capability is not None:
+            yield method.capability, CapabilityUsage("method", method.name)
+    for definition in protocol.definitions.values():
+        match definition:
+            case ir.Record():
+                for field in definition.fields:
+                    is_own = field.owner in ("", definition.name) or field.owner not in protocol.definitions
+                    if field.capability is not None and is_own:
+                        yield field.capability, CapabilityUsage("field", definition.name, field.name)
+                    if field.required_with is not None and is_own:
+                        yield field.required_with, CapabilityUsage("required", definition.name, field.name)
+            case ir.TaggedUnion():
+                for variant in definition.variants:
+                    if variant.capability is not None:
+                        yield variant.capability, CapabilityUsage("variant", definition.name, str(variant.tag))
+            case ir.Enum():
+                for value in definition.values:
+                    if value.capability is not None:
+                        yield value.capability, CapabilityUsage("value", definition.name, str(value.value))
+            case ir.Alias():
+                pass
+            case _:
+                assert_never(definition)

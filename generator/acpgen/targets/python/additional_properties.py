@@ -1,0 +1,31 @@
+"""What records do with fields that the schema does not name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from acpgen import ir
+from acpgen.bundle.bundle import Bundle
+
+_OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
+
+
+def additional_property_definitions(bundle: Bundle) -> frozenset[str]:
+    """The definitions that speak of fields which they do not name: their records keep them whatever is chosen for others."""
+    return frozenset(
+        name
+        for name, schema in bundle.definitions.items()
+        if any(schema.get(keyword) not in (None, False) for keyword in _OF_MORE)
+    )
+
+
+def pattern_property_definitions(protocol: ir.Protocol, bundle: Bundle) -> list[str]:
+    """Those of them that speak of further fields by patterns of names alone, and that no other record is made of."""
+    others = frozenset(_OF_MORE) - {"patternProperties"}
+    bases = {one.base for one in protocol.definitions.values() if isinstance(one, ir.Record)}
+    return [
+        name
+        for name in sorted(additional_property_definitions(bundle) - bases)
+        if isinstance(protocol.definitions.get(name), ir.Record)
+        if all(bundle.definitions[name].get(keyword) is None for keyword in others)
+    ]

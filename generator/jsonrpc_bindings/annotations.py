@@ -1,0 +1,168 @@
+"""Annotations of generated types: how they are resolved, and what tells the branches of a union apart."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    ForwardRef,
+    Literal,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
+
+Tag: TypeAlias = "str | int | float | bool"
+
+
+class Marker:
+    """What an annotation says beside its type."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged(Marker):
+    """A union whose branches are told apart by the constant in one field.
+
+    The branches say their constants themselves. A class of unknown variants takes the tags that no branch has, and what has no constant in
+    the field is the default branch: for objects without a tag, or with one of `default_tags`. `default_admits_known`: it is tried after the
+    branch of a known tag, too; `default_admits_unknown`: unknown tags go to it. `exclusive`: what two branches accept is refused.
+    """
+
+    field: str
+    default_tags: tuple[Tag, ...] = ()
+    default_admits_known: bool = False
+    default_admits_unknown: bool = False
+    exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes(Marker):
+    """A union whose branches are tried in order. `exclusive`: what two branches accept is refused."""
+
+    exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Constants(Marker):
+    """A set of constants among which are some that no `Literal` has: binary numbers, and integers of more than 64 bits."""
+
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meta:
+    """The limits of a type. Those of a length are of texts, arrays and objects."""
+
+    ge: int | float | None = None
+    gt: int | float | None = None
+    le: int | float | None = None
+    lt: int | float | None = None
+    multiple_of: int | float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+
+
+def Choice(module: str, text: str, *, judged: str = "") -> Any:  # noqa: N802 - it stands where a type stands
+    """A type as text of a module, which may lead to itself. `judged` is the definition of which the schema says more than the text does."""
+    return Alias(module, text, judged)
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A type that is read once somebody asks for it: it may refer to itself, and to what stands further down."""
+
+    module: str
+    text: str
+    judged: str = ""
+
+    def resolved(self) -> Any:
+        """The annotation itself."""
+        return resolve(self.text, self.module)
+
+    def __call__(self) -> None:
+        """Let `typing` take this for a type."""
+
+    def __or__(self, other: Any) -> Any:
+        return Union[self, other]  # noqa: UP007
+
+    def __ror__(self, other: Any) -> Any:
+        return Union[other, self]  # noqa: UP007
+
+
+if TYPE_CHECKING:
+    Number: TypeAlias = int | float
+else:
+
+    class Number:
+        """A JSON number: an integer, however large, or a binary number that is finite."""
+
+
+class _Names(dict[str, Any]):
+    """The names of a module, with the aliases that it writes as text."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__()
+        self.module = module
+        self.globals: Mapping[str, Any] = vars(sys.modules[module])
+
+    def __missing__(self, name: str) -> Any:
+        if name not in self.globals:
+            raise KeyError(name)
+        value = self.globals[name]
+        if isinstance(value, str) and name not in _WORDS:
+            return Alias(self.module, value)
+        return Alias(self.module, value.__forward_arg__) if isinstance(value, ForwardRef) else value
+
+
+_WORDS: Final = frozenset({"__name__", "__doc__", "__file__", "__package__"})
+
+
+def resolve(annotation: Any, module: str) -> Any:
+    """An annotation without text in it; aliases stay as they are."""
+    if isinstance(annotation, str):
+        return _evaluated(annotation, module)
+    if isinstance(annotation, ForwardRef):
+        return Alias(module, annotation.__forward_arg__)
+    origin = get_origin(annotation)
+    if origin is None or origin is Literal:
+        return NoneType if annotation is None else annotation
+    if origin is Annotated:
+        inner, *more = get_args(annotation)
+        return Annotated[cast("Any", (resolve(inner, module), *more))]
+    inside = tuple(one if one is Ellipsis else _resolved_part(one, module) for one in get_args(annotation))
+    if origin in (Union, UnionType):
+        return Union[inside]  # noqa: UP007
+    return origin[inside if len(inside) != 1 else inside[0]]
+
+
+@cache
+def _evaluated(text: str, module: str) -> Any:
+    found = eval(compile(text, f"<annotation in {module}>", "eval"), {"__builtins__": _BUILTINS}, _Names(module))  # noqa: S307 - the text is ours
+    return Alias(module, found) if isinstance(found, str) else resolve(found, module)
+
+
+def _resolved_part(one: Any, module: str) -> Any:
+    found = resolve(one, module)
+    return next(iter(found)) if is_unpacked(one) else found
+
+
+def is_unpacked(annotation: Any) -> bool:
+    """Whether an annotation stands for what follows the first items of a tuple."""
+    return bool(getattr(annotation, "__unpacked__", False))
+
+
+_BUILTINS: Final[Mapping[str, Any]] = {
+    one.__name__: one for one in (str, int, float, bool, list, dict, tuple, object, type)
+} | {"None": None}

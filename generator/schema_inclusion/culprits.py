@@ -1,0 +1,100 @@
+"""Demand a culprit at a place inside a value, and look whether it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias, TypeVar
+
+from schema_inclusion.forms import Forms
+from schema_inclusion.formula import Formula, Kind
+from schema_inclusion.values import Json
+
+_Schema = TypeVar("_Schema")
+
+
+class Part(Enum):
+    """A step to some part of a value, whichever."""
+
+    ITEM = "item"
+    MEMBER = "member"
+
+
+Step: TypeAlias = "str | int | Part | dict[str, Json]"
+"""The name of a member, the index of an item, some item or member, or a schema that the value is valid under where the steps have led."""
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """What a witness holds where the steps lead: something valid under `accepted` and not under `refused`.
+
+    The references of `accepted` and of the steps are those of the document that accepts the witness, those of `refused` of the other.
+    Where a step leads to some part, every part is such a culprit if that can be, so that no other is why the witness is refused.
+    """
+
+    at: Sequence[Step] = ()
+    accepted: Json = field(default_factory=dict[str, Json])
+    refused: Json = field(default_factory=lambda: dict[str, Json]({"not": {}}))
+
+
+def require_at(
+    forms: Forms,
+    steps: Sequence[str | int | Part | _Schema],
+    inner: Formula,
+    read: Callable[[_Schema], Formula],
+    *,
+    every: bool,
+) -> Formula:
+    """A value that holds, where the steps lead, what the inner formula says.
+
+    `every` says that where they lead to some part, all parts are so.
+    """
+    for step in reversed(steps):
+        match step:
+            case str():
+                inner = forms.all_of(forms.types(Kind.OBJECT), forms.has(step), forms.member(step, inner))
+            case int():
+                inner = forms.all_of(
+                    forms.types(Kind.ARRAY), forms.size(Kind.ARRAY, step + 1, None), forms.item(step, inner)
+                )
+            case Part.ITEM:
+                some = forms.items(0, inner) if every else forms.amount(0, inner, 1, None)
+                inner = forms.all_of(forms.types(Kind.ARRAY), forms.size(Kind.ARRAY, 1, None), some)
+            case Part.MEMBER:
+                names = forms.types(Kind.STRING)
+                some = forms.members(names, inner) if every else forms.some_member(names, inner)
+                inner = forms.all_of(forms.types(Kind.OBJECT), forms.size(Kind.OBJECT, 1, None), some)
+            case _:
+                inner = forms.all_of(read(step), inner)
+    return inner
+
+
+def is_at(
+    value: Json,
+    steps: Sequence[str | int | Part | _Schema],
+    accepts: Callable[[_Schema, Json], bool | None],
+    is_refused: Callable[[Json], bool | None],
+) -> bool | None:
+    """Whether something that is refused stands in the value where the steps lead; `None` if that cannot be told."""
+    if not steps:
+        return is_refused(value)
+    step, *rest = steps
+    match step, value:
+        case str(), dict():
+            inner = [value[step]] if step in value else []
+        case int(), list():
+            inner = value[step : step + 1]
+        case Part.ITEM, list():
+            inner = value
+        case Part.MEMBER, dict():
+            inner = [*value.values()]
+        case ((str() | int() | Part()), _):
+            inner = []
+        case schema, _:
+            accepted = accepts(schema, value)
+            if not accepted:
+                return accepted
+            inner = [value]
+    states = {is_at(each, rest, accepts, is_refused) for each in inner}
+    return True if True in states else None if None in states else False

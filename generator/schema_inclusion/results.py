@@ -1,0 +1,56 @@
+"""Results of a proof: a value, a proof that there is none, or a doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from schema_inclusion.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Satisfied:
+    """A value that satisfies the formula."""
+
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """Nothing satisfies the formula: proven."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Neither was shown, and why. `guess` holds at most one value worth trying: it may satisfy the formula."""
+
+    reason: str
+    guess: tuple[Json, ...] = ()
+
+
+Result: TypeAlias = Satisfied | Empty | Unknown
+
+EMPTY = Empty()
+
+
+def combine_doubts(doubt: Empty | Unknown, outcome: Empty | Unknown) -> Empty | Unknown:
+    """What two searches without a value say together: a doubt of either, rather one with a guess."""
+    is_new = isinstance(doubt, Empty) or (not doubt.guess and isinstance(outcome, Unknown) and outcome.guess)
+    return outcome if is_new else doubt
+
+
+def collect(outcomes: Iterable[Result]) -> Result:
+    """A list of values, one for each outcome; with a doubt, a guess if each of them has one."""
+    values: list[Json] = []
+    doubt: Unknown | None = None
+    is_whole = True
+    for outcome in outcomes:
+        if isinstance(outcome, Empty):
+            return EMPTY
+        found = outcome.guess[:1] if isinstance(outcome, Unknown) else (outcome.value,)
+        values.extend(found)
+        is_whole = is_whole and bool(found)
+        if isinstance(outcome, Unknown):
+            doubt = doubt or outcome
+    return Satisfied(values) if doubt is None else Unknown(doubt.reason, (values,) if is_whole else ())

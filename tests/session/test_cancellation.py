@@ -1,0 +1,151 @@
+"""What a cancellation reaches: a prompt that was not sent yet, work that goes on all the same, a terminal that is being created."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from acp_bindings import ConnectionClosed, v1, v2
+
+from acp_session import Agent, Client, PeerError, Turn, connect_in_memory
+from acp_session.services import ClientServices
+from acp_workspace.containment import guarantees
+
+from .raw_client import talking
+from .test_agent import Working, both, echo, play
+
+pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
+
+
+@both
+def test_work_that_is_left_to_itself_can_do_nothing_more_for_its_session(tmp_path: Path, version: int) -> None:
+    refusals: list[str] = []
+    begun, going, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def stubborn(turn: Turn) -> None:
+        begun.set()
+        while not going.is_set():
+            with suppress(asyncio.CancelledError):
+                await going.wait()
+        session = turn.session
+        attempts: dict[str, Callable[[], Awaitable[object]]] = {
+            "message": lambda: turn.send_message("late"),
+            "title": lambda: session.set_title("late"),
+            "options": lambda: session.set_config_options([]),
+            "permission": lambda: turn.request_permission("Still?"),
+            "file": lambda: turn.write_text_file("late.txt", "late"),
+            "command": lambda: turn.run_command("touch", "late.txt"),
+            "child": lambda: asyncio.gather(turn.send_thought("late")),
+        }
+        for name, attempt in attempts.items():
+            with pytest.raises(ConnectionClosed, match="cancelled"):
+                await attempt()
+            refusals.append(name)
+        done.set()
+
+    async def work() -> None:
+        agent = Working(stubborn)
+        async with talking(agent, version, grace=0.05) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.ensure_future(client.prompt(id_))
+            await begun.wait()
+            client.cancel(id_)
+            assert await prompt == "cancelled"
+            before = len(client.notes), len(client.asked)
+            going.set()
+            await done.wait()
+            await asyncio.sleep(0.05)
+            assert (len(client.notes), len(client.asked)) == before
+            agent.work = echo
+            assert await client.prompt(id_, "again") == "end_turn"
+            assert client.text(id_) == "again"
+
+    play(work)
+    assert refusals == ["message", "title", "options", "permission", "file", "command", "child"]
+    assert not (tmp_path / "late.txt").exists()
+
+
+@both
+def test_a_prompt_that_was_not_sent_yet_is_cancelled_too(tmp_path: Path, version: int) -> None:
+    prompts: list[str] = []
+
+    class Noting(Agent):
+        async def on_prompt(self, turn: Turn) -> str:
+            prompts.append(turn.text)
+            return "end_turn"
+
+    async def work() -> None:
+        client = Client(allowed_roots=[tmp_path])
+        async with connect_in_memory(Noting(), client, versions=(version,)) as agent:
+            session = await agent.new_session(tmp_path)
+            prompt = asyncio.create_task(session.prompt("one"))
+            await session.cancel()
+            assert (await prompt).stop_reason == "cancelled"
+            assert (await session.prompt("two")).stop_reason == "end_turn"
+
+    play(work)
+    assert prompts == ["two"]
+
+
+def test_a_terminal_that_is_being_created_is_cancelled_at_the_client(tmp_path: Path) -> None:
+    async def never(_: dict[str, Any]) -> Any:
+        await asyncio.sleep(60)
+
+    async def work() -> None:
+        async def run(turn: Turn) -> None:
+            await turn.run_command("sleep", "60")
+
+        async with talking(Working(run), 1, answers={"terminal/create": never}) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.ensure_future(client.prompt(id_))
+            create = await client.until(lambda: [one for one in client.asked if one["method"] == "terminal/create"])
+            client.cancel(id_)
+            assert await prompt == "cancelled"
+            await client.until(
+                lambda: [one for one in client.notes if one["method"] == "$/cancel_request"],
+            )
+            (cancelled,) = [one for one in client.notes if one["method"] == "$/cancel_request"]
+            assert cancelled["params"]["requestId"] == create[0]["id"]
+
+    play(work)
+
+
+@both
+def test_what_the_client_does_not_offer_ends_a_turn_with_words_that_say_so(tmp_path: Path, version: int) -> None:
+    async def ask(turn: Turn) -> None:
+        field = v2.StringPropertySchema(title="Name")
+        await turn.ask("Who?", {"name": field})
+
+    async def work() -> None:
+        client = Client(allowed_roots=[tmp_path])
+        async with connect_in_memory(Working(ask), client, versions=(version,)) as agent:
+            session = await agent.new_session(tmp_path)
+            with pytest.raises(PeerError, match=r"elicitation/create.*did not advertise") as failed:
+                await session.prompt("Ask")
+            assert failed.value.code == -32603
+
+    play(work)
+
+
+def test_the_ids_of_terminals_of_a_client_are_bounded() -> None:
+    class Remote:
+        number = 0
+
+        async def terminal_create(self, _: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse:
+            self.number += 1
+            return v1.CreateTerminalResponse(terminal_id=f"t{self.number}")
+
+    async def work() -> None:
+        remote: Any = Remote()
+        services = ClientServices(lambda: remote, v1.ClientCapabilities)
+        for _ in range(3000):
+            await services.answer("terminal/create", v1.CreateTerminalRequest(session_id="s", command="true"))
+        known = services.terminals("s") or ()
+        assert len(known) <= 1000
+        assert "t3000" in known
+
+    play(work)
