@@ -183,6 +183,16 @@ class NoRevision(Fault):
 
 
 @dataclass(repr=False, eq=False)
+class NoRepository(Fault):
+    """A git revision, asked for where no git repository is."""
+
+    message = (
+        "the current folder is in no git repository, so there are no revisions to read.\n"
+        "Go into the repository, or name files: acpgen diff OLD.json NEW.json, acpgen history OLDEST.json NEWEST.json."
+    )
+
+
+@dataclass(repr=False, eq=False)
 class NoMergeBase(Fault):
     """Two git revisions without a common commit, as far as this clone knows."""
 

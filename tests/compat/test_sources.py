@@ -12,7 +12,7 @@ from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
 from acpgen.compat.sources import find_source
-from acpgen.errors import Fault, Faults, LinkRefused, NoRevision, NotFound, UnknownName
+from acpgen.errors import Fault, Faults, LinkRefused, NoRepository, NoRevision, NotFound, UnknownName
 from acpgen.pointers import resolve
 from compat.protocols import RELEASES, Schema, go, migration, protocol
 
@@ -97,7 +97,7 @@ def test_what_git_does_not_have_is_a_fault_that_says_so(
     assert isinstance(the_fault("main:acme/v9", "acme/v1"), NotFound)
     assert isinstance(the_fault("acme/v9.json", "acme/v1"), NotFound)
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert isinstance(the_fault("main:x.json", str(project / "schema")), NoRevision)
+    assert isinstance(the_fault("main:x.json", str(project / "schema")), NoRepository)
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,8 @@ def options(
         if value not in known
     ]
     if report_url and not _URL.fullmatch(report_url):
-        faults.append(
-            BadSetting(at="--report-url", key=shown(report_url), expected="an address that begins with https://")
-        )
+        expected, hint = "an address that begins with https://", "Write it as a browser shows it, without spaces."
+        faults.append(BadSetting(at="--report-url", key=shown(report_url), expected=expected, hint=hint))
     wanted: tuple[Destination, ...] = ()
     try:
         wanted = outputs(given, output_format)

@@ -16,7 +16,18 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Final
 
-from acpgen.errors import BadSetting, Fault, Faults, LinkRefused, NoMergeBase, NoRevision, NotFound, TooLarge, shown
+from acpgen.errors import (
+    BadSetting,
+    Fault,
+    Faults,
+    LinkRefused,
+    NoMergeBase,
+    NoRepository,
+    NoRevision,
+    NotFound,
+    TooLarge,
+    shown,
+)
 from acpgen.input.file_discovery import siblings
 from acpgen.input.load import LARGEST, Source, parsed
 from acpgen.input.overlay import extended
@@ -151,7 +162,7 @@ def age(since: str) -> int:
     and is refused.
     """
     expected = "a time that has passed, such as 2026-01-31 or '3 months ago'"
-    wrong = Faults([BadSetting(at="--since", key=shown(since), expected=expected)])
+    wrong = Faults([BadSetting(at="--since", key=shown(since), expected=expected, hint="Correct it, or leave it out.")])
     now = int(time())
     if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", since):
         try:
@@ -381,6 +392,8 @@ def _git(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> 
     """What git prints, given these lines. Raises `Faults` where there is no git, no repository, or no such revision."""
     done = _run(arguments, revision, lines)
     if done.returncode:
+        if b"not a git repository" in done.stderr:
+            raise Faults([NoRepository(at=revision)])
         reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
         raise Faults([NoRevision(at=revision, reason=reason or "this repository has no such revision")])
     return done.stdout
@@ -391,7 +404,7 @@ def _run(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> 
     import subprocess  # only where a revision is named
 
     given = "".join(f"{line}\n" for line in lines).encode()
-    surroundings = {**os.environ, "GIT_NO_LAZY_FETCH": "1"}
+    surroundings = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
     try:
         return subprocess.run(  # noqa: S603
             ["git", "--no-pager", *arguments],  # noqa: S607

@@ -72,6 +72,8 @@ def _judge(subject: Subject) -> tuple[_Judged, ...]:
     validator = _validator()
     found: dict[str, _Judged] = {}
     for document in subject.documents:
+        if isinstance(document.value, bool) and len(subject.documents) == 1:
+            continue
         if not isinstance(document.value, dict):
             at = f"{document.path}#"
             found[at] = _Judged(
