@@ -313,7 +313,8 @@ def _changes(
 def _written(file: Path, document: Schema) -> str:
     """A file in the layout that it has: in ours, which a new one has as well, or in that of its author."""
     text = _text(file) if file.exists() else ""
-    is_ours = not text or text == layout.text(parse_json(text, place(file)))
+    before = parse_json(text, place(file)) if text else {}
+    is_ours = not is_object(before) or not text or text == layout.text(before)
     return layout.text(document) if is_ours else rewritten(text, document)
 
 

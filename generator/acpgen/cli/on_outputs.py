@@ -119,7 +119,7 @@ def generate(
         ),
     ] = None,
     keep_unknown: Annotated[
-        bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
+        bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving, and closed enumerations unknown values.")
     ] = False,
     ref: Ref = None,
     methods: Annotated[

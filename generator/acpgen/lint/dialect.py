@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from acpgen.errors import UnknownKeyword, UnknownSide, did_you_mean, shown
+from acpgen.errors import LeftOut, UnknownKeyword, UnknownSide, did_you_mean, shown
 from acpgen.input.dialect import declared_sides, keywords, meta_schema, wrong_values
 from acpgen.input.drafts import MODERN, draft_of
 from acpgen.input.error_paths import Paths
@@ -51,10 +51,16 @@ def keyword_wrong(subject: Subject) -> Iterable[Remark]:
 
 
 def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
-    """A keyword means nothing where it stands: the file's draft does not know it, or `$ref` hides it."""
-    notes = subject.bundle.notes if subject.bundle is not None else ()
-    notes = tuple(note for note in notes if not (isinstance(note, UnknownKeyword) and note.keyword.startswith("x-")))
-    return (Remark(note.at, f"{(what := note.what())[:1].upper()}{what[1:]}") for note in notes)
+    """A keyword means nothing where it stands: the file's draft does not know it, `$ref` hides it, or nothing reads it."""
+    if subject.bundle is None:
+        return
+    notes = (each for each in subject.bundle.notes if not _is_extension(each))
+    yield from (Remark(note.at, f"{(what := note.what())[:1].upper()}{what[1:]}") for note in notes)
+    yield from (Remark(at, told) for at, told in subject.bundle.unread_remarks())
+
+
+def _is_extension(note: LeftOut) -> bool:
+    return isinstance(note, UnknownKeyword) and note.keyword.startswith("x-")
 
 
 @dataclass(frozen=True, slots=True)
