@@ -611,7 +611,7 @@ def test_the_schemas_of_this_project_have_no_finding() -> None:
 def test_findings_are_values() -> None:
     finding = Finding("a.json", 1, 2, "#/x", "rule", "Sentence.")
     assert finding == copy.copy(finding)
-    assert lines_of(finding) == ["a.json:1:2: #/x: rule: Sentence.", "1 error"]
+    assert lines_of(finding) == ["a.json:1:2#/x: rule: Sentence.", "1 error"]
 
 
 def test_a_side_that_nobody_declares_is_told_once_with_what_else_is_wrong() -> None:
