@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acpgen.config import (
+    NO_CONFIGURATION,
     Config,
     Member,
     Output,
@@ -22,7 +23,8 @@ from acpgen.config import (
     read,
     read_names,
 )
-from acpgen.errors import BadSetting, Fault, Faults, NoConfiguration
+from acpgen.errors import Fault, Faults
+from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
 from acpgen.pipeline import generate
@@ -103,7 +105,7 @@ def test_the_nearest_configuration_upwards_counts_and_other_files_are_passed_by(
 def test_without_a_configuration_there_is_one_fault(tmp_path: Path) -> None:
     with pytest.raises(Faults) as caught:
         find(tmp_path)
-    assert caught.value.faults == (NoConfiguration(at=tmp_path.as_posix()),)
+    assert caught.value.faults == (NO_CONFIGURATION(at=tmp_path.as_posix()),)
     assert config_of(tmp_path, "[tool.other]\n") is None
     assert config_of(tmp_path, "tool = 3\n") is None
 
@@ -122,7 +124,7 @@ def test_an_output_around_another_one_is_refused(tmp_path: Path) -> None:
     expected = "apart from the schema and every other output"
     at = (tmp_path / "pyproject.toml").as_posix()
     assert faults_of(tmp_path, text) == (
-        BadSetting(at=at, key="tool.acpgen.outputs.generated", expected=expected, hint="Correct this setting."),
+        BAD_SETTING(at=at, key="tool.acpgen.outputs.generated", expected=expected, hint="Correct this setting."),
     )
 
 

@@ -584,7 +584,7 @@ def test_files_that_cannot_be_read_are_faults_and_all_are_told(project: Path) ->
     (project / "schema" / "toy" / "v1" / "ids.json").write_text('{"a": 1, "a": 2}')
     with pytest.raises(Faults) as caught:
         lint_paths([Path("schema"), Path("nowhere")])
-    assert [type(fault).__name__ for fault in caught.value.faults] == ["DuplicateKey", "NotFound"]
+    assert [fault.kind.id for fault in caught.value.faults] == ["duplicate-key", "not-found"]
 
 
 def test_the_command_exits_with_0_1_and_2(project: Path) -> None:

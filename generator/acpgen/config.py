@@ -49,23 +49,24 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
-from acpgen.errors import (
-    BadSetting,
-    Fault,
-    Faults,
-    NoConfiguration,
-    NotToml,
-    UnknownKey,
-    UnknownName,
-    did_you_mean,
-    shown,
-)
+from acpgen.errors import Fault, FaultKind, Faults, did_you_mean, shown
+from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.keywords import DRAFTS
 from acpgen.input.load import References, decode, parse_json, place, read_bytes
 from acpgen.material import RESERVED, is_material
 
 if TYPE_CHECKING:
     from acpgen.methods.profile import Profile
+
+NO_CONFIGURATION = FaultKind(
+    "no-configuration",
+    "no pyproject.toml, here or in a parent folder, has a table [tool.acpgen].",
+    "Run this in a project, make one with 'acpgen init DIR', or, without a project, name files, or protocols "
+    "such as acp/v1: acpgen lint FILE, acpgen diff OLD NEW, acpgen generate --schema FILE --package NAME "
+    "--out DIR.",
+)
+NOT_TOML = FaultKind("not-toml", "this is not TOML: {reason}.", "Correct it here.")
+UNKNOWN_KEY = FaultKind("unknown-key", "the key {key} is not known.", "{hint}")
 
 Table: TypeAlias = Mapping[str, object]
 
@@ -197,7 +198,7 @@ def find(start: Path) -> Config:
             config = read(folder)
             if config is not None:
                 return config
-    raise Faults([NoConfiguration(at=place(start) or ".")])
+    raise Faults([NO_CONFIGURATION(at=place(start) or ".")])
 
 
 def around(path: Path) -> Config | None:
@@ -205,7 +206,7 @@ def around(path: Path) -> Config | None:
     try:
         return find(path.resolve())
     except Faults as caught:
-        if all(isinstance(fault, NoConfiguration) for fault in caught.faults):
+        if all(fault.kind == NO_CONFIGURATION for fault in caught.faults):
             return None
         raise
 
@@ -230,13 +231,13 @@ def references(given: Iterable[str], start: Path | None = None) -> References:
     try:
         found.update({} if start is None else find(start).references)
     except Faults as caught:
-        faults.extend(fault for fault in caught.faults if not isinstance(fault, NoConfiguration))
+        faults.extend(fault for fault in caught.faults if fault.kind != NO_CONFIGURATION)
     for each in given:
         url, equals, file = each.rpartition("=")
         if not (equals and file and _ADDRESS.fullmatch(url)):
             hint = "Write it as in --ref https://example.com/common.json=common.json."
             faults.append(
-                BadSetting(at="--ref", key=shown(each), expected=f"{_REFERENCE}, written URL=FILE", hint=hint)
+                BAD_SETTING(at="--ref", key=shown(each), expected=f"{_REFERENCE}, written URL=FILE", hint=hint)
             )
         found[url] = file
     if faults:
@@ -256,7 +257,9 @@ def read_names(path: Path) -> Mapping[str, str]:
     text = decode(read_bytes(path), at)
     value = _toml(text, at) if path.suffix == ".toml" else parse_json(text, at)
     if not isinstance(value, dict):
-        raise Faults([BadSetting(at=at, key="a names file", expected="one object from pointers to names", hint=_NAMES)])
+        raise Faults(
+            [BAD_SETTING(at=at, key="a names file", expected="one object from pointers to names", hint=_NAMES)]
+        )
     faults: list[Fault] = []
     names = _names(value, at, faults)
     if faults:
@@ -271,13 +274,13 @@ def _names(value: Mapping[str, object], at: str, faults: list[Fault]) -> Mapping
             expected = (
                 "a pointer such as '#/$defs/Name', a field such as 'Name.field', or a variant such as 'Union[tag]'"
             )
-            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected, hint="Correct the place."))
+            faults.append(BAD_SETTING(at=at, key=f"the key {shown(key)}", expected=expected, hint="Correct the place."))
         from acpgen.naming.identifiers import is_class_name
 
         if not isinstance(name, str) or not is_class_name(name):
             expected = "the name of a Python class: letters, digits and '_', a capital first"
             hint = "Write a name such as 'TextBlock'."
-            faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected, hint=hint))
+            faults.append(BAD_SETTING(at=at, key=f"the value of {shown(key)}", expected=expected, hint=hint))
     return {key: str(name) for key, name in value.items()}
 
 
@@ -294,7 +297,7 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
         return built_in(named)
     if not path.exists():
         hint = did_you_mean(named, profile_names())
-        raise Faults([UnknownName(at=at, kind="profile or file", name=named, hint=hint)])
+        raise Faults([UNKNOWN_NAME(at=at, kind="profile or file", name=named, hint=hint)])
     where = place(path)
     text = decode(read_bytes(path), where)
     value = _toml(text, where) if path.suffix == ".toml" else parse_json(text, where)
@@ -315,7 +318,7 @@ def published(said: Published, *, url: str = "", source: str = "") -> Published:
     """What a project says of its site, with what the command line says in its place. Raises `Faults`."""
     url, source = url or said.url, source or said.source
     faults: list[Fault] = [
-        BadSetting(at="acpgen docs build", key=key, expected=_WEB_ADDRESS)
+        BAD_SETTING(at="acpgen docs build", key=key, expected=_WEB_ADDRESS, hint="Correct it.")
         for key, address in (("--url", url), ("--source", source))
         if address and not is_web_address(address)
     ]
@@ -350,7 +353,7 @@ def _toml(text: str, at: str) -> dict[str, object]:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         found = _TOML_PLACE.fullmatch(str(error))
         where, reason = (f"{at}:{found[2]}:{found[3]}", found[1]) if found else (at, str(error))
-        raise Faults([NotToml(at=where, reason=f"{reason[0].lower()}{reason[1:]}")]) from None
+        raise Faults([NOT_TOML(at=where, reason=f"{reason[0].lower()}{reason[1:]}")]) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,7 +444,7 @@ class _Reader:
         for protocol in named:
             if protocol not in known:
                 hint = did_you_mean(protocol, known)
-                self.faults.append(UnknownName(at=self.at, kind="protocol", name=protocol, hint=hint))
+                self.faults.append(UNKNOWN_NAME(at=self.at, kind="protocol", name=protocol, hint=hint))
         return {protocol: str(one) for protocol, one in named.items()}
 
     def names(self, value: object, outputs: list[Output]) -> tuple[Mapping[str, str], Mapping[str, Mapping[str, str]]]:
@@ -452,7 +455,7 @@ class _Reader:
         for protocol in own:
             if protocol not in known:
                 hint = did_you_mean(protocol, known)
-                self.faults.append(UnknownName(at=self.at, kind="protocol", name=protocol, hint=hint))
+                self.faults.append(UNKNOWN_NAME(at=self.at, kind="protocol", name=protocol, hint=hint))
         at = f"{self.at}: tool.acpgen.names"
         shared = _names({key: name for key, name in table.items() if key not in own}, at, self.faults)
         each = {protocol: _names(entries, f"{at}.{quoted(protocol)}", self.faults) for protocol, entries in own.items()}
@@ -535,7 +538,7 @@ class _Reader:
         for name in table if known is not None else ():
             if name not in (known or ()):
                 hint = did_you_mean(name, known or ())
-                self.faults.append(UnknownKey(at=self.at, key=f"{key}.{quoted(name)}", hint=hint))
+                self.faults.append(UNKNOWN_KEY(at=self.at, key=f"{key}.{quoted(name)}", hint=hint))
         return table
 
     def folder(self, value: object, key: str) -> str:
@@ -556,7 +559,7 @@ class _Reader:
             taken.append(path)
 
     def wrong(self, key: str, expected: str) -> None:
-        self.faults.append(BadSetting(at=self.at, key=key, expected=expected, hint="Correct this setting."))
+        self.faults.append(BAD_SETTING(at=self.at, key=key, expected=expected, hint="Correct this setting."))
 
 
 def _as_table(value: object) -> Table | None:

@@ -19,12 +19,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from acpgen.errors import BadMaterial, Fault, Faults, NoFiles
+from acpgen.errors import Fault, FaultKind, Faults
+from acpgen.input.faults import NO_FILES
 from acpgen.input.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
 from acpgen.pointers import pointer
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON
+
+BAD_MATERIAL = FaultKind("bad-material", "{reason}.", "{remedy}.")
 
 PAGES: Final = "pages"
 RELEASES: Final = "releases"
@@ -125,7 +128,7 @@ def read(schema: Path, protocols: Iterable[str]) -> Files:
             try:
                 found += [(f"{folder}/{path}", content) for path, content in read_folder(schema / folder, ending)]
             except Faults as caught:  # an empty folder is none
-                faults.extend(fault for fault in caught.faults if not isinstance(fault, NoFiles))
+                faults.extend(fault for fault in caught.faults if fault.kind != NO_FILES)
     for family in dict.fromkeys(protocol.rpartition("/")[0] for protocol in protocols):
         folder = f"{RELEASES}/{family}"
         if family and (schema / folder / INDEX).exists():
@@ -189,19 +192,19 @@ def index(content: bytes | None, at: str) -> Index:
     versions, about = table.get("versions"), table.get("about", "")
     listed = cast("list[object]", versions) if isinstance(versions, list) else []
     faults: list[Fault] = [
-        BadMaterial(at=f"{at}#/{key}", reason="there is no such key here", remedy=_INDEX_REMEDY)
+        BAD_MATERIAL(at=f"{at}#/{key}", reason="there is no such key here", remedy=_INDEX_REMEDY)
         for key in sorted(table.keys() - _KEYS)
     ]
     if not isinstance(about, str):
-        faults.append(BadMaterial(at=f"{at}#/about", reason="this is not a string", remedy=_INDEX_REMEDY))
+        faults.append(BAD_MATERIAL(at=f"{at}#/about", reason="this is not a string", remedy=_INDEX_REMEDY))
     if not isinstance(versions, list) or not all(isinstance(version, str) for version in listed):
         reason = "this is no list of the versions that are kept, oldest first"
-        faults.append(BadMaterial(at=f"{at}#/versions", reason=reason, remedy=_INDEX_REMEDY))
+        faults.append(BAD_MATERIAL(at=f"{at}#/versions", reason=reason, remedy=_INDEX_REMEDY))
     if VERDICTS.removesuffix(".json") in listed:
         remedy = f"Give this release another name: {VERDICTS} holds the verdicts"
-        faults.append(BadMaterial(at=f"{at}#/versions", reason="a release cannot be called 'verdicts'", remedy=remedy))
+        faults.append(BAD_MATERIAL(at=f"{at}#/versions", reason="a release cannot be called 'verdicts'", remedy=remedy))
     if len(set(map(str, listed))) < len(listed):
-        faults.append(BadMaterial(at=f"{at}#/versions", reason="a version occurs twice", remedy="Remove one of them"))
+        faults.append(BAD_MATERIAL(at=f"{at}#/versions", reason="a version occurs twice", remedy="Remove one of them"))
     told: dict[str, dict[str, str]] = {}
     for key, is_right, reason, remedy in (
         ("dates", _is_day, "this is no date", 'Write it as "2026-01-31"'),
@@ -210,24 +213,24 @@ def index(content: bytes | None, at: str) -> Index:
         given = table.get(key, {})
         rows = cast("dict[str, object]", given) if isinstance(given, dict) else {}
         if not isinstance(given, dict):
-            faults.append(BadMaterial(at=f"{at}#/{key}", reason="this is not an object", remedy=_INDEX_REMEDY))
+            faults.append(BAD_MATERIAL(at=f"{at}#/{key}", reason="this is not an object", remedy=_INDEX_REMEDY))
         for version, said in rows.items():
             below = f"{at}{pointer(key, version)}"
             if version not in listed:
                 remedy_ = "Remove it, or list the version"
-                faults.append(BadMaterial(at=below, reason="no such version is kept", remedy=remedy_))
+                faults.append(BAD_MATERIAL(at=below, reason="no such version is kept", remedy=remedy_))
             elif not is_right(said):
-                faults.append(BadMaterial(at=below, reason=reason, remedy=remedy))
+                faults.append(BAD_MATERIAL(at=below, reason=reason, remedy=remedy))
         told[key] = {version: str(said) for version, said in rows.items()}
     names = [told["titles"].get(version, version) for version in map(str, listed)]
     if len(set(names)) < len(set(map(str, listed))):
         reason = "two releases have one title"
-        faults.append(BadMaterial(at=f"{at}#/titles", reason=reason, remedy="Give each a title of its own"))
+        faults.append(BAD_MATERIAL(at=f"{at}#/titles", reason=reason, remedy="Give each a title of its own"))
     reasons = _reasons(table.get("differences"), at, faults) if "differences" in table else None
     package = table.get("typescript", "")
     if not isinstance(package, str) or (package and not _NPM.fullmatch(package)):
         reason, remedy = "this is no name of an npm package", 'Write it as in an import, such as "@scope/name/part"'
-        faults.append(BadMaterial(at=f"{at}#/typescript", reason=reason, remedy=remedy))
+        faults.append(BAD_MATERIAL(at=f"{at}#/typescript", reason=reason, remedy=remedy))
     if faults:
         raise Faults(faults)
     return Index(str(about), tuple(map(str, listed)), **told, differences=reasons, typescript=str(package))
@@ -237,7 +240,7 @@ def _reasons(given: object, at: str, faults: list[Fault]) -> tuple[Reason, ...]:
     """Why a schema differs, as an index of releases says it; what is none of it goes to the faults."""
     rows = cast("list[object]", given) if isinstance(given, list) else []
     if not isinstance(given, list):
-        faults.append(BadMaterial(at=f"{at}#/differences", reason="this is not an array", remedy=_REASON_REMEDY))
+        faults.append(BAD_MATERIAL(at=f"{at}#/differences", reason="this is not an array", remedy=_REASON_REMEDY))
     found: list[Reason] = []
     for number, value in enumerate(rows):
         row = cast("dict[str, object]", value) if isinstance(value, dict) else {}
@@ -250,7 +253,7 @@ def _reasons(given: object, at: str, faults: list[Fault]) -> tuple[Reason, ...]:
             or not _is_title(why)
         ):
             below = f"{at}{pointer('differences', str(number))}"
-            faults.append(BadMaterial(at=below, reason="this is no reason", remedy=_REASON_REMEDY))
+            faults.append(BAD_MATERIAL(at=below, reason="this is no reason", remedy=_REASON_REMEDY))
         found.append(Reason(tuple(map(str, named)), str(why)))
     return tuple(found)
 
@@ -285,11 +288,11 @@ def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases
     listed = {f"{version}.json" for version in told.versions}
     verdicts = contents.get(VERDICTS)
     faults: list[Fault] = [
-        BadMaterial(at=f"{at}/{name}", reason=f"{INDEX} does not list this release", remedy="List it, oldest first")
+        BAD_MATERIAL(at=f"{at}/{name}", reason=f"{INDEX} does not list this release", remedy="List it, oldest first")
         for name in contents.keys() - listed - {INDEX, VERDICTS}
     ]
     faults += [
-        BadMaterial(at=f"{at}/{INDEX}#/versions/{number}", reason=f"there is no file {version}.json", remedy=_KEEP)
+        BAD_MATERIAL(at=f"{at}/{INDEX}#/versions/{number}", reason=f"there is no file {version}.json", remedy=_KEEP)
         for number, version in enumerate(told.versions)
         if f"{version}.json" not in contents
     ]
@@ -309,9 +312,9 @@ def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:
     for path, text in pages.items():
         at = f"{root}/{PAGES}/{path}".lstrip("/")
         if path.count("/") > 1:
-            yield BadMaterial(at=at, reason="this page stands in a folder of a folder", remedy="Move it up")
+            yield BAD_MATERIAL(at=at, reason="this page stands in a folder of a folder", remedy="Move it up")
         elif title(text) is None:
-            yield BadMaterial(at=at, reason="this page has no title", remedy="Begin it with a line such as '# Title'")
+            yield BAD_MATERIAL(at=at, reason="this page has no title", remedy="Begin it with a line such as '# Title'")
 
 
 def title(page: str) -> str | None:

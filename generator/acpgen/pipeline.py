@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from acpgen.errors import Faults, PathClash, UnknownName, did_you_mean
+from acpgen.errors import Faults, did_you_mean
+from acpgen.input.faults import UNKNOWN_NAME
+from acpgen.targets.faults import PATH_CLASH
 
 if TYPE_CHECKING:
     from acpgen import ir
@@ -75,7 +77,7 @@ def require_targets(names: Iterable[str], known: Iterable[str], at: str = "targe
     """Raise `Faults` for every name that is no target."""
     known = tuple(known)
     faults = [
-        UnknownName(at=at, kind="target", name=name, hint=did_you_mean(name, known))
+        UNKNOWN_NAME(at=at, kind="target", name=name, hint=did_you_mean(name, known))
         for name in dict.fromkeys(names)
         if name not in known
     ]
@@ -93,5 +95,5 @@ def merge(parts: Iterable[Files], at: str) -> Files:
     folders = {path[:end] for path in merged for end, letter in enumerate(path) if letter == "/"}
     clashes.extend(path for path in merged if path.removesuffix(".py") in folders)  # Python imports one of the two
     if clashes:
-        raise Faults(PathClash(at=at, path=path) for path in dict.fromkeys(clashes))
+        raise Faults(PATH_CLASH(at=at, path=path) for path in dict.fromkeys(clashes))
     return merged

@@ -12,24 +12,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acpgen import material
 from acpgen.built_in import BUILT_IN
+from acpgen.bundle.faults import UNUSED_NAME, unused_name
 from acpgen.config import Config, quoted, read_names
-from acpgen.errors import (
-    BadSetting,
-    Fault,
-    Faults,
-    NamedByPosition,
-    NoOutput,
-    TooDeep,
-    TooMuchWork,
-    UnknownName,
-    UnusedName,
-    UnusedRule,
-    did_you_mean,
-    distinct,
-)
+from acpgen.errors import Fault, FaultKind, Faults, did_you_mean, distinct
 from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
 from acpgen.files.cache import NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of, user_cache
+from acpgen.input.faults import BAD_SETTING, TOO_DEEP, TOO_MUCH_WORK, UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, Source, parse, place, read
+from acpgen.methods.faults import UNUSED_RULE
+from acpgen.naming.faults import NAMED_BY_POSITION
 from acpgen.pipeline import merge, require_targets, understand
 
 if TYPE_CHECKING:
@@ -39,6 +30,12 @@ if TYPE_CHECKING:
     from acpgen.methods.profile import Profile
     from acpgen.publish.versions import Version
     from acpgen.targets import Settings, Target
+
+NO_OUTPUT = FaultKind(
+    "no-output",
+    "no output of this project has the target {target!q}.",
+    'Add one: [tool.acpgen.outputs."FOLDER"] with target = "{target}" and protocols = ["{protocol}"].',
+)
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Told before each step: steps done, steps in all, and what comes next."""
@@ -172,9 +169,9 @@ def configured(
     if not config.outputs:
         expected = "a table with one entry for each output folder"
         hint = 'Add one: [tool.acpgen.outputs."FOLDER"].'
-        raise Faults([BadSetting(at=place(config.file), key="tool.acpgen.outputs", expected=expected, hint=hint)])
+        raise Faults([BAD_SETTING(at=place(config.file), key="tool.acpgen.outputs", expected=expected, hint=hint)])
     faults: list[Fault] = [
-        UnknownName(at=place(config.file), kind="protocol", name=name, hint=did_you_mean(name, config.protocols))
+        UNKNOWN_NAME(at=place(config.file), kind="protocol", name=name, hint=did_you_mean(name, config.protocols))
         for name in protocols
         if name not in config.protocols
     ]
@@ -230,9 +227,9 @@ def _without_output(target: str, config: Config) -> Fault:
     from acpgen.targets import TARGETS
 
     if target in TARGETS:
-        return NoOutput(at=place(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
+        return NO_OUTPUT(at=place(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
     known = {output.target for output in config.outputs}
-    return UnknownName(at=place(config.file), kind="target", name=target, hint=did_you_mean(target, known))
+    return UNKNOWN_NAME(at=place(config.file), kind="target", name=target, hint=did_you_mean(target, known))
 
 
 def single(
@@ -391,7 +388,7 @@ def _missing(at: str, source: Path, protocol: str) -> Fault:
     folders = {path.parent.relative_to(schema).as_posix() for path in schema.rglob("*.json")} - {"."}
     known = {folder for folder in folders if not material.is_material(f"{folder}/")}
     hint = did_you_mean(protocol, known) or f"Put its schema into {place(source)}/."
-    return UnknownName(at=at, kind="protocol", name=protocol, hint=hint)
+    return UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=hint)
 
 
 def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
@@ -524,7 +521,7 @@ def _meanings(
             located = (_located(fault, work, sources[part.source]) for fault in caught.faults)
             faults.extend(located)
     if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
-        faults += [UnusedName(at=f"{work.names_at}: {key}") for key in _unmatched(work, meanings)]
+        faults += [unused_name(f"{work.names_at}: {key}") for key in _unmatched(work, meanings)]
     if faults:
         raise Faults(distinct(faults))
     return meanings
@@ -606,8 +603,8 @@ def _rendered(target: Target, meaning: tuple[ir.Protocol, Bundle], settings: Set
     try:
         return target(*meaning, settings)
     except Faults as caught:
-        stopped = TooDeep | TooMuchWork
-        raise Faults([replace(f, at=source.at(f.at)) if isinstance(f, stopped) else f for f in caught.faults]) from None
+        stopped = (TOO_DEEP, TOO_MUCH_WORK)
+        raise Faults([f.move_to(source.at(f.at)) if f.kind in stopped else f for f in caught.faults]) from None
 
 
 def _settings(part: Part, output: OutputFolder, work: Work) -> Settings:
@@ -619,8 +616,8 @@ def _settings(part: Part, output: OutputFolder, work: Work) -> Settings:
 
 
 def _located(fault: Fault, work: Work, source: Source) -> Fault:
-    if isinstance(fault, UnusedRule):
+    if fault.kind == UNUSED_RULE:
         return fault
-    if isinstance(fault, NamedByPosition | UnusedName):
-        return replace(fault, at=f"{work.names_at}: {fault.at}")
-    return replace(fault, at=source.at(fault.at))
+    if fault.kind in (NAMED_BY_POSITION, UNUSED_NAME):
+        return fault.move_to(f"{work.names_at}: {fault.at}")
+    return fault.move_to(source.at(fault.at))

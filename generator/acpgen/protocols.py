@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from acpgen import config, resources
-from acpgen.errors import Fault, Faults, NotFound, UnknownName, did_you_mean
+from acpgen.errors import Fault, Faults, did_you_mean
+from acpgen.input.faults import NOT_FOUND, UNKNOWN_NAME
 from acpgen.material import INDEX, RELEASES, RESERVED, is_material
 
 
@@ -28,7 +29,7 @@ def locate(given: Path) -> Path:
     """Where the protocol lies that has a name, or the file or folder itself. Raises `Faults` of what is like a name and is none."""
     name = given.as_posix()
     found = find(name)
-    if found is None and not os.path.exists(name) and isinstance(fault := unknown(name), UnknownName):
+    if found is None and not os.path.exists(name) and (fault := unknown(name)).kind == UNKNOWN_NAME:
         raise Faults([fault])
     return found or given
 
@@ -36,8 +37,8 @@ def locate(given: Path) -> Path:
 def unknown(text: str) -> Fault:
     """The fault of a text that names no file, no folder and no protocol: with the names of the protocols, if it is like one."""
     if not config.is_protocol(text) or Path(text).suffix:
-        return NotFound(at=text)
-    return UnknownName(at=text, kind="file, folder or protocol", name=text, hint=did_you_mean(text, names()))
+        return NOT_FOUND(at=text)
+    return UNKNOWN_NAME(at=text, kind="file, folder or protocol", name=text, hint=did_you_mean(text, names()))
 
 
 def is_canonical(name: str) -> bool:

@@ -13,8 +13,9 @@ from typing import Final
 
 from acpgen import __version__
 from acpgen.config import find_profile
-from acpgen.errors import BadSetting, Fault, Faults, printable
+from acpgen.errors import Fault, Faults, printable
 from acpgen.input.drafts import address
+from acpgen.input.faults import BAD_SETTING
 from acpgen.input.keywords import DRAFTS
 from acpgen.input.load import NO_REFERENCES, References, Source, read, read_bytes
 from acpgen.lint import lint
@@ -63,7 +64,7 @@ class Start:
         for path, known in self.given.items():
             copy = f"{folder}/{path}" if folder else path
             if fault.at == copy or fault.at.startswith((f"{copy}:", f"{copy}#")):
-                return replace(fault, at=known + fault.at.removeprefix(copy))
+                return fault.move_to(known + fault.at.removeprefix(copy))
         return fault
 
 
@@ -135,7 +136,14 @@ def _beside(references: References, source: Source) -> Mapping[str, Mapping[str,
         path = f"references/{re.sub(r'[^A-Za-z0-9.-]+', '_', url.rstrip('#').partition(':')[2]).strip('._')}"
         if taken.setdefault(path, url) != url:
             raise Faults(
-                [BadSetting(at="--ref", key=url, expected=f"a file of its own: {path} is that of {taken[path]}")]
+                [
+                    BAD_SETTING(
+                        at="--ref",
+                        key=url,
+                        expected=f"a file of its own: {path} is that of {taken[path]}",
+                        hint="Correct it.",
+                    )
+                ]
             )
         found[url] = {path: contents[address(url)]}
     return found
@@ -167,7 +175,9 @@ def _require_packages_apart(versions: Sequence[_Version]) -> None:
         other = known.setdefault(version.package, version.name)
         if other != version.name:
             expected = f"unlike {other}: both would be the package {version.package}"
-            raise Faults([BadSetting(at="init", key=f"the protocol {version.name}", expected=expected)])
+            raise Faults(
+                [BAD_SETTING(at="init", key=f"the protocol {version.name}", expected=expected, hint="Correct it.")]
+            )
 
 
 def _rendered(template: str, values: Mapping[str, object]) -> str:

@@ -84,14 +84,15 @@ def show_out_of_memory() -> None:
 
 def put(line: str) -> None:
     """Print one line on standard output. Raises `Faults` where it cannot be written, `BrokenPipeError` where nobody reads it any more."""
-    from acpgen.errors import Faults, NotCreated
+    from acpgen.errors import Faults
+    from acpgen.messages.faults import NOT_CREATED
 
     try:
         print(line)
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise Faults([NotCreated(at="standard output", reason=str(error.strerror))]) from None
+        raise Faults([NOT_CREATED(at="standard output", reason=str(error.strerror))]) from None
 
 
 def show_target(name: str, targets: Mapping[str, Target]) -> bool:

@@ -11,7 +11,7 @@ import typer
 from typer.main import get_command
 
 from acpgen import __version__, terminal
-from acpgen.cli import on_docs, on_messages, on_outputs, on_programs, on_revisions, on_schemas
+from acpgen.cli import on_docs, on_errors, on_messages, on_outputs, on_programs, on_revisions, on_schemas
 from acpgen.cli.command_line import Command, Group
 from schema_inclusion.imports import without_formats
 
@@ -88,6 +88,7 @@ app.command(cls=Command)(on_schemas.lint)
 app.command(cls=Command)(on_revisions.diff)
 app.command(cls=on_revisions.WithPath)(on_revisions.history)
 app.command(cls=Command)(on_revisions.rules)
+app.command(cls=Command)(on_errors.errors)
 app.command(cls=Command)(on_schemas.adopt)
 app.command(cls=Command)(on_messages.validate)
 app.command(cls=Command, context_settings={"allow_interspersed_args": False})(on_programs.tap)

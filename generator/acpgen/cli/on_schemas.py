@@ -92,7 +92,8 @@ def adopt(
     """
     from acpgen import adopt as adopting
     from acpgen import config
-    from acpgen.errors import Faults, UnknownName, did_you_mean
+    from acpgen.errors import Faults, did_you_mean
+    from acpgen.input.faults import UNKNOWN_NAME
     from acpgen.input.load import place
 
     if start and (into is None or dry_run or report is not None):
@@ -113,7 +114,7 @@ def adopt(
             into = adopting.nearest(file, adopting.followers(schema), adopting.overlays(schema))
         elif into not in (*found.protocols, *adopting.followers(schema)):
             hint = did_you_mean(into, found.protocols)
-            raise Faults([UnknownName(at=place(found.file), kind="protocol", name=into, hint=hint)])
+            raise Faults([UNKNOWN_NAME(at=place(found.file), kind="protocol", name=into, hint=hint)])
         releases = adopting.folder_of(schema, into)
         kept: Mapping[str, str] = {}
         if keep_as is not None:

@@ -31,7 +31,8 @@ def faults_end_with_2() -> Generator[None]:
 
 def print_report(text: str) -> None:
     """Print a report. Where nobody reads it any more, the exit code still tells what was found. Raises `Faults`."""
-    from acpgen.errors import Faults, Unwritable
+    from acpgen.errors import Faults
+    from acpgen.files.faults import UNWRITABLE
 
     try:
         sys.stdout.write(text)
@@ -40,7 +41,7 @@ def print_report(text: str) -> None:
         with contextlib.suppress(BrokenPipeError):
             sys.stdout.close()
     except OSError as error:
-        raise Faults([Unwritable(at="standard output", reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at="standard output", reason=str(error.strerror))]) from None
 
 
 def require_places(files: Iterable[Path | None]) -> None:

@@ -103,12 +103,13 @@ def references_of(given: Sequence[str] | None) -> References:
 
 def current_folder() -> Path:
     """The current folder. Raises `Faults` where it has been removed."""
-    from acpgen.errors import Faults, NotFound
+    from acpgen.errors import Faults
+    from acpgen.input.faults import NOT_FOUND
 
     try:
         return Path.cwd()
     except FileNotFoundError:
-        raise Faults([NotFound(at="the current folder")]) from None
+        raise Faults([NOT_FOUND(at="the current folder")]) from None
 
 
 def cache_of(no_cache: bool) -> Cache:

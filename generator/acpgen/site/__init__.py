@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Final
 
 from acpgen import material, resources
 from acpgen.config import Config, Published
-from acpgen.errors import Faults, SiteNotBuilt, Unwritable
+from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
 from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of
+from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
 from acpgen.site import generator, laying, modules, searching
+from acpgen.site.faults import SITE_NOT_BUILT
 from acpgen.site.live import Live
 from acpgen.site.serving import served
 
@@ -128,7 +130,7 @@ def _sources(config: Config) -> Mapping[str, Source]:
     chosen = dict.fromkeys(m.protocol for output in config.outputs if output.target == "docs" for m in output.members)
     if not chosen:
         reason, remedy = "no output has the target docs", "Add one with protocols to [tool.acpgen.outputs]"
-        raise Faults([SiteNotBuilt(at=place(config.file), reason=reason, remedy=remedy)])
+        raise Faults([SITE_NOT_BUILT(at=place(config.file), reason=reason, remedy=remedy)])
     folder = config.root / config.schema
     return {name: read(folder / name, name=name, references=config.references) for name in chosen}
 
@@ -189,7 +191,7 @@ def made(shown: Docs, address: Published = _NOWHERE) -> Files:
             generator.run(folder)
             files = dict(_read(folder / generator.BUILT))
         except OSError as error:
-            raise Faults([Unwritable(at=place(folder), reason=str(error.strerror))]) from None
+            raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
     files.update({path: laying.as_text(text) for path, text in shown.documents.items()})
     files |= searching.files(files.pop(searching.FOUND, ""))
     if not address.url:
@@ -274,9 +276,9 @@ def _ended_by_signals() -> Generator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _too_large(path: str, size: int) -> SiteNotBuilt:
+def _too_large(path: str, size: int) -> Fault:
     reason = f"this page has {size} bytes, and the limit is {LARGEST_PAGE}"
-    return SiteNotBuilt(at=path, reason=reason, remedy="Split the type or the protocol that it shows")
+    return SITE_NOT_BUILT(at=path, reason=reason, remedy="Split the type or the protocol that it shows")
 
 
 def _paths(folder: Path) -> tuple[str, ...]:
