@@ -212,7 +212,7 @@ def test_generated_code_and_the_run_time_do_not_know_the_generator() -> None:
 # --- inside compat ---------------------------------------------------------------------------------------------------
 
 COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
-    "findings": (frozenset({"findings"}), frozenset()),
+    "findings": (frozenset({"faults", "findings"}), frozenset()),
     "diff": (
         frozenset(
             {
@@ -343,6 +343,7 @@ SAME_CLASS = {
     "Report": "what `adopt` and what `compat` print; no module knows both",
 }
 SAME_MODULE = {
+    "faults": "what can be wrong in a room",
     "bundle": "the target that writes the bundle",
     "ir": "the target that writes the IR",
     "dialect": "the rules of `lint` about the dialect",

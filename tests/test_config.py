@@ -283,7 +283,7 @@ def test_the_site_is_told_where_it_stands_and_where_its_files_are_edited(tmp_pat
 def test_a_wrong_setting_of_the_site_is_a_fault(tmp_path: Path, text: str, key: str) -> None:
     with pytest.raises(Faults) as caught:
         site_of(tmp_path, text)
-    assert [getattr(fault, "key", "") for fault in caught.value.faults] == [key]
+    assert [fault.values.get("key") for fault in caught.value.faults] == [key]
 
 
 def test_an_address_on_the_command_line_is_held_to_the_same() -> None:

@@ -58,7 +58,7 @@ MISSPELT_KEYWORD = FaultKind(
 UNKNOWN_KEYWORD = FaultKind(
     "unknown-keyword",
     "{keyword!q} is not a keyword of JSON Schema, and has no effect{elsewhere}.",
-    "Correct it if it should have one.",
+    "",
 )
 
 
