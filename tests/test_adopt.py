@@ -37,6 +37,8 @@ from acpgen.adopt.facts import OURS, Parts, facts, keyed
 from acpgen.adopt.faults import ADOPTION_REFUSED, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
 from acpgen.adopt.layout import compact
 from acpgen.adopt.layout import text as laid_out
+from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index, is_material
+from acpgen.diagnostics.markup import code
 from acpgen.errors import FaultKind, Faults
 from acpgen.files.faults import UNWRITABLE
 from acpgen.input.dialect import keywords
@@ -44,9 +46,7 @@ from acpgen.input.faults import NOT_JSON
 from acpgen.input.load import load, read
 from acpgen.input.walk import children, is_array, is_object
 from acpgen.lint import lint
-from acpgen.markup import code
-from acpgen.material import INDEX, RELEASES, VERDICTS, index, is_material
-from acpgen.pipeline import understand
+from acpgen.targets.pipeline import understand
 
 ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"

@@ -29,9 +29,10 @@ import pytest
 
 import commands
 import tiers
-from acpgen import cli, compare, errors, generate, terminal
+from acpgen import cli, compare, errors, generate
 from acpgen.bundle.faults import FOREIGN_KEYWORD, HIDDEN_KEYWORD, MISSPELT_KEYWORD, STRAY_DEFINITION, UNKNOWN_KEYWORD
-from acpgen.cli.on_errors import fault_kinds
+from acpgen.commands import terminal
+from acpgen.commands.errors import fault_kinds
 from acpgen.errors import FaultKind
 from acpgen.files import Tree, write
 from acpgen.files.faults import NOT_RESTORED

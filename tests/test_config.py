@@ -10,25 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acpgen.config import (
-    NO_CONFIGURATION,
-    Config,
-    Member,
-    Output,
-    Published,
-    find,
-    is_package,
-    is_protocol,
-    published,
-    read,
-    read_names,
-)
+from acpgen.config import Config, Member, Output, Published, find, is_package, is_protocol, published, read, read_names
+from acpgen.config.faults import NO_CONFIGURATION
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
-from acpgen.pipeline import generate
 from acpgen.targets import Settings
+from acpgen.targets.pipeline import generate
 
 FULL = """
 [tool.acpgen]

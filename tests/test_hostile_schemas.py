@@ -16,16 +16,16 @@ import pytest
 import tiers
 from acpgen import Faults, cli, lint, publish
 from acpgen.compat.language import definitions, removed_definitions
+from acpgen.diagnostics.markup import sentences
 from acpgen.errors import Fault
 from acpgen.input import step_budget
 from acpgen.input.complexity import LONGEST_CHAIN, require_short_chains
 from acpgen.input.faults import TOO_DEEP, TOO_LONG_CHAIN, TOO_MUCH_WORK
 from acpgen.input.load import Source, parse
-from acpgen.markup import sentences
 from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.naming.qualifiers import labels
-from acpgen.pipeline import understand
 from acpgen.targets import TARGETS, Settings
+from acpgen.targets.pipeline import understand
 from hostile_schemas import SHAPES, TEXT, Schema, alternatives, level, levels, protocol, text
 from schema_inclusion import Allowance, Comparer, conjunction
 from test_doubling import ending

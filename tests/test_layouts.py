@@ -16,7 +16,7 @@ from acpgen.ir import Protocol
 from acpgen.meaning.faults import NO_ROLE, NOTHING_DEFINED, ROLE_TAKEN, SIDES_DIFFER
 from acpgen.messages.validators import strict
 from acpgen.naming.faults import NAMED_BY_POSITION
-from acpgen.pipeline import understand
+from acpgen.targets.pipeline import understand
 
 NEWEST: Final = "https://json-schema.org/draft/2020-12/schema"
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"

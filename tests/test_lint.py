@@ -17,12 +17,12 @@ import pytest
 
 import tiers
 from acpgen import resources
+from acpgen.config.docs_inputs import schemas
 from acpgen.diagnostics import written
 from acpgen.errors import Faults
 from acpgen.input.load import Source, read
 from acpgen.lint import RULES, Finding, lint, lint_paths, protocols, rule_id
 from acpgen.lint.lint_report import lint_report
-from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
 
 ROOT: Final = Path(__file__).parents[1]

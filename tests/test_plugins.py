@@ -17,11 +17,12 @@ import jsonschema_rs
 import pytest
 
 import commands
-from acpgen import Faults, Tree, generate, interchange, ir, load, plugins, write
+from acpgen import Faults, Tree, generate, ir, load, plugins, write
+from acpgen.meaning import interchange
 from acpgen.meaning.definition_order import ordered, references
-from acpgen.pipeline import understand
 from acpgen.plugins import Option, Settings, Target, exercise
 from acpgen.targets import TARGETS, options, process
+from acpgen.targets.pipeline import understand
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "schema/pages/plugins.md").read_text("utf-8")
@@ -670,7 +671,7 @@ def test_a_project_generates_checks_and_cleans_a_shared_folder(project: Path) ->
 
 
 def test_paths_that_are_folders_of_others_are_a_fault_and_no_defect() -> None:
-    from acpgen.pipeline import merge
+    from acpgen.targets.pipeline import merge
 
     with pytest.raises(Faults, match="need 'a' for different content"):
         merge([{"a": ""}, {"a/b/c": ""}], "out")

@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 
 from acpgen.errors import Faults
 from acpgen.input.faults import NOT_FOUND
+from acpgen.messages.faults import INFLATED, NO_RECORDINGS, OTHER_RESULTS
 from acpgen.messages.recording_file import Tape
 from acpgen.recordings import Finding, Recording, Standard, Summary, Verdict, find, judge, stores, summarise
 from acpgen.recordings import summary as summaries
-from acpgen.recordings.faults import INFLATED, NO_RECORDINGS, OTHER_RESULTS
 from acpgen.recordings.stores import File, is_one
 from acpgen.recordings.summary_report import as_json, as_text, run
 from acpgen.recordings.verdict import RuleKey

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from acpgen import Faults, compare, load
+from acpgen.commands.scaffold import start
 from acpgen.input.faults import REFERENCE_NOT_GIVEN
 from acpgen.lint import lint_paths
-from acpgen.pipeline import understand
-from acpgen.starting import start
+from acpgen.targets.pipeline import understand
 
 MAIN: dict[str, Any] = {
     "type": "object",

@@ -14,7 +14,7 @@ import pytest
 from acpgen.compat.faults import NOT_APPENDABLE
 from acpgen.compat.findings import Finding, Report, fails
 from acpgen.compat.waivers import Decision, Waiver, decision, parse_waivers, read, standard_file, waive, with_waivers
-from acpgen.config import NOT_TOML, UNKNOWN_KEY
+from acpgen.config.faults import NOT_TOML, UNKNOWN_KEY
 from acpgen.errors import FaultKind, Faults
 from acpgen.input.faults import BAD_SETTING
 from compat.protocols import FORMATS, ROOT, Schema, compared, found, go, protocol, validates, written

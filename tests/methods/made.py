@@ -18,7 +18,7 @@ from acpgen.files import Tree
 from acpgen.input.load import Document, Documents
 from acpgen.ir import Protocol
 from acpgen.methods.profile import Profile, profile
-from acpgen.pipeline import understand
+from acpgen.targets.pipeline import understand
 
 
 def documents(value: Any, name: str = "schema") -> Documents:

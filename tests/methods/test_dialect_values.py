@@ -12,7 +12,7 @@ from acpgen import Faults, compare
 from acpgen.input.dialect import keywords
 from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_SIDE
 from acpgen.messages import validators
-from acpgen.pipeline import understand
+from acpgen.targets.pipeline import understand
 from methods.made import documents, own
 
 WRONG: Final[dict[str, Any]] = {

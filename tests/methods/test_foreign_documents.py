@@ -14,7 +14,7 @@ from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.input.faults import DANGLING_REFERENCE, NOT_A_SCHEMA
 from acpgen.meaning.method_summary import told
 from acpgen.methods.profile import built_in
-from acpgen.pipeline import understand
+from acpgen.targets.pipeline import understand
 from commands import acpgen
 from methods.made import documents, faults_of, kinds_of, meaning, package, rows, wild
 

@@ -15,7 +15,7 @@ from acpgen.meaning.method_summary import told
 from acpgen.methods.discovery import Gaps
 from acpgen.methods.faults import BAD_PROFILE, NO_METHODS, UNUSED_RULE
 from acpgen.methods.profile import built_in, names
-from acpgen.pipeline import understand
+from acpgen.targets.pipeline import understand
 from methods.made import documents, faults_of, kinds_of, meaning, own, rows, wild
 
 

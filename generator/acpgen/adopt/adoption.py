@@ -37,8 +37,8 @@ from acpgen.input.load import (
 from acpgen.input.overlay import extended
 from acpgen.input.schema_validator import Validator
 from acpgen.input.walk import Schema, inside, is_array, is_object, references, refs
-from acpgen.pipeline import understand
 from acpgen.pointers import pointer, reference_to, target
+from acpgen.targets.pipeline import understand
 
 if TYPE_CHECKING:
     from acpgen.bundle.bundle import Bundle

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.adoption import read_upstream
+from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index
+from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults
 from acpgen.input.load import decode, place, read_bytes
-from acpgen.material import BAD_MATERIAL, INDEX, RELEASES, VERDICTS, index
 
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

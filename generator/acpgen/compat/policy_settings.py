@@ -32,7 +32,8 @@ from acpgen.compat.compare import side
 from acpgen.compat.findings import SEVERITIES, Severity
 from acpgen.compat.project_policy import Area, Deprecation, Level, Policy, Promise
 from acpgen.compat.sources import open_input
-from acpgen.config import UNKNOWN_KEY, quoted
+from acpgen.config import quoted
+from acpgen.config.faults import UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import place

@@ -10,10 +10,10 @@ from typing import Final
 
 from acpgen import config
 from acpgen.compat.findings import Report, order, worst
+from acpgen.config.docs_inputs import INDEX, RELEASES, index
 from acpgen.errors import Faults, did_you_mean
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import place, read_bytes
-from acpgen.material import INDEX, RELEASES, index
 
 _VERSION: Final = re.compile(
     r"v?(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"

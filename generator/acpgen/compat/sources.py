@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen import config, protocols
+from acpgen import config
 from acpgen.compat.faults import NOT_AT_A_REVISION
+from acpgen.config import protocols
 from acpgen.errors import Faults
 from acpgen.input.faults import NOT_FOUND
 from acpgen.input.git_revisions import MergeBase, merge_base, read_revision

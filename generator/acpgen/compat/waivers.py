@@ -28,7 +28,7 @@ from acpgen import config
 from acpgen.compat.faults import NOT_APPENDABLE
 from acpgen.compat.findings import Finding, Note, Report, SourcePosition, WaiverTerms
 from acpgen.compat.project_releases import is_date, is_out, is_release
-from acpgen.config import NOT_TOML, UNKNOWN_KEY
+from acpgen.config.faults import NOT_TOML, UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import decode, place, read_bytes

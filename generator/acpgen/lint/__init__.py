@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from acpgen.config.docs_inputs import schemas
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.dialect import dialect_file
 from acpgen.input.faults import UNKNOWN_NAME
@@ -20,7 +21,6 @@ from acpgen.input.positions import positions
 from acpgen.input.step_budget import bounded
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
-from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]

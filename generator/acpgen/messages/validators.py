@@ -8,15 +8,16 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import config, embedded, protocols
+from acpgen import config, embedded
+from acpgen.config import protocols
 from acpgen.errors import Faults, did_you_mean
 from acpgen.input.complexity import require_few_ways
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, Documents, References, load
 from acpgen.input.numbers import with_decimals
 from acpgen.messages.faults import SAME_VERSION
-from acpgen.pipeline import understand
 from acpgen.targets.faults import UNSUPPORTED
+from acpgen.targets.pipeline import understand
 
 if TYPE_CHECKING:
     from acp_monitor import Breach, Folding, Monitor

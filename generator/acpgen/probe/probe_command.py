@@ -8,11 +8,11 @@ from pathlib import Path
 from random import SystemRandom
 from typing import Any, Final
 
+from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults, did_you_mean
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import place, read_bytes
 from acpgen.input.walk import is_array, is_object
-from acpgen.material import BAD_MATERIAL
 from acpgen.messages import validators
 from acpgen.probe import registry
 from acpgen.probe.conformance import Conformance

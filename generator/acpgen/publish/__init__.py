@@ -11,10 +11,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final, TypeVar
 
+from acpgen.config.docs_inputs import NONE, Material
+from acpgen.config.docs_inputs import title as title_of
 from acpgen.errors import Fault, Faults
 from acpgen.files.cache import FORGETFUL, Memory
-from acpgen.material import NONE, Material
-from acpgen.material import title as title_of
 from acpgen.publish import (
     changelog,
     changes,

@@ -16,10 +16,10 @@ from acpgen.compat.protocol.check.message_pairs import envelope_parts
 from acpgen.compat.protocol.definition_coverage import closure
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.diagnostics.markup import blocks, code, plain, prose
 from acpgen.errors import Fault, Faults
 from acpgen.input.schema_validator import Validator
 from acpgen.input.walk import Schema, references
-from acpgen.markup import blocks, code, plain, prose
 from acpgen.pointers import plain_pointer
 from acpgen.targets.faults import INVALID_EXAMPLE
 

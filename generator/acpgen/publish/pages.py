@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
+from acpgen.config.docs_inputs import PAGES, Material, title
+from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.faults import UNKNOWN_NAME
-from acpgen.material import BAD_MATERIAL, PAGES, Material, title
 from acpgen.publish.versions import INDEX
 from acpgen.targets.docs import Markdown
 

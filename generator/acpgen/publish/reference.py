@@ -15,9 +15,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final, TypeAlias
 
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.diagnostics.markup import Markdown, code, fenced, identifier, prose
 from acpgen.errors import Fault, Faults
-from acpgen.markup import Markdown, code, fenced, identifier, prose
-from acpgen.material import BAD_MATERIAL
 from acpgen.publish.pages import Entry
 from acpgen.targets import docs
 

@@ -15,12 +15,13 @@ from typing import Any, Final
 from acpgen.adopt import layout
 from acpgen.compat.findings import SEVERITIES, Reach, Severity
 from acpgen.compat.rules import VERSION
+from acpgen.config.docs_inputs import RELEASES, VERDICTS, Files, Release, Releases, parsed
+from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults
 from acpgen.files import Change, Tree, is_behind_link
 from acpgen.input.faults import LINK_REFUSED
 from acpgen.input.load import decode, parse_json, place
 from acpgen.input.walk import is_object
-from acpgen.material import BAD_MATERIAL, RELEASES, VERDICTS, Files, Release, Releases, parsed
 from acpgen.pointers import place_parts, pointer
 from acpgen.publish.release_contents import ReleaseContents, TypeContents, summarize_release
 

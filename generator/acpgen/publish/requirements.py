@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.diagnostics.markup import Markdown, code, identifier, prose
 from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.walk import is_array, is_object
-from acpgen.markup import Markdown, code, identifier, prose
-from acpgen.material import BAD_MATERIAL
 from acpgen.pointers import pointer_parts, resolve
 from acpgen.publish.channels import VersionPaths
 from acpgen.publish.table import (

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from acpgen.config import UNKNOWN_KEY
+from acpgen.config.faults import BAD_MATERIAL, UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.input.walk import is_array
-from acpgen.material import BAD_MATERIAL
 from acpgen.pointers import plain_pointer
 
 if TYPE_CHECKING:

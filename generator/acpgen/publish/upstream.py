@@ -14,10 +14,11 @@ from typing import Any, Final
 from acpgen.adopt.canonical import canonical
 from acpgen.adopt.differences import Difference, differences
 from acpgen.adopt.facts import LENIENCY, UNIONS, Parts, facts, rebuilt
+from acpgen.config.docs_inputs import INDEX, RELEASES, Releases
+from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import Schema, is_array, is_object, references
-from acpgen.material import BAD_MATERIAL, INDEX, RELEASES, Releases
 from acpgen.pointers import pointer, target
 from acpgen.publish.first_releases import published_method, published_type
 from acpgen.publish.history import History

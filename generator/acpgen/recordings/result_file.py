@@ -12,9 +12,8 @@ from typing import Any, Final, Self
 from acpgen.errors import Faults
 from acpgen.input.load import place
 from acpgen.input.walk import is_object
-from acpgen.messages.faults import NOT_CREATED
+from acpgen.messages.faults import NOT_CREATED, OTHER_RESULTS
 from acpgen.messages.recording import reason_of
-from acpgen.recordings.faults import OTHER_RESULTS
 from acpgen.recordings.stores import File, Recording
 from acpgen.recordings.verdict import Verdict
 

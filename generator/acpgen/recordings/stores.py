@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, Final, cast
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import NOT_FOUND, UNREADABLE
 from acpgen.messages import recording
+from acpgen.messages.faults import INFLATED, NO_RECORDINGS
 from acpgen.messages.recording import Line
-from acpgen.recordings.faults import INFLATED, NO_RECORDINGS
 
 if sys.version_info >= (3, 14):
     from compression import zstd

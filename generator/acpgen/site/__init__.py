@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from acpgen import material, resources
-from acpgen.config import Config, Published
+from acpgen import embedded, resources
+from acpgen.config import Config, Published, docs_inputs
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
 from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of
@@ -47,7 +47,7 @@ class Inputs:
     """The files that a site is made from, as they were read."""
 
     sources: Mapping[str, Source]
-    beside: material.Files
+    beside: docs_inputs.Files
     python: tuple[reference.PythonSource, ...]
 
 
@@ -105,7 +105,7 @@ def versions(config: Config) -> list[Version]:
 def inputs(config: Config) -> Inputs:
     """What is read of a project. Raises `Faults`."""
     sources = _sources(config)
-    beside = material.read(config.root / config.schema, list(sources))
+    beside = docs_inputs.read(config.root / config.schema, list(sources))
     return Inputs(sources, beside, tuple(modules.read(config.root, config.site.python)))
 
 
@@ -115,7 +115,7 @@ def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL) -> Docs:
 
     found = _versions(config, given.sources, memory)
     library = memory.once("library", (given.python,), partial(publish.reference.read, given.python))
-    beside = memory.once("material", (given.beside,), partial(material.parsed, given.beside))
+    beside = memory.once("material", (given.beside,), partial(docs_inputs.parsed, given.beside))
     files = publish.documents(found, beside, for_site=True, python=library, memory=memory)
     return Docs(
         files,
@@ -151,9 +151,9 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
 
 
 def _version(config: Config, name: str, source: Source) -> Version:
-    from acpgen.pipeline import understand
     from acpgen.publish import Version
     from acpgen.targets import Settings
+    from acpgen.targets.pipeline import understand
 
     understood = understand(
         parse(source),
@@ -213,12 +213,12 @@ def serve(
 
     Pages in the browser that differ load again. Whatever address the site has elsewhere, here it stands at the root.
     """
-    from acpgen.watch import rounds
+    from acpgen.files.watch import rounds
 
     def watched() -> list[Path]:
         found = config()
         python = [found.root / each for each in found.site.python]
-        return [found.file, found.root / found.schema, resources.templates(), resources.monitor(), *python]
+        return [found.file, found.root / found.schema, resources.templates(), embedded.monitor_folder(), *python]
 
     warned = generator.untested(generator.require())
     if warned:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
-from acpgen.config import UNKNOWN_KEY
+from acpgen.config.faults import UNKNOWN_KEY
 from acpgen.errors import Fault, did_you_mean, shown
 from acpgen.input.faults import BAD_SETTING
 

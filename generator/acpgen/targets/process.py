@@ -29,7 +29,7 @@ from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults, printable, shown
 from acpgen.input.load import parse_json
 from acpgen.input.numbers import dumps
-from acpgen.interchange import dump
+from acpgen.meaning.interchange import dump
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option, Value, misdeclared

@@ -11,7 +11,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from acpgen import terminal
+from acpgen.commands import terminal
 
 _CANNOT_PARSE: Final[Any] = typer.BadParameter.__mro__[2]
 """The base class of all that the parser refuses: its module depends on the version of Typer."""

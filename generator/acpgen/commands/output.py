@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from acpgen import terminal
+from acpgen.commands import terminal
 
 if TYPE_CHECKING:
     from acpgen.diagnostics.model import DiagnosticReport

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 
 import typer
 
-from acpgen import terminal
-from acpgen.cli.output import faults_end_with_2, finish, require_places
-from acpgen.cli.shared_options import Format, Output, Ref, profile_names, protocol_names, references_of
+from acpgen.commands import terminal
+from acpgen.commands.output import faults_end_with_2, finish, require_places
+from acpgen.commands.shared_options import Format, Output, Ref, profile_names, protocol_names, references_of
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -97,10 +97,10 @@ def validate(
     The lines of a recording are {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is valid, 1 something is wrong or
     was not judged, 2 the input cannot be used.
     """
-    from acpgen import config, recordings
+    from acpgen import config
     from acpgen.diagnostics.outputs import outputs, require_apart
     from acpgen.errors import visible
-    from acpgen.messages import recording, validators
+    from acpgen.messages import recording, recordings, validators
     from acpgen.messages import validate as work
     from acpgen.recordings import stores
     from acpgen.recordings.message_report import MessageDiagnostics

@@ -49,24 +49,16 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
-from acpgen.errors import Fault, FaultKind, Faults, did_you_mean, shown
+from acpgen.config.docs_inputs import RESERVED, is_material
+from acpgen.config.faults import NO_CONFIGURATION, NOT_TOML, UNKNOWN_KEY
+from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.keywords import DRAFTS
 from acpgen.input.load import References, decode, parse_json, place, read_bytes
-from acpgen.material import RESERVED, is_material
 
 if TYPE_CHECKING:
     from acpgen.methods.profile import Profile
 
-NO_CONFIGURATION = FaultKind(
-    "no-configuration",
-    "no pyproject.toml, here or in a parent folder, has a table [tool.acpgen].",
-    "Run this in a project, make one with 'acpgen init DIR', or, without a project, name files, or protocols "
-    "such as acp/v1: acpgen lint FILE, acpgen diff OLD NEW, acpgen generate --schema FILE --package NAME "
-    "--out DIR.",
-)
-NOT_TOML = FaultKind("not-toml", "this is not TOML: {reason}.", "Correct it here.")
-UNKNOWN_KEY = FaultKind("unknown-key", "the key {key} is not known.", "{hint}")
 
 Table: TypeAlias = Mapping[str, object]
 

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from acpgen import terminal
-from acpgen.cli.output import faults_end_with_2
-from acpgen.cli.shared_options import NoCache, cache_of, current_folder
+from acpgen.commands import terminal
+from acpgen.commands.output import faults_end_with_2
+from acpgen.commands.shared_options import NoCache, cache_of, current_folder
 
 
 def build(

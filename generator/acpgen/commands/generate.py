@@ -1,4 +1,4 @@
-"""The commands `generate`, `init` and `targets`."""
+"""The command `generate`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from acpgen import resources, terminal
+from acpgen import embedded, resources
 from acpgen.built_in import BUILT_IN
-from acpgen.cli.output import faults_end_with_2
-from acpgen.cli.shared_options import (
+from acpgen.commands import terminal
+from acpgen.commands.output import faults_end_with_2
+from acpgen.commands.shared_options import (
     NoCache,
     Ref,
     cache_of,
@@ -25,48 +26,9 @@ from acpgen.cli.shared_options import (
 )
 
 if TYPE_CHECKING:
+    from acpgen.commands.project import Outcome, Work
     from acpgen.files.cache import Cache
     from acpgen.input.load import References
-    from acpgen.project import Outcome, Work
-
-
-def targets(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="List only this target, with its options.",
-            autocompletion=target_names,
-            show_default=False,
-        ),
-    ] = None,
-    ir_schema: Annotated[
-        bool, typer.Option("--ir-schema", help="Print the JSON Schema of the input of a target that is a program.")
-    ] = False,
-) -> None:
-    """List the installed targets.
-
-    Targets come with acpgen, from other packages, and as programs named acpgen-target-NAME. The list says why a target cannot be used.
-
-    Exit codes: 0 all can be used, 1 one cannot, 2 there is no target of that name.
-    """
-    import json
-
-    from acpgen import interchange
-    from acpgen.pipeline import require_targets
-    from acpgen.targets import TARGETS, hidden
-
-    if ir_schema:
-        terminal.put(json.dumps(interchange.schema(), indent=2, ensure_ascii=False))
-        return
-    with faults_end_with_2():
-        require_targets([] if name is None else [name], TARGETS, at="acpgen targets")
-        unusable = [each for each in TARGETS if name in (None, each) and not terminal.show_target(each, TARGETS)]
-        for faults in hidden(name):
-            terminal.show_faults(faults)
-            unusable.append("")
-    if unusable:
-        raise typer.Exit(1)
 
 
 def generate(
@@ -163,7 +125,7 @@ def generate(
     elif only:
         raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
 
-    from acpgen import project
+    from acpgen.commands import project
 
     cache = cache_of(no_cache)
 
@@ -195,86 +157,22 @@ def generate(
                 files = [found.file, found.root / found.schema, *profiles]
         with contextlib.suppress(Faults):
             files += [Path(file) for file in references_of(ref).values() if os.fspath(file) not in DRAFTS]
-        return [*files, resources.templates(), resources.monitor()]
+        return [*files, resources.templates(), embedded.monitor_folder()]
 
     with faults_end_with_2():
         current_folder()
         if not watch:
-            outcome = _run(work(), check=check)
+            outcome = run_outputs(work(), check=check)
             if (check and outcome.is_drift) or (strict_coverage and not outcome.is_covered):
                 raise typer.Exit(1)
             return
         _watch(work, inputs)
 
 
-def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the project: a new or an empty folder.")],
-    schemas: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PROTOCOL=PATH",
-            help="A version of the protocol and its schema: a file, a folder, or the name of a protocol that comes with acpgen. "
-            "acme/v1=schema.json. Default: a small example protocol.",
-            show_default=False,
-        ),
-    ] = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="The profile, a file or a name, that says where the schemas define their methods.",
-            autocompletion=profile_names,
-        ),
-    ] = None,
-    ref: Ref = None,
-) -> None:
-    """Make a project from a schema.
-
-    It writes the files, the configuration, CI, pre-commit hooks, and all outputs.
-
-    Lint rules that the schema breaks become warnings in that project. The files of --methods and --ref are copied into the project. Exit
-    codes: 0 success, 2 the input cannot be used, and nothing was written.
-    """
-    from acpgen import config, project, protocols, starting
-    from acpgen.errors import Faults, visible
-    from acpgen.files import create_folder
-    from acpgen.input.load import place
-
-    given: dict[str, Path] = {}
-    for argument in schemas or ():
-        protocol, separator, path = argument.partition("=")
-        if not separator or not path or not config.is_protocol(protocol) or protocol in given:
-            raise typer.BadParameter(
-                f"{visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
-            )
-        given[protocol] = Path(path)
-    with faults_end_with_2():
-        named = {protocol: protocols.locate(path) for protocol, path in given.items()}
-        begun = starting.start(folder, named, config.references(ref or ()), methods)
-        try:
-            with create_folder(folder, begun.files):
-                _run(project.configured(config.find(folder.resolve()), (), ()))
-        except Faults as caught:
-            raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
-    if begun.levels:
-        terminal.say(
-            f"{', '.join(begun.levels)}: the schema breaks these lint rules. They are warnings in {place(folder / 'pyproject.toml')}."
-        )
-    if "example-refused" in begun.levels:
-        terminal.say("The docs leave out the examples that the schema refuses. Their first page lists them.")
-    top = starting.repository_around(folder)
-    if top is not None:
-        here, above = (place(each) or each.resolve().name for each in (folder, top))
-        terminal.say(
-            f"{here} lies within the git repository {above}, which runs neither its workflow nor its hooks. Move .github/workflows and "
-            f".pre-commit-config.yaml to {above}, let their commands run in {here}, and begin the paths in 'files:' with that folder."
-        )
-    terminal.say(f"Read {place(folder / 'README.md')} for the next steps.")
-
-
-def _run(work: Work, *, check: bool = False) -> Outcome:
+def run_outputs(work: Work, *, check: bool = False) -> Outcome:
     """Make the outputs, or with `check` look at them, and say what came of it."""
-    from acpgen import config, project
+    from acpgen import config
+    from acpgen.commands import project
 
     with terminal.progress() as progress:
         outcome = project.run(work, check=check, progress=progress)
@@ -297,15 +195,15 @@ def _run(work: Work, *, check: bool = False) -> Outcome:
 def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
     """Make the outputs now and after every change; faults are shown and waited out, but for those of the first look."""
     from acpgen.errors import Faults
+    from acpgen.files.watch import rounds
     from acpgen.input.step_budget import account
-    from acpgen.watch import rounds
 
     work()
     with contextlib.suppress(KeyboardInterrupt):
         for _ in rounds(inputs):
             try:
                 with account():
-                    _run(work())
+                    run_outputs(work())
             except Faults as faults:
                 terminal.show_faults(faults)
             terminal.say("Watching for changes. Press Ctrl-C to stop.")
@@ -323,7 +221,9 @@ def _for_schema(
     cache: Cache,
     option: Sequence[str],
 ) -> Work:
-    from acpgen import config, project, protocols
+    from acpgen import config
+    from acpgen.commands import project
+    from acpgen.config import protocols
 
     if option and len(targets) > 1:
         raise typer.BadParameter("--option needs exactly one target: name it with --target.")

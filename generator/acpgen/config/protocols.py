@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from acpgen import config, resources
+from acpgen.config.docs_inputs import INDEX, RELEASES, RESERVED, is_material
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.faults import NOT_FOUND, UNKNOWN_NAME
-from acpgen.material import INDEX, RELEASES, RESERVED, is_material
 
 
 def find(name: str) -> Path | None:

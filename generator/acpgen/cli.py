@@ -10,9 +10,21 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from acpgen import __version__, terminal
-from acpgen.cli import on_docs, on_errors, on_messages, on_outputs, on_programs, on_revisions, on_schemas
-from acpgen.cli.command_line import Command, Group
+from acpgen import __version__
+from acpgen.commands import docs, terminal
+from acpgen.commands.adopt import adopt
+from acpgen.commands.command_line import Command, Group
+from acpgen.commands.diff import diff
+from acpgen.commands.errors import errors
+from acpgen.commands.generate import generate
+from acpgen.commands.history import WithPath, history
+from acpgen.commands.init import init
+from acpgen.commands.lint import lint
+from acpgen.commands.probe import probe
+from acpgen.commands.rules import rules
+from acpgen.commands.tap import tap
+from acpgen.commands.targets import targets
+from acpgen.commands.validate import validate
 from schema_inclusion.imports import without_formats
 
 app = typer.Typer(
@@ -82,23 +94,23 @@ def _help(
     app([*(command or ()), "--help"], prog_name="acpgen")
 
 
-app.command(cls=Command)(on_outputs.generate)
-app.command(cls=Command)(on_outputs.init)
-app.command(cls=Command)(on_schemas.lint)
-app.command(cls=Command)(on_revisions.diff)
-app.command(cls=on_revisions.WithPath)(on_revisions.history)
-app.command(cls=Command)(on_revisions.rules)
-app.command(cls=Command)(on_errors.errors)
-app.command(cls=Command)(on_schemas.adopt)
-app.command(cls=Command)(on_messages.validate)
-app.command(cls=Command, context_settings={"allow_interspersed_args": False})(on_programs.tap)
-app.command(cls=Command, context_settings={"allow_interspersed_args": False})(on_programs.probe)
+app.command(cls=Command)(generate)
+app.command(cls=Command)(init)
+app.command(cls=Command)(lint)
+app.command(cls=Command)(diff)
+app.command(cls=WithPath)(history)
+app.command(cls=Command)(rules)
+app.command(cls=Command)(errors)
+app.command(cls=Command)(adopt)
+app.command(cls=Command)(validate)
+app.command(cls=Command, context_settings={"allow_interspersed_args": False})(tap)
+app.command(cls=Command, context_settings={"allow_interspersed_args": False})(probe)
 
 docs_app = typer.Typer(
     name="docs", cls=Group, no_args_is_help=True, rich_markup_mode=None, help="The documentation as a site."
 )
-docs_app.command("build", cls=Command)(on_docs.build)
-docs_app.command("serve", cls=Command)(on_docs.serve)
+docs_app.command("build", cls=Command)(docs.build)
+docs_app.command("serve", cls=Command)(docs.serve)
 app.add_typer(docs_app)
-app.command(cls=Command)(on_outputs.targets)
+app.command(cls=Command)(targets)
 app.command("help", cls=Command)(_help)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from typing import TextIO
 
+    from acpgen.commands.project import Outcome, Progress
     from acpgen.errors import Faults
     from acpgen.files import Change
     from acpgen.messages.validate import Counts
-    from acpgen.project import Outcome, Progress
     from acpgen.recordings import Summary
     from acpgen.targets import Target
 
@@ -271,8 +271,8 @@ def show_difference(outcome: Outcome) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from acpgen.config.docs_inputs import VERDICTS
     from acpgen.errors import printable
-    from acpgen.material import VERDICTS
 
     console = Console(highlight=False)
     lines = outcome.difference()

@@ -19,7 +19,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from acpgen.errors import Fault, FaultKind, Faults
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.errors import Fault, Faults
 from acpgen.input.faults import NO_FILES
 from acpgen.input.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
 from acpgen.pointers import pointer
@@ -27,7 +28,6 @@ from acpgen.pointers import pointer
 if TYPE_CHECKING:
     from acpgen.ir import JSON
 
-BAD_MATERIAL = FaultKind("bad-material", "{reason}.", "{remedy}.")
 
 PAGES: Final = "pages"
 RELEASES: Final = "releases"

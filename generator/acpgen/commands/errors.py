@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from acpgen import terminal
-from acpgen.cli.output import faults_end_with_2, print_report
+from acpgen.commands import terminal
+from acpgen.commands.output import faults_end_with_2, print_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,16 +58,18 @@ def errors(
 
 
 def fault_kinds() -> Mapping[str, FaultKind]:
-    """Every kind of fault by its id: those of the module `faults` of each room, and of the rooms that are one module."""
+    """Every kind of fault by its id: those of the module `faults` of each room."""
     from importlib import import_module
     from pathlib import Path
 
     import acpgen
     from acpgen.errors import FaultKind
 
-    folders = sorted(path.parent.name for path in Path(acpgen.__file__).parent.glob("*/faults.py"))
-    rooms = [*(f"{name}.faults" for name in folders), "config", "material", "project"]
+    rooms = sorted(path.parent.name for path in Path(acpgen.__file__).parent.glob("*/faults.py"))
     kinds = (
-        kind for room in rooms for kind in vars(import_module(f"acpgen.{room}")).values() if isinstance(kind, FaultKind)
+        kind
+        for room in rooms
+        for kind in vars(import_module(f"acpgen.{room}.faults")).values()
+        if isinstance(kind, FaultKind)
     )
     return dict(sorted((kind.id, kind) for kind in kinds))

@@ -10,18 +10,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acpgen import material
 from acpgen.built_in import BUILT_IN
 from acpgen.bundle.faults import UNUSED_NAME, unused_name
-from acpgen.config import Config, quoted, read_names
-from acpgen.errors import Fault, FaultKind, Faults, did_you_mean, distinct
+from acpgen.commands.faults import NO_OUTPUT
+from acpgen.config import Config, docs_inputs, quoted, read_names
+from acpgen.errors import Fault, Faults, did_you_mean, distinct
 from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
 from acpgen.files.cache import NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of, user_cache
 from acpgen.input.faults import BAD_SETTING, TOO_DEEP, TOO_MUCH_WORK, UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.methods.faults import UNUSED_RULE
 from acpgen.naming.faults import NAMED_BY_POSITION
-from acpgen.pipeline import merge, require_targets, understand
+from acpgen.targets.pipeline import merge, require_targets, understand
 
 if TYPE_CHECKING:
     from acpgen import ir
@@ -31,11 +31,6 @@ if TYPE_CHECKING:
     from acpgen.publish.versions import Version
     from acpgen.targets import Settings, Target
 
-NO_OUTPUT = FaultKind(
-    "no-output",
-    "no output of this project has the target {target!q}.",
-    'Add one: [tool.acpgen.outputs."FOLDER"] with target = "{target}" and protocols = ["{protocol}"].',
-)
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Told before each step: steps done, steps in all, and what comes next."""
@@ -346,12 +341,12 @@ def _read(work: Work) -> Mapping[Path, Source]:
     return sources
 
 
-def _materials(work: Work) -> Mapping[Path, material.Files]:
+def _materials(work: Work) -> Mapping[Path, docs_inputs.Files]:
     """What lies beside the schemas for each output that holds docs. Raises `Faults`."""
     if work.schema is None:
         return {}
     return {
-        output.folder: material.read(work.schema, output.documented) for output in work.outputs if output.documented
+        output.folder: docs_inputs.read(work.schema, output.documented) for output in work.outputs if output.documented
     }
 
 
@@ -359,10 +354,10 @@ def _release_verdicts(
     work: Work,
     outputs: Iterable[OutputFolder],
     sources: Mapping[Path, Source],
-    materials: Mapping[Path, material.Files],
+    materials: Mapping[Path, docs_inputs.Files],
     *,
     check: bool,
-) -> tuple[Mapping[Path, material.Files], Sequence[tuple[Tree, Change]]]:
+) -> tuple[Mapping[Path, docs_inputs.Files], Sequence[tuple[Tree, Change]]]:
     """The material with a verdict on each release, and the files of verdicts that change. Raises `Faults`.
 
     A check, and a run without results of earlier ones, computes one known verdict again: the schemas draw it.
@@ -386,7 +381,7 @@ def _release_verdicts(
 def _missing(at: str, source: Path, protocol: str) -> Fault:
     schema = source.parents[protocol.count("/")]
     folders = {path.parent.relative_to(schema).as_posix() for path in schema.rglob("*.json")} - {"."}
-    known = {folder for folder in folders if not material.is_material(f"{folder}/")}
+    known = {folder for folder in folders if not docs_inputs.is_material(f"{folder}/")}
     hint = did_you_mean(protocol, known) or f"Put its schema into {place(source)}/."
     return UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=hint)
 
@@ -416,7 +411,7 @@ def _inputs(
     work: Work,
     output: OutputFolder,
     sources: Mapping[Path, Source],
-    materials: Mapping[Path, material.Files],
+    materials: Mapping[Path, docs_inputs.Files],
     code: Code,
 ) -> str:
     """A hash of all that goes into an output."""
@@ -539,7 +534,7 @@ def _trees(
     parts: dict[PartPlace, CachedPart],
     sources: Mapping[Path, Source],
     meanings: Meanings,
-    materials: Mapping[Path, material.Files],
+    materials: Mapping[Path, docs_inputs.Files],
     cached: Outputs,
     progress: Progress,
 ) -> tuple[Tree, ...]:
@@ -575,7 +570,7 @@ def _trees(
             def before(page: str, done: int = done) -> None:
                 progress(done, total, f"docs: {page}")
 
-            beside = material.parsed(materials[output.folder]) if output.folder in materials else material.NONE
+            beside = docs_inputs.parsed(materials[output.folder]) if output.folder in materials else docs_inputs.NONE
             made.append(publish.documents(told, beside, memory=Memory(forgets=True, before=before)))
             done += len(told)
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))

@@ -75,7 +75,7 @@ NoCache: TypeAlias = Annotated[
 
 def protocol_names(incomplete: str) -> list[str]:
     """What completes the name of a protocol."""
-    from acpgen import protocols
+    from acpgen.config import protocols
 
     return [name for name in protocols.names() if name.startswith(incomplete)]
 
