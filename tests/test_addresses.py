@@ -17,7 +17,7 @@ from acpgen import cli
 from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.bundle.faults import SEVERAL_TARGETS
 from acpgen.errors import Fault, Faults
-from acpgen.input.faults import BAD_SETTING, DANGLING_REFERENCE, TOO_LARGE
+from acpgen.input.faults import BAD_SETTING, DANGLING_REFERENCE, REFERENCE_NOT_GIVEN, TOO_LARGE
 from acpgen.input.load import LARGEST, Document, Documents, load, published
 from acpgen.targets.pipeline import understand
 
@@ -303,7 +303,7 @@ def test_no_reference_is_looked_for_on_the_network() -> None:
         "../../secret.json",
     ):
         (fault,) = faults_of({"$defs": {"A": {"$ref": ref}}})
-        assert fault.kind == DANGLING_REFERENCE
+        assert fault.kind == REFERENCE_NOT_GIVEN
         assert ("--ref https://" in str(fault)) is ref.startswith("https")
 
 

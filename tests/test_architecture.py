@@ -44,8 +44,8 @@ READERS = frozenset(
     }
 )
 """Open files. `files` is the writer, and reads the generator itself and cached results, `adopt` writes the schema that people edit,
-`messages` and `recordings` open conversations and record them, and the null device and the terminal, `site` hands pages to the site generator in a
-passing folder, `probe` serves files of one."""
+`messages` and `recordings` open conversations and record them, and the null device and the terminal, `site` hands pages to the site
+generator in a passing folder, `probe` serves files of one."""
 
 HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})
 """Imported where they are needed and not before: the command starts without them."""

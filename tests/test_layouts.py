@@ -10,7 +10,7 @@ import pytest
 from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.bundle.faults import NOT_A_DEFINITION, UNUSED_NAME
 from acpgen.errors import Fault, FaultKind, Faults
-from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, NOT_A_SCHEMA, UNKNOWN_SIDE
+from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, NOT_A_SCHEMA, REFERENCE_NOT_GIVEN, UNKNOWN_SIDE
 from acpgen.input.load import Document, Documents
 from acpgen.ir import Protocol
 from acpgen.meaning.faults import NO_ROLE, NOTHING_DEFINED, ROLE_TAKEN, SIDES_DIFFER
@@ -303,7 +303,7 @@ NO_SCHEMAS: Final[list[tuple[Any, tuple[FaultKind, str]]]] = [
     ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"a": 1}}, (DANGLING_REFERENCE, "#/$defs/A")),
     ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"type": "note"}}, (NOT_A_SCHEMA, "#/notes/type")),
     ({"$defs": {"A": {"$ref": "#/$defs/A/enum/0"}, "B": {"enum": ["a"]}}}, (DANGLING_REFERENCE, "#/$defs/A")),
-    ({"$defs": {"A": {"$ref": "http://["}}}, (DANGLING_REFERENCE, "#/$defs/A")),
+    ({"$defs": {"A": {"$ref": "http://["}}}, (REFERENCE_NOT_GIVEN, "#/$defs/A")),
     ({"$defs": {"A": {"$ref": "#/$defs/B/anyOf/²"}, "B": {"anyOf": [{}]}}}, (DANGLING_REFERENCE, "#/$defs/A")),
 ]
 

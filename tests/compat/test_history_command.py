@@ -252,7 +252,7 @@ def test_files_are_compared_in_the_order_given_and_waivers_hold(
         (HistoryOptions(("main",), "a.json", limit=0), BAD_SETTING),
         (HistoryOptions(("main",), "a.json", fail_on="always"), UNKNOWN_NAME),
     ],
-    ids=lambda value: "" if isinstance(value, HistoryOptions) else value.__name__,
+    ids=lambda value: "" if isinstance(value, HistoryOptions) else value.id,
 )
 def test_what_cannot_be_asked_is_a_fault(repository: Path, options: HistoryOptions, fault: FaultKind) -> None:
     commit(repository, "a.json", SMALL, "one")

@@ -11,7 +11,7 @@ import pytest
 from acpgen import Faults, compare, ir, load
 from acpgen.compat.findings import Report
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
-from acpgen.input.faults import DANGLING_REFERENCE, NOT_A_SCHEMA
+from acpgen.input.faults import DANGLING_REFERENCE, NOT_A_SCHEMA, REFERENCE_NOT_GIVEN
 from acpgen.meaning.method_summary import told
 from acpgen.methods.profile import built_in
 from acpgen.targets.pipeline import understand
@@ -231,7 +231,7 @@ def test_what_is_wrong_with_an_openrpc_document_is_told_where_it_stands() -> Non
         "schema.json#/methods/5/params/0",
         "schema.json#/methods/6",
     ]
-    assert set(kinds_of(wrong)) == {NOT_THAT_DOCUMENT, DANGLING_REFERENCE}
+    assert set(kinds_of(wrong)) == {NOT_THAT_DOCUMENT, DANGLING_REFERENCE, REFERENCE_NOT_GIVEN}
     dangling = openrpc(method("f", result={"$ref": "#/components/schemas/Nowhere"}))
     assert faults_of(dangling)[0].startswith("schema.json#/methods/0/result/schema: ")
     broken = openrpc(method("f", {"name": "a", "schema": {"type": "text"}}, result={"minimum": "0"}))

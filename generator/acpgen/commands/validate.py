@@ -97,10 +97,10 @@ def validate(
     The lines of a recording are {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is valid, 1 something is wrong or
     was not judged, 2 the input cannot be used.
     """
-    from acpgen import config
+    from acpgen import config, recordings
     from acpgen.diagnostics.outputs import outputs, require_apart
     from acpgen.errors import visible
-    from acpgen.messages import recording, recordings, validators
+    from acpgen.messages import recording, validators
     from acpgen.messages import validate as work
     from acpgen.recordings import stores
     from acpgen.recordings.message_report import MessageDiagnostics
