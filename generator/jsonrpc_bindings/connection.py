@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from .codec import ErrorObject
 from .contract import Method
-from .errors import INVALID_REQUEST, DecodeError, EncodeError, Problem
+from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, EncodeError, Problem
 from .failures import (
     ALONE,
     BUSY,
@@ -23,14 +23,12 @@ from .failures import (
     EMPTY_BATCH,
     INTERNAL,
     REPEATED,
-    Answer,
     ConnectionClosed,
     NotAdvertised,
     NotStrict,
     PeerError,
     RequestError,
     answer_to,
-    unreadable,
 )
 from .framing import Unreadable
 from .gates import Gates
@@ -39,8 +37,7 @@ from .json_types import is_array, is_object
 from .jsonrpc import ErrorResponse, Form, Notification, Request, Response
 from .parse import VALUES, TooManyValues, parse, parse_with_duplicates
 from .partial_message import PartialMessage
-from .pending import Pending, Sent
-from .task_context import TASK_CONTEXT, Crowd, Reading, Serving
+from .pending import TASK_CONTEXT, Crowd, Pending, Reading, Sent, Serving
 from .wire import Handler, Watcher, Wire
 
 if TYPE_CHECKING:
@@ -312,10 +309,11 @@ class Connection:
                 try:
                     line = await self.transport.receive()
                 except Unreadable as error:
+                    answer = RequestError(PARSE_ERROR, str(error))
                     if error.ends is not None and not error.is_last:
-                        self._overlook(error.ends, str(error), unreadable(str(error)))
+                        self._overlook(error.ends, str(error), answer)
                     elif error.is_answered:
-                        self._refuse(None, "", unreadable(str(error)))
+                        self._refuse(None, "", answer)
                     else:
                         self._report(error)
                     if error.is_last:
@@ -372,7 +370,7 @@ class Connection:
             for item in value:
                 await self._take(item, batch, place)
 
-    def _overlook(self, ends: PartialMessage, sentence: str, answer: Answer) -> None:
+    def _overlook(self, ends: PartialMessage, sentence: str, answer: RequestError) -> None:
         """Deal with a message that is too large to be read. A request is answered so, and an answer fails its request. What may be the
         answer to any request that waits ends the connection: no other answer to it will come.
         """
@@ -524,13 +522,13 @@ class Connection:
             raise NotStrict(method, found)
         return line
 
-    def _error(self, id_: Any, method: str, answer: Answer) -> bytes:
+    def _error(self, id_: Any, method: str, answer: RequestError) -> bytes:
         try:
             return self._codec.encode(_error_response(id_, method, answer))
         except EncodeError:
             return self._codec.encode(_error_response(id_, method, INTERNAL))
 
-    def _refuse(self, id_: Any, method: str, answer: Answer, batch: Batch | None = None) -> None:
+    def _refuse(self, id_: Any, method: str, answer: RequestError, batch: Batch | None = None) -> None:
         self._report(answer.message)
         self._reply(self._error(id_, method, answer), batch)
 
@@ -557,7 +555,7 @@ def _payload(params: Any) -> tuple[Any, dict[str, Any], Form]:
     return ({}, {}, "absent") if params is None else (params, {}, "value")
 
 
-def _error_response(id_: Any, method: str, answer: Answer) -> ErrorResponse[Any]:
+def _error_response(id_: Any, method: str, answer: RequestError) -> ErrorResponse[Any]:
     error = ErrorObject(code=answer.code, message=answer.message)
     if answer.data is not None:
         error.data = answer.data
