@@ -28,18 +28,20 @@ class Sent:
 
 
 class Pending:
-    """`methods` has the method of each request that waits, by its id."""
+    """Our requests whose answers are to come."""
 
     def __init__(self) -> None:
-        self.methods: dict[Any, str] = {}
         self._sent: dict[Any, Sent] = {}
         self._taken_back: OrderedDict[Any, None] = OrderedDict()
 
     def open(self, number: int, method: str, params: Any, within: Serving | None) -> asyncio.Future[Any]:
         """Wait for the answer to a request."""
         waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.methods[number], self._sent[number] = method, Sent(method, params, within, waiting)
+        self._sent[number] = Sent(method, params, within, waiting)
         return waiting
+
+    def __len__(self) -> int:
+        return len(self._sent)
 
     def sent(self, number: object) -> Sent | None:
         """The request of this id, while it waits."""
@@ -52,7 +54,6 @@ class Pending:
 
     def close(self, number: int) -> None:
         """Wait no more."""
-        self.methods.pop(number, None)
         self._sent.pop(number, None)
 
     def take_back(self, number: int) -> bool:
