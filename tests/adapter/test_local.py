@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import PeerError, v1, v2
+from acp_bindings import PeerError, to_builtins, v1, v2
 from acp_bindings.v2 import peers as peers2
 
 from acp_session import serve_agent
@@ -344,7 +344,7 @@ def test_of_released_terminals_the_latest_are_known(tmp_path: Path, monkeypatch:
             assert (session, update["sessionUpdate"]) == ("s", "terminal_update")
 
         services, ids = LocalServices(Local(), send), list[str]()
-        async with services.open_session(new(tmp_path)) as establish:
+        async with services.open_session(to_builtins(new(tmp_path))) as establish:
             establish("s")
         for _ in range(6):
             made = await services.answer("terminal/create", shell("true"))

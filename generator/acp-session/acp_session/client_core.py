@@ -38,9 +38,8 @@ from .transcript import MAX_SIZE, Transcript
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
     from acp_workspace.terminals import TerminalEvent
-    from jsonrpc_bindings.connection import Connection
 
-    from .codec.agent_as_v2 import AgentAsV2
+    from .codec.relay import Calls
 
 T = TypeVar("T")
 
@@ -63,7 +62,7 @@ class ClientCore(peers2.Client):
     root that is no directory.
     """
 
-    calls: Connection | AgentAsV2
+    calls: Calls
 
     def __init__(self, client: Client) -> None:
         require_instance(Client, client=client)

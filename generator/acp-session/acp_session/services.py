@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from acp_bindings import v1
+from acp_bindings import UNSET, v1
 from acp_bindings.v1 import peers as peers1
 
 from acp_workspace.approval import Approve
 from acp_workspace.backend import FileBackend
 from acp_workspace.errors import METHOD_NOT_FOUND, RequestError, invalid_params
 from acp_workspace.filesystem import Buffer, FileEvent, FilePolicy, FileSystem, OnChange
-from acp_workspace.scope import LifecycleRequest, Scope, request_scope
+from acp_workspace.scope import Scope, parse_scope
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
 from acp_workspace.workspace import ClientWorkspace, RootPolicy, RootSet, RootsSource
 from jsonrpc_bindings import UnsetType
@@ -78,10 +78,10 @@ class Services:
 
     @asynccontextmanager
     async def open_session(
-        self, _params: LifecycleRequest, _session_id: str | None = None
+        self, _params: Mapping[str, Any], _session_id: str | None = None
     ) -> AsyncGenerator[Establish]:
-        """Open a session with these roots; without an id it is a new one. What this yields is called once the agent has agreed; otherwise
-        the roots before stay in force. Until then the requests of a session with an id have the new roots.
+        """Open a session with the roots of these params; without an id it is a new one. What this yields is called once the agent has
+        agreed; otherwise the roots before stay in force. Until then the requests of a session with an id have the new roots.
         """
         yield lambda session_id: None
 
@@ -239,12 +239,12 @@ class LocalServices(Services):
         return answer
 
     @asynccontextmanager
-    async def open_session(self, params: LifecycleRequest, session_id: str | None = None) -> AsyncGenerator[Establish]:
+    async def open_session(self, params: Mapping[str, Any], session_id: str | None = None) -> AsyncGenerator[Establish]:
         """See `Services`. Raises `RequestError` for roots that cannot be bound or that the policy refuses."""
         if self._own_roots is None or (self.files is None and self.commands is None):
             yield lambda found_id: None
             return
-        roots = RootSet.bind(request_scope(params), self._root_policy)
+        roots = RootSet.bind(parse_scope(params["cwd"], params.get("additionalDirectories", UNSET)), self._root_policy)
         async with self._own_roots.open_session(roots, session_id) as establish:
             yield establish
 
