@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from acpgen.input.walk import is_array, is_object
 from acpgen.probe.agent_peer import Agent
-from acpgen.probe.clauses import ANSWERED, Clause, Strength
+from acpgen.probe.clauses import CLAUSES, Clause, Strength
 from acpgen.probe.client_peer import Client
 from acpgen.probe.conformance import Proven
 from acpgen.probe.connection import Connection, Heard, id_text
@@ -94,14 +94,15 @@ class Trial:
         self,
         message: str,
         *at: int | None,
-        clause: Clause | None = None,
+        clause: Clause | str | None = None,
         level: Strength | None = None,
         place: str = "",
         connection: Connection | None = None,
         sent: bytes | None = None,
     ) -> None:
         """Report a breach, with the lines at these places as its proof."""
-        broken, where = clause or self.case.clause(self.spoken), connection or self.connection
+        broken = CLAUSES[clause] if isinstance(clause, str) else clause or self.case.clause(self.spoken)
+        where = connection or self.connection
         self.report(
             Proven(
                 rule=self.case.id,
@@ -144,7 +145,7 @@ class Trial:
         params: Any = None,
         *,
         seconds: float | None = None,
-        clause: Clause | None = None,
+        clause: str | None = None,
         id_: Any = ...,
     ) -> Heard | None:
         """Say a request whose answer takes no work, and return the answer. None at all is a breach, told when the connection ends."""
@@ -161,7 +162,7 @@ class Trial:
         id_: Any,
         index: int,
         what: str,
-        clause: Clause | None = None,
+        clause: str | None = None,
         *,
         may_be_refused: bool = False,
         after: str = "",
@@ -171,7 +172,7 @@ class Trial:
         """
         connection, sent = self.connection, self.connection.sent
         if connection.is_over:
-            self.fail(f"the program {self.ended} in place of an answer to {what!r}", index, clause=clause or ANSWERED)
+            self.fail(f"the program {self.ended} in place of an answer to {what!r}", index, clause=clause or "answered")
             return
         waited, place = connection.clock.answer, f"{what} unanswered"
         later = len(connection.rows)
@@ -186,7 +187,7 @@ class Trial:
             begun = f" of {after}" if after else ""
             sentence = f"{what!r} was not answered within {waited:g} s{begun}{also}"
             self.fail(
-                sentence, index, index + 5, clause=clause or ANSWERED, place=place, connection=connection, sent=sent
+                sentence, index, index + 5, clause=clause or "answered", place=place, connection=connection, sent=sent
             )
 
         connection.at_end.append(check)

@@ -16,7 +16,7 @@ from acpgen.messages import validators
 from acpgen.probe import registry
 from acpgen.probe.case_context import Greeting, Trial, Unreachable
 from acpgen.probe.child import Child, environment
-from acpgen.probe.clauses import ENDS
+from acpgen.probe.clauses import CLAUSES
 from acpgen.probe.client_peer import CAPABILITIES, Client
 from acpgen.probe.conformance import Conformance, Proven, Unreached
 from acpgen.probe.connection import Clock, Connection, Over
@@ -250,7 +250,7 @@ class Probing:
                 Proven(
                     rule="transports/end-of-input",
                     case=connection.case,
-                    clause=ENDS,
+                    clause=CLAUSES["ends"],
                     level="note",
                     message="the program did not end after its standard input was closed, and was killed",
                     transcript=connection.excerpt(),

@@ -7,14 +7,6 @@ from typing import Any, Final
 from acpgen.input.walk import is_object
 from acpgen.probe.agent_peer import EARLY_UPDATE
 from acpgen.probe.case_context import Trial
-from acpgen.probe.clauses import (
-    ADVERTISED_BY_CLIENT,
-    EARLY_UPDATES,
-    NOT_FOUND,
-    OUTCOME,
-    ROBUST,
-    STALE_UPDATES,
-)
 from acpgen.probe.registry import case
 
 CLIENT: Final = ("client",)
@@ -44,7 +36,7 @@ def version_unknown(trial: Trial) -> None:
         )
 
 
-@case("client/unknown-update", ROBUST, sides=CLIENT)
+@case("client/unknown-update", "robust", sides=CLIENT)
 def unknown_update(trial: Trial) -> None:
     """An update of a kind that the client cannot know, in its session. Expected: the client goes on."""
     connection = trial.connection
@@ -56,7 +48,7 @@ def unknown_update(trial: Trial) -> None:
         trial.fail(f"the client {how} after an update of an unknown kind", index, sent=sent)
 
 
-@case("client/early-update", EARLY_UPDATES, sides=CLIENT)
+@case("client/early-update", "early-updates", sides=CLIENT)
 def early_update(trial: Trial) -> None:
     """Another run, in which an update of the session comes before the answer to `session/new`. Expected: the client sends its prompt."""
     connection = trial.greet(EARLY_UPDATE).connection
@@ -69,7 +61,7 @@ def early_update(trial: Trial) -> None:
         trial.fail(sentence, asked[0], len(connection.rows) - 1, connection=connection, sent=connection.sent)
 
 
-@case("client/stale-update", STALE_UPDATES, sides=CLIENT)
+@case("client/stale-update", "stale-updates", sides=CLIENT)
 def stale_update(trial: Trial) -> None:
     """Updates of a tool call that never was, and more of a message that is long over. Expected: the client goes on."""
     connection, session = trial.connection, trial.theirs()
@@ -85,7 +77,7 @@ def stale_update(trial: Trial) -> None:
         trial.fail(f"the client {how} after an update that refers to something unknown", index, sent=sent)
 
 
-@case("client/permission", OUTCOME, sides=CLIENT)
+@case("client/permission", "outcome", sides=CLIENT)
 def permission(trial: Trial) -> None:
     """A request for permission with two options. Expected: an outcome: one of the options, or that it was cancelled."""
     options = [
@@ -138,7 +130,7 @@ def unknown_completion(trial: Trial) -> None:
         trial.fail("`elicitation/complete` was answered", index, connection.bare[before].index, sent=sent)
 
 
-@case("file-system/not-advertised", NOT_FOUND, versions=(1,), sides=CLIENT)
+@case("file-system/not-advertised", "not-found", versions=(1,), sides=CLIENT)
 def not_advertised(trial: Trial) -> None:
     """A file is asked for though the client advertises no file system. Expected: an error."""
     if trial.offered("fs", "readTextFile"):
@@ -150,7 +142,7 @@ def not_advertised(trial: Trial) -> None:
         trial.fail("a file is read though fs.readTextFile is not advertised", index, found.index, level="note")
 
 
-@case("file-system/read", ADVERTISED_BY_CLIENT, versions=(1,), sides=CLIENT)
+@case("file-system/read", "advertised-by-client", versions=(1,), sides=CLIENT)
 def read(trial: Trial) -> None:
     """A file that does not exist, where reading is advertised. Expected: an error, not 'method not found'."""
     if not trial.offered("fs", "readTextFile"):
@@ -162,7 +154,7 @@ def read(trial: Trial) -> None:
         trial.fail("a file that does not exist is read", index, found.index, level="note")
 
 
-@case("terminals/run", ADVERTISED_BY_CLIENT, versions=(1,), sides=CLIENT)
+@case("terminals/run", "advertised-by-client", versions=(1,), sides=CLIENT)
 def terminal(trial: Trial) -> None:
     """`echo` in a terminal, where terminals are advertised: created, waited for, read and released. Expected: results."""
     if not trial.offered("terminal"):

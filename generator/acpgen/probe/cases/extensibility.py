@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from acpgen.probe.case_context import Trial
-from acpgen.probe.clauses import EXTENSION_ANSWERED, NO_REPLY
 from acpgen.probe.registry import BOTH, case
 
 
-@case("extensibility/unknown-request", EXTENSION_ANSWERED, sides=BOTH)
+@case("extensibility/unknown-request", "extension-answered", sides=BOTH)
 def unknown_request(trial: Trial) -> None:
     """A request of an extension that nobody knows. Expected: an answer under its id; the monitor looks at the code."""
-    trial.expect("_acpgen.dev/unknown", {"probe": True}, clause=EXTENSION_ANSWERED)
+    trial.expect("_acpgen.dev/unknown", {"probe": True}, clause="extension-answered")
 
 
 @case("extensibility/unknown-notification", "should", sides=BOTH)
@@ -28,7 +27,7 @@ def unknown_notification(trial: Trial) -> None:
             "a notification was answered",
             index,
             connection.bare[before].index,
-            clause=NO_REPLY,
+            clause="no-reply",
             level="must",
             sent=sent,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acpgen.probe.case_context import KNOWN, Greeting, Trial
-from acpgen.probe.clauses import VERSION, Strength
+from acpgen.probe.clauses import Strength
 from acpgen.probe.registry import case
 
 
@@ -23,7 +23,7 @@ def answer(trial: Trial) -> None:
         raise trial.skip(first.connection.silence)
 
 
-@case("initialization/supported-version", VERSION, "program", (1,))
+@case("initialization/supported-version", "version", "program", (1,))
 def supported_version(trial: Trial) -> None:
     """`initialize` with the versions 1 and 2. Expected: each version that the agent turns out to speak is agreed on when asked for."""
     greetings = {version: trial.greet(version) for version in KNOWN}

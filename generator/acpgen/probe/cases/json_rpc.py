@@ -6,16 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from acpgen.probe.case_context import AUTH_REQUIRED, Trial
-from acpgen.probe.clauses import (
-    ANSWERED,
-    INTEROPERABLE,
-    INVALID_PARAMS,
-    NO_REPLY,
-    NOT_FOUND,
-    ROBUST,
-    UNKNOWN_SESSION,
-    Clause,
-)
+from acpgen.probe.clauses import Clause
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import BOTH, case
 
@@ -23,7 +14,7 @@ _OWN_ORDER: Final = (-32602, -32600, AUTH_REQUIRED, -32001, -32002)
 """Codes that a request with malformed params may have: an agent is free to look at other things first."""
 
 
-@case("json-rpc/unknown-method", NOT_FOUND, sides=BOTH)
+@case("json-rpc/unknown-method", "not-found", sides=BOTH)
 def unknown_method(trial: Trial) -> None:
     """A request for a method that does not exist. Expected: the error -32601."""
     name = f"acpgen/{_word(trial)}"
@@ -37,7 +28,7 @@ def unknown_method(trial: Trial) -> None:
         trial.fail(f"the method {name!r} does not exist; the error is {found.reason}, not -32601", index, found.index)
 
 
-@case("json-rpc/unknown-notification", NO_REPLY, sides=BOTH)
+@case("json-rpc/unknown-notification", "no-reply", sides=BOTH)
 def unknown_notification(trial: Trial) -> None:
     """A notification that does not exist, and one whose params are malformed. Expected: no answer, and the next request is answered."""
     known = "session/cancel" if trial.connection.own == "client" else "session/update"
@@ -46,7 +37,7 @@ def unknown_notification(trial: Trial) -> None:
         _silent(trial, name, params)
 
 
-@case("json-rpc/optional-notification", NO_REPLY, sides=BOTH)
+@case("json-rpc/optional-notification", "no-reply", sides=BOTH)
 def optional_notification(trial: Trial) -> None:
     """A notification whose method begins with `$/`, and `$/cancel_request` for a request that never was. Expected: no answer."""
     _silent(trial, f"$/{_word(trial)}", {})
@@ -76,7 +67,7 @@ def ids(trial: Trial) -> None:
         _comes_back(trial, value)
 
 
-@case("json-rpc/id-of-64-bits", INTEROPERABLE, sides=BOTH)
+@case("json-rpc/id-of-64-bits", "interoperable", sides=BOTH)
 def id_of_64_bits(trial: Trial) -> None:
     """Requests with whole numbers that fit 64 bits, but no double. Expected: the same id, digit by digit."""
     for value in (2**53 + 1, 2**63 - 1, -(2**63) + 1):
@@ -90,7 +81,7 @@ def id_of_64_bits(trial: Trial) -> None:
         _comes_back(trial, value, "64 bits")
 
 
-@case("json-rpc/ids-outside-the-schema", ROBUST, sides=BOTH)
+@case("json-rpc/ids-outside-the-schema", "robust", sides=BOTH)
 def ids_outside(trial: Trial) -> None:
     """Requests whose ids the schema does not have: null, fractions, numbers beyond 64 bits, a boolean, an array. Expected: such a
     request may be refused or passed over, and the program goes on.
@@ -113,7 +104,7 @@ def ids_outside(trial: Trial) -> None:
             return
 
 
-@case("json-rpc/params-malformed", INVALID_PARAMS)
+@case("json-rpc/params-malformed", "invalid-params")
 def params_malformed(trial: Trial) -> None:
     """`session/new` with params of wrong types, without required ones, as an array and as text. Expected: an error, best -32602."""
     good = trial.new_params()
@@ -136,7 +127,7 @@ def params_malformed(trial: Trial) -> None:
     )
 
 
-@case("json-rpc/params-drawn", ANSWERED)
+@case("json-rpc/params-drawn", "answered")
 def params_drawn(trial: Trial) -> None:
     """Requests whose params are drawn from the seed: values of all types where others belong. Expected: each is answered."""
     for _ in range(12):
@@ -149,7 +140,7 @@ def params_drawn(trial: Trial) -> None:
             return
 
 
-@case("json-rpc/unknown-session", UNKNOWN_SESSION)
+@case("json-rpc/unknown-session", "unknown-session")
 def unknown_session(trial: Trial) -> None:
     """`session/prompt` and `session/cancel` for a session that does not exist. Expected: an answer to the one, none to the other."""
     name = f"no-session-{_word(trial)}"
@@ -168,11 +159,11 @@ def _silent(trial: Trial, method: str, params: Any) -> None:
     index = connection.notify(method, params)
     sent = connection.sent
     if not trial.alive():
-        gone(trial, index, f"the notification {method!r}", sent, ANSWERED)
+        gone(trial, index, f"the notification {method!r}", sent, "answered")
         raise trial.skip("the connection was lost")
     for heard in connection.bare[before:]:
         trial.fail(
-            f"the notification {method!r} was answered", index, heard.index, clause=NO_REPLY, sent=sent, place=method
+            f"the notification {method!r} was answered", index, heard.index, clause="no-reply", sent=sent, place=method
         )
         break
 
@@ -200,10 +191,10 @@ def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
             place=place or ("a negative number" if isinstance(value, int) and value < 0 else text),
         )
     elif not trial.alive():
-        gone(trial, index, f"a request with the id {id_text(value)[:60]}", sent, ANSWERED)
+        gone(trial, index, f"a request with the id {id_text(value)[:60]}", sent, "answered")
         raise trial.skip("the connection was lost")
     else:
-        trial.due(value, index, f"a request with the id {id_text(value)[:60]}", ANSWERED)
+        trial.due(value, index, f"a request with the id {id_text(value)[:60]}", "answered")
 
 
 def _refused(trial: Trial, method: str, params: Any, what: str) -> bool:
@@ -231,7 +222,7 @@ def _refused(trial: Trial, method: str, params: Any, what: str) -> bool:
     return True
 
 
-def gone(trial: Trial, index: int, what: str, sent: bytes, clause: Clause = ROBUST) -> None:
+def gone(trial: Trial, index: int, what: str, sent: bytes, clause: Clause | str = "robust") -> None:
     """Report that the program is not alive any more after something that was said."""
     connection = trial.connection
     trial.is_lost = True

@@ -7,11 +7,10 @@ from typing import Any
 from acpgen.input.walk import is_array, is_object
 from acpgen.probe.case_context import AUTH_REQUIRED, Greeting, Trial
 from acpgen.probe.cases.initialization import unspoken
-from acpgen.probe.clauses import LISTED_LOGIN, LISTED_NAME, LOGIN_OR_SESSION
 from acpgen.probe.registry import case
 
 
-@case("registry/login-methods", LISTED_LOGIN, "program", (1,))
+@case("registry/login-methods", "listed-login", "program", (1,))
 def login_methods(trial: Trial) -> None:
     """`initialize` by a client that can open a terminal. Expected: an authentication method of the agent itself, or in a terminal."""
     found = _greeted(trial)
@@ -29,7 +28,7 @@ def login_methods(trial: Trial) -> None:
         )
 
 
-@case("registry/name-and-version", LISTED_NAME, "program", (1,))
+@case("registry/name-and-version", "listed-name", "program", (1,))
 def name_and_version(trial: Trial) -> None:
     """`initialize`. Expected: an answer that names the program and its version, which bug reports need."""
     found = _greeted(trial)
@@ -47,7 +46,7 @@ def name_and_version(trial: Trial) -> None:
         )
 
 
-@case("registry/session-or-login", LOGIN_OR_SESSION)
+@case("registry/session-or-login", "login-or-session")
 def session_or_login(trial: Trial) -> None:
     """`session/new` without a login. Expected: a session, or the error that asks for a login which `initialize` has offered."""
     answer = trial.expect("session/new", trial.new_params(), seconds=trial.slow)

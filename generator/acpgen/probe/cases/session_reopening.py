@@ -5,12 +5,11 @@ from __future__ import annotations
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import Trial
 from acpgen.probe.cases.sessions import PATHS, ask, needs
-from acpgen.probe.clauses import ADVERTISED, REPLAYED, STORED, UNIQUE
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
 
 
-@case("session-setup/load", STORED)
+@case("session-setup/load", "stored")
 def load(trial: Trial) -> None:
     """`session/load` of a session of this probe. Expected: all history before the answer, what the user said included,
     nothing of it after.
@@ -26,7 +25,7 @@ def resume(trial: Trial) -> None:
     _again(trial, "session/resume")
 
 
-@case("session-setup/fork", ADVERTISED)
+@case("session-setup/fork", "advertised")
 def fork(trial: Trial) -> None:
     """`session/fork` of a session of this probe. Expected: a session with an id of its own."""
     needs(trial, "session/fork")
@@ -35,10 +34,10 @@ def fork(trial: Trial) -> None:
     if "error" in found.value:
         raise trial.skip(trial.refused("session/fork", found))
     if is_object(found.result) and found.result.get("sessionId") == name:
-        trial.fail("a fork has the id of its source", found.index - 1, found.index, clause=UNIQUE)
+        trial.fail("a fork has the id of its source", found.index - 1, found.index, clause="unique")
 
 
-@case("session-setup/load-after-restart", STORED)
+@case("session-setup/load-after-restart", "stored")
 def load_after_restart(trial: Trial) -> None:
     """`session/load` of a prompted session by a new run of the agent. Expected: all history before the answer, nothing of it after."""
     needs(trial, "session/load")
@@ -79,7 +78,7 @@ def _whole(trial: Trial, name: str, index: int, found: Heard) -> None:
         return
     told = any(kind.startswith(("agent_message", "agent_thought", "tool_call")) for kind in kinds)
     part = "the agent's part of its conversation alone" if told else "none of its conversation"
-    trial.fail(f"a session that was prompted is loaded, and {part} is replayed", index, found.index, clause=REPLAYED)
+    trial.fail(f"a session that was prompted is loaded, and {part} is replayed", index, found.index, clause="replayed")
 
 
 def _kind(heard: Heard) -> str:

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import Trial, listed
-from acpgen.probe.clauses import ADVERTISED, ANSWERED, CLOSED, DELETED, UNIQUE
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
 
@@ -21,7 +20,7 @@ PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
 """Where the capability of a method stands, by version."""
 
 
-@case("session-setup/new", UNIQUE)
+@case("session-setup/new", "unique")
 def new(trial: Trial) -> None:
     """`session/new` twice. Expected: two sessions with ids of their own."""
     first = trial.session(anew=True)
@@ -30,7 +29,7 @@ def new(trial: Trial) -> None:
         trial.fail(f"two sessions have the id {first!r}", index, len(trial.connection.rows) - 1)
 
 
-@case("session-setup/additional-directories", ADVERTISED)
+@case("session-setup/additional-directories", "advertised")
 def additional_directories(trial: Trial) -> None:
     """`session/new` with a second root, where that is advertised. Expected: a session."""
     trial.needs(*(("session",) if trial.version == 2 else ("sessionCapabilities",)), "additionalDirectories")
@@ -94,21 +93,21 @@ def list_cursor(trial: Trial) -> None:
         trial.fail("a cursor that was never issued is answered with a list", index, found.index)
 
 
-@case("session-setup/load-unknown", ANSWERED)
+@case("session-setup/load-unknown", "answered")
 def load_unknown(trial: Trial) -> None:
     """`session/load` of a session that does not exist. Expected: an answer; the document does not say which."""
     needs(trial, "session/load")
     _unknown(trial, "session/load")
 
 
-@case("session-setup/resume-unknown", ANSWERED)
+@case("session-setup/resume-unknown", "answered")
 def resume_unknown(trial: Trial) -> None:
     """`session/resume` of a session that does not exist. Expected: an answer; the document does not say which."""
     needs(trial, "session/resume")
     _unknown(trial, "session/resume")
 
 
-@case("session-setup/close", CLOSED)
+@case("session-setup/close", "closed")
 def close(trial: Trial) -> None:
     """`session/close` of an idle session. Expected: a result, and silence about the session from then on."""
     needs(trial, "session/close")
@@ -120,7 +119,7 @@ def close(trial: Trial) -> None:
         trial.fail(f"closing an open session failed: {found.reason}", index, found.index, level="should")
 
 
-@case("session-delete/unknown", DELETED)
+@case("session-delete/unknown", "deleted")
 def delete_unknown(trial: Trial) -> None:
     """`session/delete` of a session that never was. Expected: a result."""
     needs(trial, "session/delete")
@@ -130,7 +129,7 @@ def delete_unknown(trial: Trial) -> None:
         trial.fail(f"deleting a session that never existed failed: {found.reason}", index, found.index)
 
 
-@case("session-delete/twice", DELETED)
+@case("session-delete/twice", "deleted")
 def delete_twice(trial: Trial) -> None:
     """`session/delete` of a session of this probe, twice, and a list after it. Expected: two results, and no such session listed."""
     needs(trial, "session/delete")
@@ -144,7 +143,7 @@ def delete_twice(trial: Trial) -> None:
         ask(trial, "session/list", {})
 
 
-@case("session-modes/set", ADVERTISED, versions=(1,))
+@case("session-modes/set", "advertised", versions=(1,))
 def set_mode(trial: Trial) -> None:
     """`session/set_mode` to each mode that a new session offers. Expected: a result."""
     name, result = offered(trial)
@@ -161,7 +160,7 @@ def set_mode(trial: Trial) -> None:
             trial.fail(f"the mode {mode!r} is offered, and refused with {found.reason}", index, found.index)
 
 
-@case("session-config-options/set", ADVERTISED)
+@case("session-config-options/set", "advertised")
 def set_config_option(trial: Trial) -> None:
     """`session/set_config_option` of each option to the value that it has. Expected: a result with all options."""
     name, result = offered(trial)

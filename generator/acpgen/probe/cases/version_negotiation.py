@@ -6,7 +6,6 @@ from typing import Final
 
 from acpgen.probe.case_context import KNOWN, Trial
 from acpgen.probe.cases.initialization import none_spoken, tell, unspoken
-from acpgen.probe.clauses import ANSWERED, EARLY, META, VERSION
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import case
 
@@ -14,7 +13,7 @@ NEWEST: Final = 65535
 """No protocol has this version; the schema has none above it."""
 
 
-@case("initialization/newer-version", VERSION, "program", (1,))
+@case("initialization/newer-version", "version", "program", (1,))
 def newer_version(trial: Trial) -> None:
     """`initialize` with a version that does not exist yet. Expected: the latest version that the agent speaks, not an error."""
     spoken = {one.version for one in map(trial.greet, KNOWN) if one.version in KNOWN}
@@ -23,7 +22,7 @@ def newer_version(trial: Trial) -> None:
     found = trial.greet(NEWEST)
     if found.answer is None:
         trial.greeting = found
-        trial.due(found.id, found.index, "initialize", VERSION)
+        trial.due(found.id, found.index, "initialize", "version")
     elif "error" in found.answer.value:
         tell(trial, found, f"version {NEWEST} is refused with the error {found.answer.reason}")
     elif found.version == NEWEST:
@@ -33,7 +32,7 @@ def newer_version(trial: Trial) -> None:
         tell(trial, found, sentence)
 
 
-@case("initialization/older-version", VERSION, "program", (1,))
+@case("initialization/older-version", "version", "program", (1,))
 def older_version(trial: Trial) -> None:
     """`initialize` with version 0. Expected: an answer. An agent that speaks nothing so old may also refuse."""
     if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
@@ -41,12 +40,12 @@ def older_version(trial: Trial) -> None:
     found = trial.greet(0)
     if found.answer is None:
         trial.greeting = found
-        trial.due(found.id, found.index, "initialize", ANSWERED)
+        trial.due(found.id, found.index, "initialize", "answered")
     elif found.version == 0:
         tell(trial, found, "version 0 was accepted; it was never published", "note")
 
 
-@case("initialization/malformed-version", ANSWERED, "program", (1,))
+@case("initialization/malformed-version", "answered", "program", (1,))
 def malformed_version(trial: Trial) -> None:
     """`initialize` with a version that is an object. Expected: an answer, be it an error; the agent does not just end."""
     if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
@@ -56,7 +55,7 @@ def malformed_version(trial: Trial) -> None:
     found = trial.greet({"major": 1})
     if found.answer is None:
         trial.greeting = found
-        trial.due(found.id, found.index, "initialize", ANSWERED)
+        trial.due(found.id, found.index, "initialize", "answered")
 
 
 @case("initialization/unknown-capability", "should", "program", (1,))
@@ -75,7 +74,7 @@ def unknown_capability(trial: Trial) -> None:
         tell(trial, found, f"an unknown capability was refused: {found.answer.reason}")
 
 
-@case("extensibility/meta", META, "program", (1,))
+@case("extensibility/meta", "meta", "program", (1,))
 def meta(trial: Trial) -> None:
     """`initialize` with `_meta` in its params and capabilities. Expected: the same answer as without it."""
     if trial.greet(1).version != 1:
@@ -90,7 +89,7 @@ def meta(trial: Trial) -> None:
         tell(trial, found, f"`_meta` is refused: {found.answer.reason}")
 
 
-@case("initialization/early-request", EARLY, "program", (1,))
+@case("initialization/early-request", "early", "program", (1,))
 def early_request(trial: Trial) -> None:
     """`session/new` before `initialize`. Expected: an answer, as a rule an error; `initialize` works after it."""
     if trial.greet(1).version != 1:
