@@ -466,11 +466,11 @@ class OverridableServices(LocalServices):
         return v1.ClientCapabilities(fs=fs, terminal=own.terminal or all(map(self._client.overrides, terminals)))
 
     def terminals(self, session_id: str) -> None:  # noqa: ARG002
-        """See `Services`: all of them may stand in tool calls."""
+        """See `LocalServices`: all of them may."""
         return
 
     async def answer(self, method: str, params: Any) -> Any:
-        """See `Services`."""
+        """See `LocalServices`."""
         session = await self._core.known_session(params.session_id)
         answer = await getattr(self._client, SERVICE_METHODS[method])(session, params)
         await self.show(method, params, answer)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final
@@ -25,11 +25,12 @@ from acp_bindings.v2 import peers as peers2
 from acp_session.background import CancelScope
 from acp_session.diffs import as_object
 from acp_session.prompts import TurnQueue
-from acp_session.services import SERVICE_METHODS, Local, LocalServices, Services
+from acp_session.services import SERVICE_METHODS, Establish, Local, LocalServices, SessionRoots
 from acp_workspace.approval import ApprovalRequest, Approve
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, UNSUPPORTED_VERSION, invalid_params, refused
 from acp_workspace.hooks import maybe_await
 from acp_workspace.scope import matches, parse_scope
+from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Side
 
 from .losses import OnLoss, Place
@@ -102,17 +103,18 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
     def __init__(
         self,
         client: Side | None = None,
-        services: Services | None = None,
+        services: LocalServices | None = None,
         *,
         local: Local | None = None,
         on_loss: OnLoss = lambda loss: None,
         accept_timeout: float = ACCEPT_TIMEOUT,
     ) -> None:
         super().__init__(on_loss, ToV1(has_switches=True, has_notices=True, has_compaction=True))
-        self.services = services or Services()
-        if local is not None:
-            approve = None if local.approve is None else self._approval(local.approve)
-            self.services = LocalServices(replace(local, approve=approve), self.send)
+        offered = local or Local(files=None, terminals=None)
+        self._policy = None if offered.files is None and offered.terminals is None else offered.root_policy
+        self.roots = SessionRoots(ClientWorkspace())
+        approve = None if offered.approve is None else self._approval(offered.approve)
+        self.services = services or LocalServices(replace(offered, approve=approve), self.send, self.roots)
         self._client = client
         self._accept_timeout = accept_timeout
 
@@ -140,6 +142,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def close(self) -> None:
         await self.services.close()
+        self.roots.workspace.close()
         await super().close()
 
     async def end_turns(self) -> None:
@@ -164,8 +167,20 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
     async def _pass(self, body: Json, place: Place) -> Json:
         return await self.pass_on(V1_METHODS.get(place.method, place.method), body, place)
 
+    @asynccontextmanager
+    async def open_session(self, body: Json, session_id: str | None = None) -> AsyncGenerator[Establish]:
+        """Open a session with the roots of these params, if something of this machine is served. Raises `RequestError` for roots that
+        cannot be bound or that the policy refuses.
+        """
+        if self._policy is None:
+            yield lambda found_id: None
+            return
+        roots = RootSet.bind(parse_scope(body["cwd"], body.get("additionalDirectories", UNSET)), self._policy)
+        async with self.roots.open_session(roots, session_id) as establish:
+            yield establish
+
     async def _open(self, body: Json, place: Place) -> Json:
-        async with self.services.open_session(body) as establish:
+        async with self.open_session(body) as establish:
             answer = await self._pass(body, place)
             establish(str(answer["sessionId"]))
         return self._convert_answer(answer, body, place)
@@ -176,7 +191,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         if replay.get("type", "start") != "start":
             raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
         is_replayed = bool(replay) or place.method == "session/load"
-        async with self.services.open_session(body, session.id) as establish:
+        async with self.open_session(body, session.id) as establish:
             if not is_replayed and self.offers("resume"):
                 answer = await self.pass_on("session/resume", body, place)
             elif self.can.get("loadSession"):
@@ -239,6 +254,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
     async def _end(self, session_id: str, session: Session | None) -> None:
         if session is not None:
             await session.finish()
+        self.roots.workspace.forget(session_id)
         await self.services.end(session_id)
         self.sessions.pop(session_id, None)
 
@@ -383,6 +399,7 @@ class ClientForV1(ClientRelay, peers1.Client):
             await self.codec.report_start(session)
             if method == "terminal/create" and session.scope.is_cancelled:
                 raise refused(params.command, "the turn was cancelled")
+        await self.codec.roots.wait_known(params.session_id)
         return await self.codec.services.answer(method, params)
 
     async def _update(self, body: Json, place: Place) -> None:
