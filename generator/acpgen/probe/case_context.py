@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -126,6 +127,31 @@ class Trial:
         wanted = 1 if isinstance(self.greeting.wanted, str) else self.greeting.wanted
         named = [one for one in (self.greeting.version, wanted) if one in KNOWN]
         return int(named[0]) if named else max((one for one in KNOWN if self.greet(one).version == one), default=1)
+
+    def blame(self, found: Heard, message: str, **more: Any) -> None:
+        """Report a breach that an answer shows, with its request; `more` is for `fail`."""
+        self.fail(message, found.asked, found.index, **more)
+
+    def goes_on(self, what: str, index: int, clause: Clause | str | None = None) -> bool:
+        """Whether the program still answers after what was said just now; where it does not, that is a breach."""
+        connection, sent = self.connection, self.connection.sent
+        if self.alive():
+            return True
+        self.is_lost = True
+        who, how = connection.who, self.ended if connection.is_over else "stops answering"
+        self.fail(f"the {who} {how} after {what}", index, len(connection.rows) - 1, clause=clause, sent=sent)
+        return False
+
+    def tell(self, method: str, params: Any, what: str = "", clause: str | None = None) -> bool:
+        """Say a notification: whether the program goes on. That it does not is a breach, and so is an answer."""
+        connection, what = self.connection, what or f"the notification {method!r}"
+        before, index = len(connection.bare), connection.notify(method, params)
+        sent = connection.sent
+        if not self.goes_on(what, index, clause):
+            return False
+        for heard in connection.bare[before : before + 1]:
+            self.fail(f"{what} was answered", index, heard.index, clause="no-reply", sent=sent, place=method)
+        return True
 
     def skip(self, reason: str) -> Unreachable:
         """What a case raises where it cannot be judged."""
@@ -281,6 +307,17 @@ class Trial:
         """Raise `Unreachable` unless a capability is advertised."""
         if not self.advertises(*path):
             raise self.skip(f"the agent does not advertise {'.'.join(path)}")
+
+    @contextmanager
+    def elsewhere(self, greeting: Greeting) -> Generator[None]:
+        """Go on at another run of the program, which ends with the block."""
+        here, memory = self.greeting, self.memory
+        self.greeting, self.memory = greeting, {}
+        try:
+            yield
+        finally:
+            self.end(greeting)
+            self.greeting, self.memory = here, memory
 
     # --- the program as a client ---
 

@@ -15,19 +15,4 @@ def unknown_request(trial: Trial) -> None:
 @case("extensibility/unknown-notification", "should", sides=BOTH)
 def unknown_notification(trial: Trial) -> None:
     """A notification of an extension that nobody knows. Expected: nothing, and the next request is answered."""
-    connection = trial.connection
-    before = len(connection.bare)
-    index = connection.notify("_acpgen.dev/happened", {"probe": True})
-    sent = connection.sent
-    if not trial.alive():
-        what = "ended" if connection.is_over else "stops answering"
-        trial.fail(f"the program {what} after a notification of an unknown extension", index, sent=sent)
-    elif len(connection.bare) > before:
-        trial.fail(
-            "a notification was answered",
-            index,
-            connection.bare[before].index,
-            clause="no-reply",
-            level="must",
-            sent=sent,
-        )
+    trial.tell("_acpgen.dev/happened", {"probe": True}, "a notification of an unknown extension")

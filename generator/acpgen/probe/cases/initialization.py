@@ -16,7 +16,7 @@ def answer(trial: Trial) -> None:
     first = greetings[0]
     trial.greeting = first
     if first.answer is not None:
-        trial.fail(f"`initialize` was refused: {first.answer.reason}", first.index, first.answer.index)
+        trial.blame(first.answer, f"`initialize` was refused: {first.answer.reason}")
     elif first.connection.rows and any(row.sender == first.connection.other for row in first.connection.rows):
         trial.fail("`initialize` was not answered, though the program sends output", first.index, first.index + 5)
     else:
@@ -54,4 +54,4 @@ def tell(trial: Trial, found: Greeting, message: str, level: Strength | None = N
     """Report a breach that the answer to `initialize` shows."""
     trial.greeting = found
     assert found.answer is not None
-    trial.fail(message, found.index, found.answer.index, level=level)
+    trial.blame(found.answer, message, level=level)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import Trial
+from acpgen.probe.cases.sessions import needs
 from acpgen.probe.connection import Heard, id_text
 from acpgen.probe.registry import case
 
@@ -40,21 +41,21 @@ def resource_link(trial: Trial) -> None:
 @case("prompt-turn/image", "offered-content", "session")
 def image(trial: Trial) -> None:
     """A prompt with an image, where that is advertised. Expected: it is accepted."""
-    trial.needs(*_prompt(trial), "image")
+    needs(trial, "prompt", "image")
     _kind(trial, {"type": "image", "mimeType": "image/png", "data": _PNG})
 
 
 @case("prompt-turn/audio", "offered-content", "session")
 def audio(trial: Trial) -> None:
     """A prompt with sound, where that is advertised. Expected: it is accepted."""
-    trial.needs(*_prompt(trial), "audio")
+    needs(trial, "prompt", "audio")
     _kind(trial, {"type": "audio", "mimeType": "audio/wav", "data": _WAV})
 
 
 @case("prompt-turn/embedded-resource", "offered-content", "session")
 def embedded(trial: Trial) -> None:
     """A prompt with a file inside, where that is advertised. Expected: it is accepted."""
-    trial.needs(*_prompt(trial), "embeddedContext")
+    needs(trial, "prompt", "embeddedContext")
     uri = (trial.folder / "notes.txt").as_uri()
     _kind(trial, {"type": "resource", "resource": {"uri": uri, "mimeType": "text/plain", "text": "tide"}})
 
@@ -62,14 +63,7 @@ def embedded(trial: Trial) -> None:
 @case("prompt-turn/cancel-idle", "no-reply", "session")
 def cancel_idle(trial: Trial) -> None:
     """`session/cancel` while no turn runs. Expected: no answer, and the agent goes on."""
-    connection = trial.connection
-    before = len(connection.bare)
-    index = connection.notify("session/cancel", {"sessionId": trial.session()})
-    sent = connection.sent
-    if not trial.alive():
-        trial.fail("the program stops answering after a cancel outside a turn", index, sent=sent)
-    elif len(connection.bare) > before:
-        trial.fail("`session/cancel` was answered", index, connection.bare[before].index, sent=sent)
+    trial.tell("session/cancel", {"sessionId": trial.session()}, "a cancel outside a turn")
 
 
 @case("prompt-turn/cancel-at-once", "cancelled", "session")
@@ -107,24 +101,23 @@ def cancel_request(trial: Trial) -> None:
     """A prompt whose request is withdrawn with `$/cancel_request`. Expected: it is answered all the same."""
     ready(trial)
     connection, session = trial.connection, trial.session()
-    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_LONG]})
-    index = connection.notify("$/cancel_request", {"requestId": id_})
+    id_, index = prompt(trial, session, [_LONG])
+    connection.notify("$/cancel_request", {"requestId": id_})
     found = connection.answer(id_)
     if found is None and not connection.is_over:
         _stop(trial, session)  # a peer is free not to know this notification
         found = connection.answer(id_, trial.slow)
     if found is None:
-        trial.due(id_, index - 1, "session/prompt", "stopped-request", after=_STOPPED)
+        trial.due(id_, index, "session/prompt", "stopped-request", after=_STOPPED)
 
 
 @case("session-setup/close-during-turn", "closed", "session")
 def close_during_turn(trial: Trial) -> None:
     """`session/close` while a turn runs. Expected: the turn ends, and the close is answered."""
-    trial.needs(*(("session",) if trial.version == 2 else ("sessionCapabilities", "close")))
+    needs(trial, "session/close")
     ready(trial)
     connection, session = trial.connection, trial.session(anew=True)
-    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_LONG]})
-    index = len(connection.rows) - 1
+    id_, index = prompt(trial, session, [_LONG])
     connection.wait(lambda: bool(trial.updates(session, index)), connection.clock.answer)
     close = connection.call("session/close", {"sessionId": session})
     asked, closed = len(connection.rows) - 1, connection.sent
@@ -156,15 +149,11 @@ def served(trial: Trial) -> None:
 def not_advertised(trial: Trial) -> None:
     """The same on a connection whose client advertises nothing. Expected: the agent calls nothing of a client."""
     ready(trial)
-    here, memory = trial.greeting, trial.memory
-    trial.greeting, trial.memory = trial.bare(), {}
-    try:
-        if trial.greeting.version != trial.version:
+    bare = trial.bare()
+    with trial.elsewhere(bare):
+        if bare.version != trial.version:
             raise trial.skip(f"version {trial.version} is not negotiated with a client that advertises nothing")
         _turn(trial, [wish(trial)])
-    finally:
-        trial.end(trial.greeting)
-        trial.greeting, trial.memory = here, memory
 
 
 @case("client-methods/refused", "ended", "session")
@@ -182,15 +171,17 @@ def slow(trial: Trial) -> None:
 # --- turns -----------------------------------------------------------------------------------------------------------
 
 
-def _prompt(trial: Trial) -> tuple[str, ...]:
-    return ("session", "prompt") if trial.version == 2 else ("promptCapabilities",)
-
-
 def wish(trial: Trial) -> dict[str, Any]:
     """A block that asks for a file, a change and a command."""
     notes, result = trial.folder / "notes.txt", trial.folder / "result.txt"
     words = f"Read the file {notes}, write its first word to {result}, then run the command: echo ok"
     return {"type": "text", "text": words}
+
+
+def prompt(trial: Trial, session: str, blocks: list[Any]) -> tuple[int, int]:
+    """Say a prompt; its id, and its place in the transcript."""
+    id_: int = trial.connection.call("session/prompt", {"sessionId": session, "prompt": blocks})
+    return id_, len(trial.connection.rows) - 1
 
 
 def ready(trial: Trial) -> None:
@@ -205,8 +196,7 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
     ready(trial)
     connection, session = trial.connection, trial.session()
     trial.client.cancelled.discard(session)
-    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": blocks})
-    index = len(connection.rows) - 1
+    id_, index = prompt(trial, session, blocks)
     found = connection.answer(id_, trial.slow)
     if found is not None and "error" in found.value:
         _accepted(trial, session, index, found)
@@ -284,8 +274,7 @@ def _kind(trial: Trial, block: Any) -> None:
     """A prompt of text and another block. Where text alone goes through, this does too."""
     ready(trial)
     connection, session = trial.connection, trial.session()
-    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_BRIEF, block]})
-    index = len(connection.rows) - 1
+    id_, index = prompt(trial, session, [_BRIEF, block])
     found = connection.answer(id_, trial.slow)
     if found is None:
         _stop(trial, session)
@@ -293,9 +282,7 @@ def _kind(trial: Trial, block: Any) -> None:
             trial.due(id_, index, "session/prompt", "ended", after=_STOPPED)
         raise trial.skip(f"a turn did not end within {trial.slow:g} s")
     if found.code == -32602:
-        trial.fail(
-            f"a prompt with {block['type']!r} is refused: {found.reason}", index, found.index, place=block["type"]
-        )
+        trial.blame(found, f"a prompt with {block['type']!r} is refused: {found.reason}", place=block["type"])
     elif "error" in found.value:
         raise trial.skip(trial.refused("session/prompt", found))
     elif trial.version == 2:
@@ -307,8 +294,7 @@ def _cancelled(trial: Trial, is_time: Callable[[int], bool], block: Any = _LONG,
     ready(trial)
     connection, session = trial.connection, trial.session()
     trial.client.cancelled.discard(session)
-    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [block]})
-    index = len(connection.rows) - 1
+    id_, index = prompt(trial, session, [block])
 
     def is_over() -> bool:
         answers = connection.answers.get(id_text(id_), ())

@@ -19,13 +19,11 @@ def login_methods(trial: Trial) -> None:
     if not any(kind in ("agent", "terminal") for kind in map(_kind, methods)):
         kinds = ", ".join(dict.fromkeys(repr(_kind(method)) for method in methods))
         told = f"all authentication methods are of the type {kinds}" if methods else "there is no authentication method"
-        trial.fail(f"{told}; one must be of the type 'agent' or 'terminal'", found.index, found.answer.index)
+        trial.blame(found.answer, f"{told}; one must be of the type 'agent' or 'terminal'")
     ids = [method.get("id", method.get("methodId")) for method in methods]
     twice = [name for name in dict.fromkeys(map(str, ids)) if list(map(str, ids)).count(name) > 1]
     if twice:
-        trial.fail(
-            f"two authentication methods have the id {twice[0][:80]!r}", found.index, found.answer.index, place="id"
-        )
+        trial.blame(found.answer, f"two authentication methods have the id {twice[0][:80]!r}", place="id")
 
 
 @case("registry/name-and-version", "listed-name", "program", (1,))
@@ -39,11 +37,7 @@ def name_and_version(trial: Trial) -> None:
         key for key in ("name", "version") if not (is_object(info) and isinstance(info.get(key), str) and info[key])
     ]
     if missing:
-        trial.fail(
-            f"the answer to `initialize` has no {' and no '.join(missing)} of the agent",
-            found.index,
-            found.answer.index,
-        )
+        trial.blame(found.answer, f"the answer to `initialize` has no {' and no '.join(missing)} of the agent")
 
 
 @case("registry/session-or-login", "login-or-session")
@@ -52,13 +46,10 @@ def session_or_login(trial: Trial) -> None:
     answer = trial.expect("session/new", trial.new_params(), seconds=trial.slow)
     if answer is None or "result" in answer.value:
         return
-    index = answer.index
     if answer.code != AUTH_REQUIRED:
-        trial.fail(f"`session/new` was refused with {answer.reason}, which does not ask for a login", index - 1, index)
+        trial.blame(answer, f"`session/new` was refused with {answer.reason}, which does not ask for a login")
     elif trial.greeting is not None and not _methods(trial.greeting):
-        trial.fail(
-            "`session/new` asks for a login, and `initialize` offered no authentication method", index - 1, index
-        )
+        trial.blame(answer, "`session/new` asks for a login, and `initialize` offered no authentication method")
 
 
 def _greeted(trial: Trial) -> Greeting:

@@ -7,7 +7,6 @@ from typing import Any
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import Trial
-from acpgen.probe.cases.json_rpc import gone
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import BOTH, case
 
@@ -163,8 +162,7 @@ def batch_of_requests(trial: Trial) -> None:
     before = len(connection.batches)
     index = connection.send([*calls, {"jsonrpc": "2.0", "method": "_acpgen.dev/note"}])
     sent = connection.sent
-    if not trial.alive():
-        gone(trial, index, "a batch", sent, "answered")
+    if not trial.goes_on("a batch", index, "answered"):
         return
     connection.wait(lambda: all(id_text(id_) in connection.answers for id_ in ids), connection.clock.answer)
     answered = [id_ for id_ in ids if id_text(id_) in connection.answers]
@@ -181,8 +179,7 @@ def empty_batch(trial: Trial) -> None:
     before, batches = len(connection.bare), len(connection.batches)
     index = connection.send([])
     sent = connection.sent
-    if not trial.alive():
-        gone(trial, index, "an empty batch", sent)
+    if not trial.goes_on("an empty batch", index, "robust"):
         return
     if len(connection.batches) > batches:
         trial.fail(
@@ -199,12 +196,13 @@ def batch_of_notifications(trial: Trial) -> None:
     before, batches = len(connection.bare), len(connection.batches)
     index = connection.send([{"jsonrpc": "2.0", "method": "_acpgen.dev/note"}] * 2)
     sent = connection.sent
-    if not trial.alive():
-        gone(trial, index, "a batch of notifications", sent)
-    elif len(connection.batches) > batches:
-        trial.fail("a batch of notifications is answered", index, connection.batches[batches][0], sent=sent)
-    elif len(connection.bare) > before:
-        trial.fail("a batch of notifications is answered", index, connection.bare[before].index, sent=sent)
+    if trial.goes_on("a batch of notifications", index, "robust"):
+        answers = (
+            *(place for place, _ in connection.batches[batches:]),
+            *(one.index for one in connection.bare[before:]),
+        )
+        for place in answers[:1]:
+            trial.fail("a batch of notifications is answered", index, place, sent=sent)
 
 
 def _request(trial: Trial) -> tuple[int, bytes]:
@@ -219,8 +217,7 @@ def _answered(trial: Trial, id_: int, what: str, seconds: float | None = None) -
     if connection.answer(id_, seconds) is not None:
         return
     refused = connection.bare[-1:] if connection.bare and connection.bare[-1].index > index else []
-    if not trial.alive():
-        gone(trial, index, what, sent, trial.case.clause(trial.spoken))
+    if not trial.goes_on(what, index):
         raise trial.skip("the connection was lost")
     if id_text(id_) in connection.answers:
         return
@@ -229,9 +226,5 @@ def _answered(trial: Trial, id_: int, what: str, seconds: float | None = None) -
 
 
 def _survives(trial: Trial, line: bytes, what: str) -> None:
-    connection = trial.connection
-    index = connection.send(line)
-    sent = connection.sent
-    if not trial.alive():
-        gone(trial, index, what, sent)
+    if not trial.goes_on(what, trial.connection.send(line), "robust"):
         raise trial.skip("the connection was lost")
