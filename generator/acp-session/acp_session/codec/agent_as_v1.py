@@ -18,6 +18,7 @@ from acp_bindings import ConnectionClosed, PeerError, RequestError, to_builtins,
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
+from acp_session.arguments import values_of
 from acp_session.diffs import as_object
 from acp_session.prompts import OpenPrompts
 from acp_session.services import ClientServices
@@ -32,7 +33,6 @@ from .to_v1 import CARRIER_METHOD, ToV1
 from .to_v2 import SWITCH_VALUES, ToV2
 from .walker import Json, omit
 
-STOP_REASONS: Final = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 BUSY_STATES: Final = frozenset({"running", "requires_action"})
 CANCELLED: Final = {"stopReason": "cancelled"}
 
@@ -202,7 +202,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             why = as_object(end.get("error"))
             message = why.get("message", "the work has failed")
             raise RequestError(why.get("code", INTERNAL_ERROR), message, why.get("data"))
-        if reason not in STOP_REASONS:
+        if reason not in values_of(v1.StopReason):
             place.at("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
             reason = "end_turn"
         place.lose_fields(end, "stopReason", "background", "_meta")

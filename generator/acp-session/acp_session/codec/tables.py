@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from acp_bindings import v1
+
 from .walker import Flag, Object, Row, Union, Values
 
 _TOOL_CALL: Final = {
@@ -33,7 +35,7 @@ CONTENT_BLOCK: Final = Union(
         "resource": "EmbeddedResource",
     }
 )
-OPTION_KIND: Final = Values(known=frozenset({"allow_once", "allow_always", "reject_once", "reject_always"}), other=None)
+OPTION_KIND: Final = Values(type=v1.PermissionOptionKind)
 SESSION_UPDATE: Final = Union(
     tag="sessionUpdate",
     rows={
@@ -68,30 +70,23 @@ TABLE: Final[Mapping[str, Row]] = {
     ),
     "ResourceLink": Object(fields={"annotations": "Annotations"}, only_v2={"icons": ""}),
     "Annotations": Object(fields={"audience": "Role"}),
-    "Role": Values(known=frozenset({"assistant", "user"}), other=None),
+    "Role": Values(type=v1.Role),
     # tool calls
     "ToolCall": Object(fields=_TOOL_CALL, only_v2=_CANCEL, code=frozenset({"title"})),
     "ToolCallUpdate": Object(fields=_TOOL_CALL, only_v2=_CANCEL),
     "ToolCallContent": Union(rows={"content": "Content", "diff": "Diff", "terminal": "Terminal"}),
     "Content": Object(fields={"content": "ContentBlock"}),
     "Diff": Object(code=frozenset({"path", "oldText", "newText", "changes", "patch"})),
-    "ToolKind": Values(
-        known=frozenset(
-            {"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
-        ),
-        other="other",
-    ),
+    "ToolKind": Values(type=v1.ToolKind, other="other"),
     "ToolCallStatus": Values(
-        known=frozenset({"pending", "in_progress", "completed", "failed"}),
+        type=v1.ToolCallStatus,
         near={"paused": "in_progress", "cancelled": "failed"},
         other="in_progress",
     ),
     # plans
     "PlanEntry": Object(fields={"priority": "PlanEntryPriority", "status": "PlanEntryStatus"}),
-    "PlanEntryPriority": Values(known=frozenset({"high", "medium", "low"}), other="medium"),
-    "PlanEntryStatus": Values(
-        known=frozenset({"pending", "in_progress", "completed"}), near={"cancelled": "completed"}, other="pending"
-    ),
+    "PlanEntryPriority": Values(type=v1.PlanEntryPriority, other="medium"),
+    "PlanEntryStatus": Values(type=v1.PlanEntryStatus, near={"cancelled": "completed"}, other="pending"),
     # options and commands
     "SessionConfigOption": Union(
         rows={"select": "SelectSessionConfigOption", "boolean": "BooleanSessionConfigOption"},

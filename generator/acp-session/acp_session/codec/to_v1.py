@@ -296,7 +296,7 @@ class ToV1(Walker):
 
     def _welcome(self, body: Json, place: Place) -> Json:
         """The result of `initialize`."""
-        source = {"capabilities": {}, "authMethods": [], **body, "protocolVersion": 1}
+        source: Json = {"capabilities": {}, "authMethods": [], **body, "protocolVersion": 1}
         found: Json = self.convert_row("InitializeResponse", source, place)
         if found["authMethods"]:
             found["agentCapabilities"]["auth"] = {**found["agentCapabilities"]["auth"], "logout": {}}
