@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,12 +30,14 @@ from acpgen.errors import (
 )
 from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
 from acpgen.files.cache import NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of, user_cache
+from acpgen.files.serialization import from_json, to_json
 from acpgen.input.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.pipeline import merge, require_targets, understand
 
 if TYPE_CHECKING:
     from acpgen import ir
     from acpgen.bundle.bundle import Bundle
+    from acpgen.input.load import Documents
     from acpgen.meaning import unenforced
     from acpgen.methods.profile import Profile
     from acpgen.publish.versions import Version
@@ -283,7 +286,7 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
         if not (output.shared or is_ours(output.folder) or cached.is_known(output.folder)):
             require_folder(Tree(output.folder, {}, output.root))
     parts = _cached_parts(work, stale, sources, cached)
-    meanings: Meanings = _meanings(work, stale, parts, sources, progress) if stale else {}
+    meanings: Meanings = _meanings(work, stale, parts, sources, cached, progress) if stale else {}
     materials, verdicts = _release_verdicts(work, stale, sources, materials, check=check)
     trees = _trees(work, stale, parts, sources, meanings, materials, cached, progress) if stale else ()
     changes = write(trees, dry=check)
@@ -423,37 +426,67 @@ def _inputs(
     code: Code,
 ) -> str:
     """A hash of all that goes into an output."""
-    files = [
-        (f"{index}/{path}", content)
-        for index, part in enumerate(output.parts)
-        for path, content in sources[part.source].files
-    ]
-    files += [
-        (f"references/{known} {path}", content)
-        for part in output.parts
-        for known, path, content in sources[part.source].references
-    ]
-    if output.folder in materials:
-        files += [(f"material/{path}", content) for path, content in materials[output.folder].files]
-    parts = [asdict(replace(part, source=Path())) for part in output.parts]
-    own = {part.label: dict(work.names_of.get(part.label, {})) for part in output.parts}
-    names = {"": dict(work.names), **{label: found for label, found in own.items() if found}}
-    options = {
-        "parts": parts,
-        "names": names,
-        "keep_unknown": work.keep_unknown,
-        "methods": [repr(work.methods.get(part.source)) for part in output.parts],
-    }
-    written = json.dumps(options, sort_keys=True, default=repr)
-    return key_of("inputs", code.digest, written, *(each for file in files for each in file))
+    beside = materials[output.folder].files if output.folder in materials else ()
+    parts = (_part_inputs(work, part, sources, code) for part in output.parts)
+    return key_of("inputs", *parts, *(each for file in beside for each in file))
 
 
-def _part_inputs(work: Work, output: OutputFolder, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
+def _part_inputs(work: Work, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
     """A hash of all that one part is made from."""
-    alone = _inputs(work, replace(output, parts=(part,)), sources, {}, code)
+    options = asdict(replace(part, source=Path()))
+    return key_of("part", _meaning_inputs(work, part, sources, code), json.dumps(options, sort_keys=True, default=repr))
+
+
+def _meaning_inputs(work: Work, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
+    """A hash of all that says what a protocol means."""
     source = sources[part.source]
-    others = {"name": source.name, "taken": dict(source.taken), "shared": bool(work.protocols), "target": part.target}
-    return key_of("part", alone, json.dumps(others, sort_keys=True, default=repr))
+    options = {
+        "name": source.name,
+        "taken": dict(source.taken),
+        "names": [dict(work.names), dict(work.names_of.get(part.label, {}))],
+        "shared": bool(work.protocols),
+        "keep_unknown": work.keep_unknown,
+        "methods": repr(work.methods.get(part.source)),
+    }
+    files = (each for file in (*source.files, *source.references) for each in file)
+    counts = f"{len(source.files)} {len(source.references)}"
+    return key_of("meaning", code.digest, counts, json.dumps(options, sort_keys=True, default=repr), *files)
+
+
+def _known_meaning(
+    work: Work, reading: Reading, part: Part, sources: Mapping[Path, Source], cached: Outputs
+) -> tuple[ir.Protocol, Bundle] | None:
+    """What a protocol means, as an earlier run found it in just these inputs."""
+    known = cached.find_part(part.source, _meaning_name(reading), _meaning_inputs(work, part, sources, cached.code))
+    return from_json(known["meaning"], _classes_of_meanings()) if known is not None else None
+
+
+def _keep_meaning(
+    work: Work,
+    reading: Reading,
+    part: Part,
+    sources: Mapping[Path, Source],
+    cached: Outputs,
+    meaning: tuple[ir.Protocol, Bundle],
+) -> None:
+    """Remember what a protocol of a project means: the docs of others need it."""
+    if work.schema is not None and cached.cache.folder is not None:
+        inputs = _meaning_inputs(work, part, sources, cached.code)
+        cached.keep_part(part.source, _meaning_name(reading), inputs, {"meaning": to_json(meaning)})
+
+
+def _meaning_name(reading: Reading) -> str:
+    return f"meaning {reading[1]}"
+
+
+@functools.cache
+def _classes_of_meanings() -> Mapping[str, type]:
+    from acpgen import errors, ir
+    from acpgen.bundle import bundle
+    from acpgen.methods import discovery, profile
+
+    modules = (errors, ir, bundle, discovery, profile)
+    return {name: found for each in modules for name, found in vars(each).items() if isinstance(found, type)}
 
 
 def _part_name(part: Part) -> str:
@@ -469,11 +502,7 @@ def _cached_parts(
         for output in outputs
         for index, part in enumerate(output.parts)
         if part.target in BUILT_IN and not part.is_documented
-        if (
-            found := cached.find_part(
-                output.folder, _part_name(part), _part_inputs(work, output, part, sources, cached.code)
-            )
-        )
+        if (found := cached.find_part(output.folder, _part_name(part), _part_inputs(work, part, sources, cached.code)))
     }
 
 
@@ -487,6 +516,7 @@ def _meanings(
     outputs: Sequence[OutputFolder],
     parts: Mapping[PartPlace, CachedPart],
     sources: Mapping[Path, Source],
+    cached: Outputs,
     progress: Progress,
 ) -> Meanings:
     """What the protocols mean of which parts are to be made; all where names are chosen for all. Raises `Faults` of all together."""
@@ -503,7 +533,9 @@ def _meanings(
     for done, part in enumerate(_protocols(outputs)):
         readings = [reading for reading in wanted if reading[0] == part.source]
         progress(done, total, f"reading {part.label}")
-        if not readings:
+        known = {each: _known_meaning(work, each, part, sources, cached) for each in readings}
+        meanings |= {reading: meaning for reading, meaning in known.items() if meaning is not None}
+        if None not in known.values():
             continue
         try:
             documents = parse(sources[part.source])
@@ -512,14 +544,9 @@ def _meanings(
             continue
         try:
             for reading in readings:
-                meanings[reading] = understand(
-                    documents,
-                    names={**work.names, **work.names_of.get(part.label, {})},
-                    shared=frozenset(work.names) if work.protocols else frozenset[str](),
-                    keep_unknown=work.keep_unknown,
-                    methods=work.methods.get(part.source),
-                    is_apart=reading[1],
-                )
+                if reading not in meanings:
+                    meanings[reading] = _understand(work, reading, part, documents)
+                    _keep_meaning(work, reading, part, sources, cached, meanings[reading])
         except Faults as caught:
             located = (_located(fault, work, sources[part.source]) for fault in caught.faults)
             faults.extend(located)
@@ -528,6 +555,18 @@ def _meanings(
     if faults:
         raise Faults(distinct(faults))
     return meanings
+
+
+def _understand(work: Work, reading: Reading, part: Part, documents: Documents) -> tuple[ir.Protocol, Bundle]:
+    """What a protocol means to a target, with the names and the profile that are chosen for it. Raises `Faults`."""
+    return understand(
+        documents,
+        names={**work.names, **work.names_of.get(part.label, {})},
+        shared=frozenset(work.names) if work.protocols else frozenset[str](),
+        keep_unknown=work.keep_unknown,
+        methods=work.methods.get(part.source),
+        is_apart=reading[1],
+    )
 
 
 def _unmatched(work: Work, meanings: Meanings) -> list[str]:
@@ -569,7 +608,7 @@ def _trees(
                 meaning = meanings[_reading(part)]
                 parts[at] = _part(_rendered(TARGETS[part.target], meaning, settings, source), part, meaning, source)
                 if part.target in BUILT_IN:
-                    inputs = _part_inputs(work, output, part, sources, cached.code)
+                    inputs = _part_inputs(work, part, sources, cached.code)
                     cached.keep_part(output.folder, _part_name(part), inputs, parts[at])
             made.append(parts[at]["files"])
         if told:
@@ -579,7 +618,7 @@ def _trees(
                 progress(done, total, f"docs: {page}")
 
             beside = material.parsed(materials[output.folder]) if output.folder in materials else material.NONE
-            made.append(publish.documents(told, beside, memory=Memory(forgets=True, before=before)))
+            made.append(publish.documents(told, beside, memory=Memory(forgets=True, before=before), cache=cached.cache))
             done += len(told)
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))
     progress(done, total, "writing")
@@ -590,13 +629,13 @@ def _part(files: Files, part: Part, meaning: tuple[ir.Protocol, Bundle], source:
     """What is known of a part: its files, what its bindings do not enforce, and what of its schema means nothing."""
     from acpgen.meaning import unenforced
 
-    gaps = {
-        name: {source.at(at): reason for at, reason in places.items()}
-        for name, places in unenforced.gaps(*meaning).items()
-    }
+    gaps: dict[str, dict[str, str]] | None = None
+    if part.target == "python":
+        found = unenforced.gaps(*meaning).items()
+        gaps = {name: {source.at(at): reason for at, reason in places.items()} for name, places in found}
     return {
         "files": {**files},
-        "gaps": gaps if part.target == "python" else None,
+        "gaps": gaps,
         "notes": [[source.at(note.at), note.what()] for note in meaning[1].notes],
     }
 
