@@ -26,9 +26,9 @@ import evidence
 import tiers
 from acpgen import cli, project, terminal
 from acpgen.built_in import BUILT_IN
+from acpgen.bundle.bundle import bundle
 from acpgen.config import find
 from acpgen.files.cache import Code, all_code, own_code, user_cache
-from acpgen.pipeline import understand
 from acpgen.publish import migration
 from acpgen.targets import TARGETS, Target
 
@@ -371,13 +371,13 @@ def test_what_has_not_changed_is_not_understood_again_and_no_word_is_compared(
     (here / "pyproject.toml").write_text(DOCUMENTED)
     run()
     understood: list[str] = []
-    really = understand
+    really = bundle
 
     def told(documents: Any, **how: Any) -> Any:
         understood.append(documents.name)
         return really(documents, **how)
 
-    monkeypatch.setattr(project, "understand", told)
+    monkeypatch.setattr("acpgen.bundle.bundle.bundle", told)
     monkeypatch.setattr(migration, "check", None)
     write_schema(here, "v2", "Makes another thing.")
     assert run().code == 0

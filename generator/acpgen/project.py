@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,14 +29,12 @@ from acpgen.errors import (
 )
 from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
 from acpgen.files.cache import NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of, user_cache
-from acpgen.files.serialization import from_json, to_json
 from acpgen.input.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.pipeline import merge, require_targets, understand
 
 if TYPE_CHECKING:
     from acpgen import ir
     from acpgen.bundle.bundle import Bundle
-    from acpgen.input.load import Documents
     from acpgen.meaning import unenforced
     from acpgen.methods.profile import Profile
     from acpgen.publish.versions import Version
@@ -286,7 +283,7 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
         if not (output.shared or is_ours(output.folder) or cached.is_known(output.folder)):
             require_folder(Tree(output.folder, {}, output.root))
     parts = _cached_parts(work, stale, sources, cached)
-    meanings: Meanings = _meanings(work, stale, parts, sources, cached, progress) if stale else {}
+    meanings: Meanings = _meanings(work, stale, parts, sources, progress) if stale else {}
     materials, verdicts = _release_verdicts(work, stale, sources, materials, check=check)
     trees = _trees(work, stale, parts, sources, meanings, materials, cached, progress) if stale else ()
     changes = write(trees, dry=check)
@@ -433,14 +430,9 @@ def _inputs(
 
 def _part_inputs(work: Work, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
     """A hash of all that one part is made from."""
-    options = asdict(replace(part, source=Path()))
-    return key_of("part", _meaning_inputs(work, part, sources, code), json.dumps(options, sort_keys=True, default=repr))
-
-
-def _meaning_inputs(work: Work, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
-    """A hash of all that says what a protocol means."""
     source = sources[part.source]
     options = {
+        "part": asdict(replace(part, source=Path())),
         "name": source.name,
         "taken": dict(source.taken),
         "names": [dict(work.names), dict(work.names_of.get(part.label, {}))],
@@ -448,45 +440,11 @@ def _meaning_inputs(work: Work, part: Part, sources: Mapping[Path, Source], code
         "keep_unknown": work.keep_unknown,
         "methods": repr(work.methods.get(part.source)),
     }
-    files = (each for file in (*source.files, *source.references) for each in file)
+    written = json.dumps(options, sort_keys=True, default=repr)
     counts = f"{len(source.files)} {len(source.references)}"
-    return key_of("meaning", code.digest, counts, json.dumps(options, sort_keys=True, default=repr), *files)
-
-
-def _known_meaning(
-    work: Work, reading: Reading, part: Part, sources: Mapping[Path, Source], cached: Outputs
-) -> tuple[ir.Protocol, Bundle] | None:
-    """What a protocol means, as an earlier run found it in just these inputs."""
-    known = cached.find_part(part.source, _meaning_name(reading), _meaning_inputs(work, part, sources, cached.code))
-    return from_json(known["meaning"], _classes_of_meanings()) if known is not None else None
-
-
-def _keep_meaning(
-    work: Work,
-    reading: Reading,
-    part: Part,
-    sources: Mapping[Path, Source],
-    cached: Outputs,
-    meaning: tuple[ir.Protocol, Bundle],
-) -> None:
-    """Remember what a protocol of a project means: the docs of others need it."""
-    if work.schema is not None and cached.cache.folder is not None:
-        inputs = _meaning_inputs(work, part, sources, cached.code)
-        cached.keep_part(part.source, _meaning_name(reading), inputs, {"meaning": to_json(meaning)})
-
-
-def _meaning_name(reading: Reading) -> str:
-    return f"meaning {reading[1]}"
-
-
-@functools.cache
-def _classes_of_meanings() -> Mapping[str, type]:
-    from acpgen import errors, ir
-    from acpgen.bundle import bundle
-    from acpgen.methods import discovery, profile
-
-    modules = (errors, ir, bundle, discovery, profile)
-    return {name: found for each in modules for name, found in vars(each).items() if isinstance(found, type)}
+    return key_of(
+        "part", code.digest, written, counts, *(each for file in source.files + source.references for each in file)
+    )
 
 
 def _part_name(part: Part) -> str:
@@ -516,7 +474,6 @@ def _meanings(
     outputs: Sequence[OutputFolder],
     parts: Mapping[PartPlace, CachedPart],
     sources: Mapping[Path, Source],
-    cached: Outputs,
     progress: Progress,
 ) -> Meanings:
     """What the protocols mean of which parts are to be made; all where names are chosen for all. Raises `Faults` of all together."""
@@ -533,9 +490,7 @@ def _meanings(
     for done, part in enumerate(_protocols(outputs)):
         readings = [reading for reading in wanted if reading[0] == part.source]
         progress(done, total, f"reading {part.label}")
-        known = {each: _known_meaning(work, each, part, sources, cached) for each in readings}
-        meanings |= {reading: meaning for reading, meaning in known.items() if meaning is not None}
-        if None not in known.values():
+        if not readings:
             continue
         try:
             documents = parse(sources[part.source])
@@ -544,9 +499,15 @@ def _meanings(
             continue
         try:
             for reading in readings:
-                if reading not in meanings:
-                    meanings[reading] = _understand(work, reading, part, documents)
-                    _keep_meaning(work, reading, part, sources, cached, meanings[reading])
+                meanings[reading] = understand(
+                    documents,
+                    names={**work.names, **work.names_of.get(part.label, {})},
+                    shared=frozenset(work.names) if work.protocols else frozenset[str](),
+                    keep_unknown=work.keep_unknown,
+                    methods=work.methods.get(part.source),
+                    is_apart=reading[1],
+                    cache=work.cache if work.schema is not None else NO_CACHE,
+                )
         except Faults as caught:
             located = (_located(fault, work, sources[part.source]) for fault in caught.faults)
             faults.extend(located)
@@ -555,18 +516,6 @@ def _meanings(
     if faults:
         raise Faults(distinct(faults))
     return meanings
-
-
-def _understand(work: Work, reading: Reading, part: Part, documents: Documents) -> tuple[ir.Protocol, Bundle]:
-    """What a protocol means to a target, with the names and the profile that are chosen for it. Raises `Faults`."""
-    return understand(
-        documents,
-        names={**work.names, **work.names_of.get(part.label, {})},
-        shared=frozenset(work.names) if work.protocols else frozenset[str](),
-        keep_unknown=work.keep_unknown,
-        methods=work.methods.get(part.source),
-        is_apart=reading[1],
-    )
 
 
 def _unmatched(work: Work, meanings: Meanings) -> list[str]:
