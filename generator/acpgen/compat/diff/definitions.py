@@ -42,8 +42,8 @@ class Walk:
         self._changed = None
 
     def wire_changes(self, root: Pair, told: frozenset[Pair] = frozenset()) -> Iterator[PlacedChange]:
-        """The changes of messages below a pair, nearest first; a pair of definitions is entered by its shortest way only, any other pair
-        by every way that does not lead through it already.
+        """The changes of messages below a pair, nearest first; a pair that may be met again inside itself is entered by its shortest way
+        only, any other pair by every way that does not lead through it already.
 
         Pairs that are `told` elsewhere are not entered.
         """
@@ -64,8 +64,9 @@ class Walk:
                 for step, child in node.children:
                     if child in changed and child not in seen and child not in told and child not in around:
                         declarations = declaration, named
-                        if child.is_named:
+                        if child.may_recur:
                             seen.add(child)
+                        if child.is_named:
                             here = Declaration(child, len(steps) + 1)
                             declarations = here, here if self._declared.intersection(here.names) else named
                         within = around if child.is_named else around | {child}
