@@ -66,16 +66,14 @@ class Pair:
 
     @property
     def is_named(self) -> bool:
-        """Whether either side is a definition."""
+        """Whether either side is a definition, so that the pair may be met again inside itself."""
         return isinstance(self.old, ir.Ref) or isinstance(self.new, ir.Ref)
 
     @property
-    def may_recur(self) -> bool:
-        """Whether either side is a definition or a union with one, so that the pair may be met again inside itself."""
-        return self.is_named or any(
-            isinstance(type_, ir.AnyOf) and any(isinstance(each, ir.Ref) for each in type_.types)
-            for type_, _ in self.sides
-        )
+    def is_union(self) -> bool:
+        """Whether either side is a union with a definition, such as one with null."""
+        unions = (type_.types for type_, _ in self.sides if isinstance(type_, ir.AnyOf))
+        return any(isinstance(each, ir.Ref) for types in unions for each in types)
 
 
 @dataclass(slots=True)
