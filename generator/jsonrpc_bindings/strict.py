@@ -122,7 +122,7 @@ class Strict:
         """
         definition = self.schema_module.name_of(type_)
         if definition is None:
-            raise KeyError(type_)
+            raise KeyError(f"{type_!r} is no definition of the schema, and no type of this package")
         instance, problems = _read_value(value, values)
         if _is_unreadable(problems):
             return problems
