@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from acpgen import material, publish
-from acpgen.files.cache import Memory
+from acpgen.files.cache import Memory, user_cache
 from acpgen.input.load import parse, read
 from acpgen.pipeline import understand
 from acpgen.targets import Settings
@@ -24,7 +24,7 @@ _MEMORY: Final = Memory()
 def version(name: str) -> publish.Version:
     """One protocol version of this project."""
     source = read(ROOT / "schema" / name, name=name)
-    return publish.Version(*understand(parse(source)), Settings(prefix=name), extends=source.extends)
+    return publish.Version(*understand(parse(source), cache=user_cache()), Settings(prefix=name), extends=source.extends)
 
 
 @cache
