@@ -95,14 +95,3 @@ def test_a_report_whose_code_changed_meanwhile_is_not_kept(
     for _ in range(2):
         Comparer("protocol", unstable=False, cache=Cache(tmp_path / "cache"))(old, new)
     assert len(made) == 2
-
-
-def test_an_answer_that_was_left_to_time_is_not_kept(
-    tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counts = iter(range(10))
-    monkeypatch.setattr(report_cache, "unanswered", lambda: next(counts))
-    old, new = sides(tmp_path / "files")
-    for _ in range(2):
-        Comparer("protocol", unstable=False, cache=Cache(tmp_path / "cache"))(old, new)
-    assert len(made) == 2

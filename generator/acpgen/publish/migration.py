@@ -20,10 +20,10 @@ from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.report_cache import RECORDS
+from acpgen.diagnostics.markup import code, identifier, plain
 from acpgen.files.cache import NO_CACHE, Cache, key_of, own_code
 from acpgen.files.serialization import from_json, to_json
 from acpgen.input.numbers import dumps
-from acpgen.markup import code, identifier, plain
 from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
 
