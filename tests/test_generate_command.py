@@ -24,8 +24,9 @@ import pytest
 import acpgen
 import evidence
 import tiers
-from acpgen import cli, project, terminal
+from acpgen import cli
 from acpgen.built_in import BUILT_IN
+from acpgen.commands import project, terminal
 from acpgen.config import find
 from acpgen.files.cache import Code, all_code, own_code, user_cache
 from acpgen.targets import TARGETS, Target
@@ -296,7 +297,7 @@ def test_a_change_of_the_monitor_is_a_change(tmp_path: Path, monkeypatch: pytest
     before = all_code().digest
     copied = tmp_path / "acp_monitor"
     shutil.copytree(ROOT / "generator/acp-monitor/acp_monitor", copied)
-    monkeypatch.setattr("acpgen.resources.monitor", lambda: copied)
+    monkeypatch.setattr("acpgen.embedded.monitor_folder", lambda: copied)
     assert all_code().digest == before
     (copied / "more.py").write_text("")
     assert all_code().digest != before
@@ -660,7 +661,7 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
         f"import atexit, sys; sys.argv = ['acpgen', *{command}]; atexit.register(lambda: print(*sys.modules))\n"
         "import acpgen.cli; acpgen.cli.main()"
     )
-    assert {"acpgen.project", "acpgen.files.cache"} <= loaded
+    assert {"acpgen.commands.project", "acpgen.files.cache"} <= loaded
     understanding = {
         f"acpgen.{name}" for name in ("ir", "bundle.bundle", "methods.profile", "input.expressions", "targets")
     }
@@ -671,7 +672,7 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
 
 
 def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acpgen.project.BUILT_IN", {*BUILT_IN} - {"ir"})
+    monkeypatch.setattr("acpgen.commands.project.BUILT_IN", {*BUILT_IN} - {"ir"})
     work = project.configured(find(here))
     assert {path.name for path in project.run(work).fresh} == set()
     outcome = project.run(work)

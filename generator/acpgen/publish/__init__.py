@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Final, TypeVar
 
+from acpgen.config.docs_inputs import NONE, Material
+from acpgen.config.docs_inputs import title as title_of
 from acpgen.errors import Fault, Faults
 from acpgen.files.cache import FORGETFUL, Memory
-from acpgen.material import NONE, Material
-from acpgen.material import title as title_of
 from acpgen.publish import (
     changelog,
     changes,
@@ -110,7 +109,7 @@ def documents(
                 if for_site:
                     files |= once(f"single file {name}", docs.write_single_file, content, version.settings)
         except Faults as caught:
-            faults.extend(replace(fault, at=version.at(fault.at)) for fault in caught.faults)
+            faults.extend(fault.move_to(version.at(fault.at)) for fault in caught.faults)
     if faults:
         raise Faults(faults)
     for version in versions:
@@ -126,7 +125,7 @@ def documents(
         try:
             files |= once(f"guide {path}", _guided, old, new)
         except Faults as caught:
-            raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
+            raise Faults([fault.move_to(new.at(fault.at)) for fault in caught.faults]) from None
     files |= once("rules", _rules, may_lag=False, for_site=for_site)
     checked: Mapping[str, str] = {}
     if any(map(monitoring.is_known, versions)):

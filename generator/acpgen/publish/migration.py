@@ -19,7 +19,7 @@ from acpgen.bundle.bundle import Moved
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.markup import code, identifier, plain
+from acpgen.diagnostics.markup import code, identifier, plain
 from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
 

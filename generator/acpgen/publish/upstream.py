@@ -14,10 +14,11 @@ from typing import Any, Final
 from acpgen.adopt.canonical import canonical
 from acpgen.adopt.differences import Difference, differences
 from acpgen.adopt.facts import LENIENCY, UNIONS, Parts, facts, rebuilt
-from acpgen.errors import BadMaterial, Faults
+from acpgen.config.docs_inputs import INDEX, RELEASES, Releases
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import Schema, is_array, is_object, references
-from acpgen.material import INDEX, RELEASES, Releases
 from acpgen.pointers import pointer, target
 from acpgen.publish.first_releases import published_method, published_type
 from acpgen.publish.history import History
@@ -57,7 +58,7 @@ def origins(version: Version, history: History | None, given: Releases | None, r
         at = f"{root}/{RELEASES}/{version.protocol.name}/{INDEX}".lstrip("/")
         raise Faults(
             [
-                BadMaterial(
+                BAD_MATERIAL(
                     at=f"{at}{pointer('differences', str(row), 'at', str(index))}",
                     reason=f"nothing differs from {told.upstream} at {place}",
                     remedy="Remove it, or name a definition, Definition.member or a keyword that does",
