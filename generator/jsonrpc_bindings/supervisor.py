@@ -1,7 +1,7 @@
 """Starts programs, and ends each with all that it has started.
 
 It is part of the run-time because everything else stands on that: connections start agents, `acp_workspace` runs commands, and acpgen,
-which carries the run-time (`acpgen.embedded`), probes agents, taps them and asks targets.
+which carries the run-time (`acpgen.resources`), probes agents, taps them and asks targets.
 
 On POSIX a program leads a session or a group, and its environment holds a token, which all that it starts inherits. It is waited for when
 it is closed, so its id names no other process before that. A guard, a shell that waits for the end of this process, ends what is left
