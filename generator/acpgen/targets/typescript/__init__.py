@@ -38,7 +38,17 @@ _PARAMS: Final = {"null": "params?: {}", "nothing": "params?: {} | null"}
 """How params are declared that nothing stands for where they are left out."""
 
 _OWN: Final = (
-    *("DecodeError", "Dropped", "ErrorResponse", "Extension", "Lenient", "Message", "Notification", "Notifications", "Problem"),
+    *(
+        "DecodeError",
+        "Dropped",
+        "ErrorResponse",
+        "Extension",
+        "Lenient",
+        "Message",
+        "Notification",
+        "Notifications",
+        "Problem",
+    ),
     *("Request", "Requests", "Response", "Sender", "Side", "Type", "UNENFORCED", "UNKNOWN", "Unknown"),
 )
 """The names that a module has beside those of the schema, which keeps its own."""
