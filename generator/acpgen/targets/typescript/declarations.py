@@ -8,6 +8,7 @@ from typing import Final, assert_never
 
 from acpgen import ir
 from acpgen.input.numbers import dumps
+
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _WIDEST: Final = 100
 
@@ -74,7 +75,11 @@ class Declarations:
         if union.fallback is not None:
             record = self._protocol.definitions[union.fallback]
             own = {union.tag, "raw", "tag"}
-            fields = [literal(one.name) for one in record.fields if one.name not in own] if isinstance(record, ir.Record) else []
+            fields = (
+                [literal(one.name) for one in record.fields if one.name not in own]
+                if isinstance(record, ir.Record)
+                else []
+            )
             more = f" & Readonly<Pick<{self._names[record.name]}, {_either(fields)}>>" if fields else ""
             found.append(f"rt.Unknown<{literal(union.tag)}>{more}")
         return [*dict.fromkeys(found)]
