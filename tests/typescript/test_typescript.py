@@ -15,8 +15,8 @@ import pytest
 import evidence
 import javascript
 from acpgen.input.load import load
-from acpgen.pipeline import generate
 from acpgen.targets import Settings
+from acpgen.targets.pipeline import generate
 from bindings.subjects import Subjects
 from jsonrpc_bindings.errors import DecodeError
 

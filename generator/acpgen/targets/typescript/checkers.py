@@ -52,7 +52,7 @@ class Checkers:
     def __init__(self, protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> None:
         self._protocol = protocol
         self._definitions: Mapping[str, Schema] = bundle.definitions
-        self._receiving = of_receivers(bundle.definitions, protocol.tolerated, protocol.fallbacks)
+        self._receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
         self._names = names
         self._unions = discriminators.Unions(self._at)
         self._sources: list[str] = []
