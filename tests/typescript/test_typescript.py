@@ -133,7 +133,7 @@ SNIPPETS = {
     "long numbers are written as they came": (
         "v1",
         """const line = '{"jsonrpc":"2.0","id":9007199254740993,"method":"_x","params":{"n":[1.10,123456789012345678901234567890,1e300]}}';
-        out(m.encode(m.decode(line, {sender: "agent"})) === line.replace("1.10", "1.1").replace("1e300", "1e+300"))""",
+        out(m.encode(m.decode(line, {sender: "agent"})) === line)""",
         [True],
     ),
     "a changed number is written as it is now": (
