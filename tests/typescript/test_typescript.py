@@ -219,7 +219,7 @@ SNIPPETS = {
         """const texts = ['{"n":[-0,-0.0,0.50,-0.5]}'].map((text) => m.encode(m.parse(text)));
         let refused = ""; try { m.encode({n: [NaN]}); } catch (error) { refused = error.name; }
         out(...texts, refused, m.is(m.Cost, {amount: NaN, currency: "EUR"}))""",
-        ['{"n":[-0,-0.0,0.5,-0.5]}', "TypeError", False],
+        ['{"n":[-0,-0.0,0.50,-0.5]}', "TypeError", False],
     ),
     "equal keys are told in the order of the value": (
         "v1",
