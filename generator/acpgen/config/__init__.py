@@ -1,5 +1,7 @@
 """What `[tool.acpgen]` of the nearest pyproject.toml says, and what a file given to `--names` says.
 
+In: TOML. Out: a frozen `Config`, or faults with file and key. `protocols` finds protocols by name, `docs_inputs` what the docs take in.
+
     [tool.acpgen]
     schema = "schema"
 

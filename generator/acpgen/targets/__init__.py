@@ -1,4 +1,8 @@
-"""Targets: a function each from the meaning of one protocol version to files. They do not know one another."""
+"""Targets.
+
+In: the meaning of one protocol version, its bundle, and settings. Out: text by path. A target is one function, and none knows another.
+`pipeline` runs the stages before it, `outside` and `process` find those of other packages and programs.
+"""
 
 from __future__ import annotations
 
