@@ -291,21 +291,21 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     gaps.update({folder: cached.gaps(folder) for folder in fresh})
     merged = {label: gap for output in work.outputs for label, gap in gaps[output.folder].items()}
     notes.update({folder: cached.notes(folder) for folder in fresh})
-    told = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
+    notes_shown = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
     labels = {part.source: part.label for part in _protocols(work.outputs)}
     read = {source: meaning for (source, _), meaning in meanings.items()}
-    said = tuple(line for source, meaning in read.items() for line in _told(labels[source], meaning))
+    said = tuple(line for source, meaning in read.items() for line in _describe_methods(labels[source], meaning))
     return Outcome(
         changes=(*changes, *(change for _, change in verdicts)),
         fresh=tuple(sorted(fresh)),
         gaps=merged,
         trees=(*trees, *(tree for tree, _ in verdicts)),
-        notes=tuple(told),
+        notes=tuple(notes_shown),
         methods=said,
     )
 
 
-def _told(label: str, meaning: tuple[ir.Protocol, Bundle]) -> Iterable[str]:
+def _describe_methods(label: str, meaning: tuple[ir.Protocol, Bundle]) -> Iterable[str]:
     """What methods were found in a protocol, in lines."""
     from acpgen.meaning import method_summary
 
@@ -545,7 +545,7 @@ def _trees(
     trees: list[Tree] = []
     for output in outputs:
         made: list[Files] = []
-        told: list[Version] = []
+        versions: list[Version] = []
         for index, part in enumerate(output.parts):
             progress(done, total, f"{part.target} of {part.label}")
             settings, source, at = _settings(part, output, work), sources[part.source], (output.folder, index)
@@ -553,7 +553,7 @@ def _trees(
                 from acpgen.publish.versions import Version
 
                 meaning = meanings[_reading(part)]
-                told.append(Version(*meaning, settings, source.at, source.extends))
+                versions.append(Version(*meaning, settings, source.at, source.extends))
                 parts[at] = _part({}, part, meaning, source)
                 continue
             done += 1
@@ -564,15 +564,15 @@ def _trees(
                     inputs = _part_inputs(work, output, part, sources, cached.code)
                     cached.keep_part(output.folder, _part_name(part), inputs, parts[at])
             made.append(parts[at]["files"])
-        if told:
+        if versions:
             from acpgen import publish
 
             def before(page: str, done: int = done) -> None:
                 progress(done, total, f"docs: {page}")
 
             beside = docs_inputs.parsed(materials[output.folder]) if output.folder in materials else docs_inputs.NONE
-            made.append(publish.documents(told, beside, memory=Memory(forgets=True, before=before)))
-            done += len(told)
+            made.append(publish.documents(versions, beside, memory=Memory(forgets=True, before=before)))
+            done += len(versions)
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))
     progress(done, total, "writing")
     return tuple(trees)

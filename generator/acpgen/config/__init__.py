@@ -165,16 +165,18 @@ class Config:
 
     def package(self, protocol: str) -> str:
         """The Python package that an output makes of a protocol with the names of the house; empty if none does."""
-        return next((package for _, package in self._made("python", protocol)), "")
+        return next((package for _, package in self._find_packages("python", protocol)), "")
 
     def module(self, protocol: str) -> str:
         """The npm module that an output makes of a protocol; empty if none does."""
         modules = (
-            f"{name}/{package.replace('.', '/')}" for name, package in self._made("typescript", protocol) if name
+            f"{name}/{package.replace('.', '/')}"
+            for name, package in self._find_packages("typescript", protocol)
+            if name
         )
         return next(modules, "")
 
-    def _made(self, target: str, protocol: str) -> Iterator[tuple[str | None, str]]:
+    def _find_packages(self, target: str, protocol: str) -> Iterator[tuple[str | None, str]]:
         """The distribution and the package of each output without options that a target makes of a protocol."""
         outputs = (output for output in self.outputs if output.target == target and not output.options)
         yield from (

@@ -95,7 +95,7 @@ class ClientProbing(Probing):
             listener.settimeout(self.clock.left(self.clock.start))
             command = filled(command, f"{folder}/s")
 
-            join = partial(_joined, listener)
+            join = partial(_accept_bridge, listener)
 
         variables = environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
         child = Child(command, variables, join)
@@ -142,7 +142,7 @@ class ClientProbing(Probing):
             connection.reply({"jsonrpc": "2.0", "method": "session/update", "params": said})
 
 
-def _joined(listener: socket) -> socket:
+def _accept_bridge(listener: socket) -> socket:
     """The connection of the bridge that the client starts. Raises `OSError` if none comes in time."""
     try:
         return listener.accept()[0]

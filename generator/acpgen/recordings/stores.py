@@ -111,7 +111,7 @@ def find(names: Iterable[str]) -> Found:
         files.update((file.name, file) for file in taken)
     if faults:
         raise Faults(faults)
-    return Found(tuple(_joined(files)), others)
+    return Found(tuple(_join_files(files)), others)
 
 
 def opened(name: str) -> io.BufferedReader:
@@ -221,7 +221,7 @@ def _shown(name: str, path: str) -> str:
     return path if Path(name).is_absolute() else os.path.relpath(path)
 
 
-def _joined(files: dict[str, File]) -> Iterator[Recording]:
+def _join_files(files: dict[str, File]) -> Iterator[Recording]:
     """Recordings of files: `talk.1.jsonl` continues `talk.jsonl`, if it does not begin a conversation itself.
 
     Where the one before it is gone, as `--max-files` removes the oldest, something is missing.

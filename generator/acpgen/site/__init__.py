@@ -249,15 +249,15 @@ def serve(
                 try:
                     count = show(in_hurry=True)
                     while memory.is_behind:
-                        say(_told(count, "; the rest follows"))
+                        say(_count_files(count, "; the rest follows"))
                         count = show(in_hurry=False)
                 except Faults as faults:
                     complain(faults)
                 else:
-                    say(_told(count))
+                    say(_count_files(count))
 
 
-def _told(count: int, more: str = "") -> str:
+def _count_files(count: int, more: str = "") -> str:
     return f"Made again: {count} {'file' if count == 1 else 'files'}{more}."
 
 

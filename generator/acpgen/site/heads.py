@@ -32,7 +32,7 @@ def heads(
 
     A draft is described by its path alone: the site generator makes every page again when the description of one differs.
     """
-    told = {path: path for path in documents} if is_draft else _told(documents)
+    told = {path: path for path in documents} if is_draft else _find_descriptions(documents)
     return {path: _head(told[path], address, edited.get(path)) for path in documents}
 
 
@@ -44,7 +44,7 @@ def description(text: str) -> str:
     return _short(f"{head}: {said}" if head and said else head or said)
 
 
-def _told(documents: Files) -> Mapping[str, str]:
+def _find_descriptions(documents: Files) -> Mapping[str, str]:
     """The description of each page. Pages that would say the same name themselves."""
     told = {path: description(text) for path, text in documents.items()}
     counts: dict[str, int] = {}

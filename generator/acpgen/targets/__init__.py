@@ -36,8 +36,8 @@ class _Targets(Mapping[str, Target]):
             )
         entries = [*entry_points(group=GROUP, name=name)]
         if len({entry.value for entry in entries}) > 1:
-            told = " and ".join(sorted({entry.value for entry in entries}))
-            raise failed(told, name, "several packages have a target of this name. Remove all but one")
+            places = " and ".join(sorted({entry.value for entry in entries}))
+            raise failed(places, name, "several packages have a target of this name. Remove all but one")
         for entry in entries:
             return of_package(entry)
         found = programs()

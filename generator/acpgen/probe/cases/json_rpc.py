@@ -191,10 +191,10 @@ def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
     others = [found[-1] for other, found in connection.answers.items() if len(found) > before.get(other, 0)]
     sent = connection.sent
     if others:
-        told = others[0].value.get("id")
+        id_ = others[0].value.get("id")
         text = id_text(value) if len(str(value)) < 60 else f"{id_text(value)[:57]}..."
         trial.fail(
-            f"a request with the id {text} is answered under {id_text(told)}",
+            f"a request with the id {text} is answered under {id_text(id_)}",
             index,
             others[0].index,
             place=place or ("a negative number" if isinstance(value, int) and value < 0 else text),

@@ -77,8 +77,8 @@ def _whole(trial: Trial, name: str, index: int, found: Heard) -> None:
     kinds = [_kind(one) for one in trial.updates(name, index) if one.index < found.index]
     if any(kind.startswith("user_message") for kind in kinds):
         return
-    told = any(kind.startswith(("agent_message", "agent_thought", "tool_call")) for kind in kinds)
-    part = "the agent's part of its conversation alone" if told else "none of its conversation"
+    is_replayed = any(kind.startswith(("agent_message", "agent_thought", "tool_call")) for kind in kinds)
+    part = "the agent's part of its conversation alone" if is_replayed else "none of its conversation"
     trial.fail(f"a session that was prompted is loaded, and {part} is replayed", index, found.index, clause=REPLAYED)
 
 

@@ -79,8 +79,8 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
 
 def _method(method: ir.Method, senders: Sequence[str]) -> dict[str, Any]:
     """What a runner must know of a method: who may send it, and the definitions of its params and result, null where any will do."""
-    told: dict[str, Any] = {"name": method.name, "kind": method.kind, "senders": list(senders), "params": method.params}
-    return told | ({"result": method.result} if method.kind == "request" else {})
+    row: dict[str, Any] = {"name": method.name, "kind": method.kind, "senders": list(senders), "params": method.params}
+    return row | ({"result": method.result} if method.kind == "request" else {})
 
 
 def file_name(text: str) -> str:
