@@ -143,7 +143,7 @@ class _Open:
         return [side for side in sides if (side, _key(id_)) in self.methods]
 
 
-def judged(
+def judge_lines(
     lines: Iterable[Line], protocols: Mapping[Any, Strict], sender: str | None, *, fixed: bool = False
 ) -> Iterator[LineVerdict]:
     """A verdict for each line: a message, or the line of a recording.

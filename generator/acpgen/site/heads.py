@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-from acpgen.config import Published
+from acpgen.config import SiteSettings
 from acpgen.config.docs_inputs import title
 from acpgen.files import Files
 
@@ -26,7 +26,7 @@ _MARK: Final = re.compile(r"[`*]|\\(?=\W)|(?<!\w)_|_(?!\w)")
 
 
 def heads(
-    documents: Files, address: Published, edited: Mapping[str, str], *, is_draft: bool = False
+    documents: Files, address: SiteSettings, edited: Mapping[str, str], *, is_draft: bool = False
 ) -> Mapping[str, str]:
     """What stands above each page, by its path.
 
@@ -56,7 +56,7 @@ def _find_descriptions(documents: Files) -> Mapping[str, str]:
     }
 
 
-def _head(said: str, address: Published, source: str | None) -> str:
+def _head(said: str, address: SiteSettings, source: str | None) -> str:
     """The lines above a page. The site generator puts them into HTML as they are."""
     lines = [f"description: {json.dumps(html.escape(said), ensure_ascii=False)}"]
     if address.source and source is not None:

@@ -28,7 +28,7 @@ from acpgen.targets.docs.page_paths import (
     Linker,
     PagePaths,
     find_page_paths,
-    joined,
+    join_markdown,
     with_replacements,
     with_types_in_areas,
 )
@@ -68,7 +68,7 @@ __all__ = [
     "build",
     "code",
     "describe_type_as_text",
-    "joined",
+    "join_markdown",
     "lay_out",
     "page_paths",
     "pages",
