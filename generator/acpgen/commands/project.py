@@ -415,37 +415,28 @@ def _inputs(
     code: Code,
 ) -> str:
     """A hash of all that goes into an output."""
-    files = [
-        (f"{index}/{path}", content)
-        for index, part in enumerate(output.parts)
-        for path, content in sources[part.source].files
-    ]
-    files += [
-        (f"references/{known} {path}", content)
-        for part in output.parts
-        for known, path, content in sources[part.source].references
-    ]
-    if output.folder in materials:
-        files += [(f"material/{path}", content) for path, content in materials[output.folder].files]
-    parts = [asdict(replace(part, source=Path())) for part in output.parts]
-    own = {part.label: dict(work.names_of.get(part.label, {})) for part in output.parts}
-    names = {"": dict(work.names), **{label: found for label, found in own.items() if found}}
+    beside = materials[output.folder].files if output.folder in materials else ()
+    parts = (_part_inputs(work, part, sources, code) for part in output.parts)
+    return key_of("inputs", *parts, *(each for file in beside for each in file))
+
+
+def _part_inputs(work: Work, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
+    """A hash of all that one part is made from."""
+    source = sources[part.source]
     options = {
-        "parts": parts,
-        "names": names,
+        "part": asdict(replace(part, source=Path())),
+        "name": source.name,
+        "taken": dict(source.taken),
+        "names": [dict(work.names), dict(work.names_of.get(part.label, {}))],
+        "shared": bool(work.protocols),
         "keep_unknown": work.keep_unknown,
-        "methods": [repr(work.methods.get(part.source)) for part in output.parts],
+        "methods": repr(work.methods.get(part.source)),
     }
     written = json.dumps(options, sort_keys=True, default=repr)
-    return key_of("inputs", code.digest, written, *(each for file in files for each in file))
-
-
-def _part_inputs(work: Work, output: OutputFolder, part: Part, sources: Mapping[Path, Source], code: Code) -> str:
-    """A hash of all that one part is made from."""
-    alone = _inputs(work, replace(output, parts=(part,)), sources, {}, code)
-    source = sources[part.source]
-    others = {"name": source.name, "taken": dict(source.taken), "shared": bool(work.protocols), "target": part.target}
-    return key_of("part", alone, json.dumps(others, sort_keys=True, default=repr))
+    counts = f"{len(source.files)} {len(source.references)}"
+    return key_of(
+        "part", code.digest, written, counts, *(each for file in source.files + source.references for each in file)
+    )
 
 
 def _part_name(part: Part) -> str:
@@ -461,11 +452,7 @@ def _cached_parts(
         for output in outputs
         for index, part in enumerate(output.parts)
         if part.target in BUILT_IN and not part.is_documented
-        if (
-            found := cached.find_part(
-                output.folder, _part_name(part), _part_inputs(work, output, part, sources, cached.code)
-            )
-        )
+        if (found := cached.find_part(output.folder, _part_name(part), _part_inputs(work, part, sources, cached.code)))
     }
 
 
@@ -511,6 +498,7 @@ def _meanings(
                     keep_unknown=work.keep_unknown,
                     methods=work.methods.get(part.source),
                     is_apart=reading[1],
+                    cache=work.cache if work.schema is not None else NO_CACHE,
                 )
         except Faults as caught:
             located = (_located(fault, work, sources[part.source]) for fault in caught.faults)
@@ -561,7 +549,7 @@ def _trees(
                 meaning = meanings[_reading(part)]
                 parts[at] = _part(_rendered(TARGETS[part.target], meaning, settings, source), part, meaning, source)
                 if part.target in BUILT_IN:
-                    inputs = _part_inputs(work, output, part, sources, cached.code)
+                    inputs = _part_inputs(work, part, sources, cached.code)
                     cached.keep_part(output.folder, _part_name(part), inputs, parts[at])
             made.append(parts[at]["files"])
         if versions:
@@ -571,7 +559,9 @@ def _trees(
                 progress(done, total, f"docs: {page}")
 
             beside = docs_inputs.parsed(materials[output.folder]) if output.folder in materials else docs_inputs.NONE
-            made.append(publish.documents(versions, beside, memory=Memory(forgets=True, before=before)))
+            made.append(
+                publish.documents(versions, beside, memory=Memory(forgets=True, before=before), cache=cached.cache)
+            )
             done += len(versions)
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))
     progress(done, total, "writing")
@@ -582,13 +572,13 @@ def _part(files: Files, part: Part, meaning: tuple[ir.Protocol, Bundle], source:
     """What is known of a part: its files, what its bindings do not enforce, and what of its schema means nothing."""
     from acpgen.meaning import unenforced
 
-    gaps = {
-        name: {source.at(at): reason for at, reason in places.items()}
-        for name, places in unenforced.gaps(*meaning).items()
-    }
+    gaps: dict[str, dict[str, str]] | None = None
+    if part.target == "python":
+        found = unenforced.gaps(*meaning).items()
+        gaps = {name: {source.at(at): reason for at, reason in places.items()} for name, places in found}
     return {
         "files": {**files},
-        "gaps": gaps if part.target == "python" else None,
+        "gaps": gaps,
         "notes": [[source.at(note.at), note.what()] for note in meaning[1].notes],
     }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import config, embedded
 from acpgen.config import protocols
 from acpgen.errors import Faults, did_you_mean
+from acpgen.files.cache import user_cache
 from acpgen.input.complexity import require_few_ways
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, Documents, References, load
@@ -46,7 +47,7 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
     """The strict validator of a protocol; `methods` is the profile that says where its methods stand. Raises `Faults`."""
     from acpgen.meaning.contract import method_row, protocol_row
 
-    protocol, bundle = understand(documents, methods=methods)
+    protocol, bundle = understand(documents, methods=methods, cache=user_cache())
     if protocol.envelope == "dap":
         reason = "its messages have the frames of the Debug Adapter Protocol"
         remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"

@@ -137,8 +137,8 @@ class Child:
                 with contextlib.suppress(OSError):
                     stream.close()
 
-    def _started(self, work: object, end: int) -> threading.Thread:
-        thread = threading.Thread(target=work, args=(end,), daemon=True)  # type: ignore[arg-type]
+    def _started(self, work: Callable[[int], None], end: int) -> threading.Thread:
+        thread = threading.Thread(target=work, args=(end,), daemon=True)
         thread.start()
         return thread
 

@@ -69,8 +69,9 @@ def pages(
     documented = {name: _DocumentedVersion(found[name], places) for name, places in version_paths.items()}
     titles = {page: title for title, page in areas(table).items()}
     grouped: dict[Markdown, list[_DocumentView]] = {page: [] for page in titles}
+    known = addresses(table)
     for document in table.documents:
-        sections = _sections(table, document, documented, rules, for_site=for_site)
+        sections = _sections(table, document, known, documented, rules, for_site=for_site)
         grouped[path(document)].append(_DocumentView(document, path(document), sections))
     checkers = [
         (
@@ -230,6 +231,7 @@ class _DocumentView:
 def _sections(
     table: Table,
     document: NormativeDocument,
+    known: Mapping[int | str, Markdown],
     documented: Mapping[str, _DocumentedVersion],
     rules: Mapping[str, str],
     *,
@@ -237,7 +239,6 @@ def _sections(
 ) -> list[_SectionView]:
     """The sections of a document in the order of their first rules."""
     found: dict[str, list[_View]] = {}
-    known = addresses(table)
     for rule in table.rules:
         if rule.document == document.id:
             anchor = Markdown(known[rule.id].partition("#")[2])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import functools
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen.errors import Faults, did_you_mean
+from acpgen.files.cache import NO_CACHE, Cache, Outputs, key_of, own_code
+from acpgen.files.serialization import from_json, to_json
 from acpgen.input.faults import UNKNOWN_NAME
+from acpgen.input.numbers import dumps
 from acpgen.targets.faults import PATH_CLASH
 
 if TYPE_CHECKING:
@@ -62,15 +67,46 @@ def understand(
     keep_unknown: bool = False,
     methods: Profile | None = None,
     is_apart: bool = False,
+    cache: Cache = NO_CACHE,
 ) -> tuple[ir.Protocol, Bundle]:
-    """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`. Raises `Faults`."""
+    """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`.
+
+    What an earlier run understood of the same values is in the `cache`: of each protocol below the current folder, one state for each way
+    to read it. Raises `Faults`.
+    """
     from acpgen.bundle.bundle import bundle
     from acpgen.input.step_budget import bounded
     from acpgen.meaning.lower import lower
 
+    known = Outputs(cache, own_code()) if cache.folder is not None else None
+    how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods, is_apart))
+    inputs = key_of(*_contents(protocol), own_code().digest) if known is not None else ""
+    if known is not None and (found := known.find_part(Path(protocol.name), how, inputs)) is not None:
+        return cast("tuple[ir.Protocol, Bundle]", from_json(found["meaning"], _records()))
     with bounded(protocol.documents[0].path, protocol.size):
         bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
-        return lower(bundled, keep_unknown=keep_unknown), bundled
+        meaning = lower(bundled, keep_unknown=keep_unknown), bundled
+    if known is not None:
+        known.keep_part(Path(protocol.name), how, inputs, {"meaning": to_json(meaning)})
+    return meaning
+
+
+def _contents(protocol: Documents) -> Iterator[str]:
+    """All that documents hold, each with its path."""
+    yield str((protocol.size, len(protocol.documents)))
+    for known, document in [*(("", each) for each in protocol.documents), *protocol.references.items()]:
+        yield from (known, document.path, dumps(document.value))
+
+
+@functools.cache
+def _records() -> Mapping[str, type]:
+    """The classes of which the meaning of a protocol is made, by name."""
+    from acpgen import errors, ir
+    from acpgen.bundle import bundle
+    from acpgen.methods import discovery, profile
+
+    modules = (errors, ir, bundle, discovery, profile)
+    return {name: found for each in modules for name, found in vars(each).items() if isinstance(found, type)}
 
 
 def require_targets(names: Iterable[str], known: Iterable[str], at: str = "targets") -> None:
