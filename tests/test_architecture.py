@@ -24,11 +24,11 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"diagnostics", "files", "methods"}),
     frozenset({"naming"}),
     frozenset({"input"}),
-    frozenset({"built_in", "embedded", "errors", "ir", "pointers", "resources"}),
+    frozenset({"embedded", "errors", "ir", "pointers", "resources"}),
 )
 """The rooms, the highest floor first: a room imports from the floors below it."""
 
-KIT = frozenset({"faults", "interface", "options", "outside", "pipeline", "process"})
+KIT = frozenset({"built_in", "faults", "interface", "options", "outside", "pipeline", "process", "installed"})
 """Beside the targets: what they are all made with, and those of others."""
 
 READERS = frozenset(

@@ -27,7 +27,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import generate
 
 FULL = """

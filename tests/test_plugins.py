@@ -15,13 +15,14 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from acpgen.targets.installed import TARGETS
 
 import commands
 from acpgen import Faults, Tree, generate, ir, load, plugins, write
 from acpgen.meaning import interchange
 from acpgen.meaning.definition_order import ordered, references
 from acpgen.plugins import Option, Settings, Target, exercise
-from acpgen.targets import TARGETS, options, process
+from acpgen.targets import options, process
 from acpgen.targets.pipeline import understand
 
 ROOT = Path(__file__).parents[1]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from acpgen.targets.installed import TARGETS, with_options
 from pydantic import TypeAdapter
 
 import evidence
@@ -25,7 +26,7 @@ from acpgen.errors import Faults
 from acpgen.input.load import load
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings, with_options
+from acpgen.targets.interface import Settings
 from acpgen.targets.python.python_options import read_options
 from bindings.subjects import forget
 from jsonrpc_bindings import DecodeError, Record, Unknown

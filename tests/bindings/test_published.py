@@ -14,6 +14,7 @@ from urllib.parse import quote, urljoin
 
 import jsonschema_rs
 import pytest
+from acpgen.targets.installed import TARGETS
 from pydantic import TypeAdapter
 
 import evidence
@@ -25,7 +26,7 @@ from acpgen.input.drafts import as_written
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower, used
 from acpgen.pointers import place_parts
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.interface import Settings
 from bindings.drawing import Drawing
 from bindings.instances import Chooser, damage
 from bindings.subjects import Source, Subject, Subjects, same

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pytest
+from acpgen.targets.installed import TARGETS
 
 import json_schema_suite as suite
 import tiers
@@ -23,7 +24,7 @@ from acpgen.input.tagged_unions import lone_reference
 from acpgen.input.walk import is_object
 from acpgen.meaning.lower import lower
 from acpgen.pointers import place_parts
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.interface import Settings
 from acpgen.targets.python.naming import name_all
 from bindings.subjects import Subjects, forget
 from jsonrpc_bindings import DecodeError

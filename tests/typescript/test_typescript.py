@@ -14,7 +14,7 @@ import pytest
 import evidence
 import javascript
 from acpgen.input.load import load
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import generate
 from jsonrpc_bindings.errors import DecodeError
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acpgen.built_in import BUILT_IN
 from acpgen.bundle.faults import UNUSED_NAME, unused_name
 from acpgen.commands.faults import NO_OUTPUT
 from acpgen.config import Config, docs_inputs, quoted, read_names
@@ -21,6 +20,7 @@ from acpgen.input.faults import BAD_SETTING, TOO_DEEP, TOO_MUCH_WORK, UNKNOWN_NA
 from acpgen.input.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.methods.faults import UNUSED_RULE
 from acpgen.naming.faults import NAMED_BY_POSITION
+from acpgen.targets.built_in import BUILT_IN
 from acpgen.targets.pipeline import merge, require_targets, understand
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from acpgen.meaning import unenforced
     from acpgen.methods.profile import Profile
     from acpgen.publish.versions import Version
-    from acpgen.targets import Settings, Target
+    from acpgen.targets.interface import Settings, Target
 
 
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -219,7 +219,7 @@ def configured(
 
 def _without_output(target: str, config: Config) -> Fault:
     """The fault of a target that no output of a project has: it exists, or it does not."""
-    from acpgen.targets import TARGETS
+    from acpgen.targets.installed import TARGETS
 
     if target in TARGETS:
         return NO_OUTPUT(at=place(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
@@ -402,7 +402,7 @@ def _readings(outputs: Iterable[OutputFolder], parts: Mapping[PartPlace, CachedP
 
 
 def _reading(part: Part) -> Reading:
-    from acpgen.targets import TARGETS
+    from acpgen.targets.installed import TARGETS
 
     return part.source, TARGETS[part.target].is_apart
 
@@ -469,7 +469,7 @@ def _meanings(
     progress: Progress,
 ) -> Meanings:
     """What the protocols mean of which parts are to be made; all where names are chosen for all. Raises `Faults` of all together."""
-    from acpgen.targets import TARGETS
+    from acpgen.targets.installed import TARGETS
 
     require_targets((part.target for output in outputs for part in output.parts), TARGETS, at=work.at)
     for output in outputs:
@@ -527,7 +527,7 @@ def _trees(
     progress: Progress,
 ) -> tuple[Tree, ...]:
     """What the outputs are to hold; the parts that are made now are added to the others. Raises `Faults`."""
-    from acpgen.targets import TARGETS
+    from acpgen.targets.installed import TARGETS
 
     done, total = len(_protocols(outputs)), _steps(outputs)
     trees: list[Tree] = []
@@ -594,7 +594,8 @@ def _rendered(target: Target, meaning: tuple[ir.Protocol, Bundle], settings: Set
 
 def _settings(part: Part, output: OutputFolder, work: Work) -> Settings:
     """What the target of a part is told. Raises `Faults` of options that it does not have."""
-    from acpgen.targets import Settings, with_options
+    from acpgen.targets.installed import with_options
+    from acpgen.targets.interface import Settings
 
     settings = Settings(part.package, part.distribution, part.version, part.license, part.prefix, part.module)
     return with_options(part.target, settings, part.options, work.at if output.key else "--option", output.key)

@@ -13,7 +13,6 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics.markup import Markdown, code, prose
 from acpgen.errors import Faults
-from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.availability import NO_AVAILABILITY, Availability, Member
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
@@ -46,6 +45,7 @@ from acpgen.targets.docs.version_docs import (
     about_errors,
     about_messages,
 )
+from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
 
 __all__ = [

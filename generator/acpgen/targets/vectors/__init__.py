@@ -22,8 +22,7 @@ from acpgen.input.faults import NOT_A_SCHEMA
 from acpgen.input.step_budget import working_on
 from acpgen.meaning.samples import Values
 from acpgen.resources import templates
-from acpgen.targets import Settings
-from acpgen.targets.interface import require_json_rpc
+from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.method_rows import Messages
 from acpgen.targets.vectors.rows import Row, RowSubject, lines
