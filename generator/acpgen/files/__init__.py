@@ -1,7 +1,7 @@
 """Files: the one writer of what acpgen makes, and the one cache.
 
 In: text by path. Out: folders that are replaced as a whole or not at all (`tree`), single files that are replaced together
-(`atomic_write`), results of earlier runs (`cache`), and rounds that follow changes of files (`watch`).
+(`atomic_write`), results of earlier runs (`cache`, `serialization`), and rounds that follow changes of files (`watch`).
 """
 
 from acpgen.files.atomic_write import MANIFEST as MANIFEST
