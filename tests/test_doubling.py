@@ -10,7 +10,6 @@ from types import FrameType
 from typing import Final
 
 import pytest
-from acpgen.targets.installed import TARGETS
 
 import tiers
 from acpgen import Faults, lint
@@ -23,6 +22,7 @@ from acpgen.input.load import Documents, Source, parse
 from acpgen.ir import Ref
 from acpgen.meaning.samples import LARGEST, Unmakeable, Values
 from acpgen.messages.validators import strict
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import understand
 from doubling import SHAPES, level, protocol

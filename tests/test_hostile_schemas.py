@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from acpgen.targets.installed import TARGETS
 
 import tiers
 from acpgen import Faults, cli, lint, publish
@@ -25,6 +24,7 @@ from acpgen.input.faults import TOO_DEEP, TOO_LONG_CHAIN, TOO_MUCH_WORK
 from acpgen.input.load import Source, parse
 from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.naming.qualifiers import labels
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import understand
 from hostile_schemas import SHAPES, TEXT, Schema, alternatives, level, levels, protocol, text

@@ -15,7 +15,6 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from acpgen.targets.installed import TARGETS
 
 import commands
 from acpgen import Faults, Tree, generate, ir, load, plugins, write
@@ -23,6 +22,7 @@ from acpgen.meaning import interchange
 from acpgen.meaning.definition_order import ordered, references
 from acpgen.plugins import Option, Settings, Target, exercise
 from acpgen.targets import options, process
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.pipeline import understand
 
 ROOT = Path(__file__).parents[1]

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import jsonschema_rs
 import pytest
-from acpgen.targets.installed import TARGETS
 
 import acpgen
 from acpgen.bundle.bundle import bundle
 from acpgen.pointers import reference_to, target
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 
 ANSWER: Final = {"type": "object", "x-method": "ask", "x-side": "agent"}

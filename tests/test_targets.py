@@ -14,13 +14,13 @@ from typing import Any
 
 import datamodel_code_generator
 import pytest
-from acpgen.targets.installed import TARGETS
 
 import tiers
 from acpgen import ir
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from acpgen.targets.python import models
 from jsonrpc_bindings import DecodeError, Record

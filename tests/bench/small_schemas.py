@@ -18,13 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from acpgen.targets.installed import TARGETS
-
 from acpgen import Documents, Faults, lint
 from acpgen.compat.compare import compare
 from acpgen.input.load import Source, parse
 from acpgen.input.walk import Schema
 from acpgen.messages.validators import strict
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import understand
 

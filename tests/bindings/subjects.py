@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final, clear_overloads
 
 import pytest
-from acpgen.targets.installed import TARGETS
 
 import evidence
 import jsonrpc_bindings
@@ -24,6 +23,7 @@ from acpgen.input.load import load
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from acpgen.targets.python.naming import Names, name_all
 from bindings.meaning import Meaning

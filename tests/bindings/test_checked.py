@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from acpgen.targets.installed import TARGETS, with_options
 
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
+from acpgen.targets.installed import TARGETS, with_options
 from acpgen.targets.interface import Settings
 
 VALUE: Final = {"anyOf": [{"$ref": "#/$defs/Members"}, {"type": "array", "items": {"$ref": "#/$defs/Value"}}]}

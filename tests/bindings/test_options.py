@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from acpgen.targets.installed import TARGETS, with_options
 from pydantic import TypeAdapter
 
 import evidence
@@ -26,6 +25,7 @@ from acpgen.errors import Faults
 from acpgen.input.load import load
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
+from acpgen.targets.installed import TARGETS, with_options
 from acpgen.targets.interface import Settings
 from acpgen.targets.python.python_options import read_options
 from bindings.subjects import forget

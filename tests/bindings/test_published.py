@@ -14,7 +14,6 @@ from urllib.parse import quote, urljoin
 
 import jsonschema_rs
 import pytest
-from acpgen.targets.installed import TARGETS
 from pydantic import TypeAdapter
 
 import evidence
@@ -26,6 +25,7 @@ from acpgen.input.drafts import as_written
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower, used
 from acpgen.pointers import place_parts
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from bindings.drawing import Drawing
 from bindings.instances import Chooser, damage

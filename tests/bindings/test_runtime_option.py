@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from acpgen.targets.installed import TARGETS, with_options
 
 import jsonrpc_bindings
 from acpgen import embedded, plugins
 from acpgen.errors import Faults
+from acpgen.targets.installed import TARGETS, with_options
 from acpgen.targets.interface import Settings
 from acpgen.targets.python.python_options import read_options
 from bindings.subjects import forget

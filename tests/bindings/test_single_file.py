@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import pytest
 from acp_bindings.v1 import methods
-from acpgen.targets.installed import TARGETS, with_options
 from pydantic import TypeAdapter
 
 import evidence
@@ -25,6 +24,7 @@ from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.errors import Faults
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
+from acpgen.targets.installed import TARGETS, with_options
 from acpgen.targets.interface import Settings
 from acpgen.targets.python.exports import OWN
 from bindings.subjects import forget

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pytest
-from acpgen.targets.installed import TARGETS
 
 import json_schema_suite as suite
 import tiers
@@ -24,6 +23,7 @@ from acpgen.input.tagged_unions import lone_reference
 from acpgen.input.walk import is_object
 from acpgen.meaning.lower import lower
 from acpgen.pointers import place_parts
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from acpgen.targets.python.naming import name_all
 from bindings.subjects import Subjects, forget

@@ -12,7 +12,6 @@ from typing import Any, Final, cast
 import jsonschema
 import jsonschema_rs
 import pytest
-from acpgen.targets.installed import TARGETS
 
 import evidence
 import tiers
@@ -20,6 +19,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from bindings.meaning import Meaning
 from bindings.subjects import OWN, SOURCES, Subject, Subjects, same, tolerant

@@ -9,12 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from acpgen.targets.installed import TARGETS
-
 import published
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.input.walk import is_object
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from variants import bodies
 

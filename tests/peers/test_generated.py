@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acpgen.targets.installed import TARGETS
 
 import evidence
 import tiers
@@ -18,6 +17,7 @@ from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
 from acpgen.naming.identifiers import method_names
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from peers.harbour import run
 

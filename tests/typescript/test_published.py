@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from acpgen.targets.installed import TARGETS
 
 import evidence
 import tiers
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from bindings.test_published import ACCEPTED, package_name
 from typescript.test_typescript import compiled, run

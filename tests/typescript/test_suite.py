@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acpgen.targets.installed import TARGETS
 
 import json_schema_suite as suite
 import tiers
@@ -17,6 +16,7 @@ from acpgen.input.drafts import ALL, Draft
 from acpgen.input.load import Document, Documents
 from acpgen.meaning.lower import lower
 from acpgen.naming.identifiers import class_names
+from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from bindings.test_suite import FILE, FLOORS, root
 from typescript.test_typescript import HERE, run
