@@ -319,7 +319,7 @@ class Codec:
                 try:
                     found = resolve(type_, self.receiving.module)
                 except NameError:
-                    raise KeyError(type_) from None
+                    raise KeyError(f"{type_!r} is no definition of the schema, and no type of this package") from None
             self._types[is_name, type_] = type_of(found)
         return self._types[is_name, type_]
 
