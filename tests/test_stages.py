@@ -21,11 +21,10 @@ from acpgen.bundle.collect import collect
 from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents, Source, parse
 from acpgen.input.walk import is_array, is_object
-from acpgen.interchange import dump
+from acpgen.meaning.interchange import dump
 from acpgen.meaning.lower import lower
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.schema_nodes import Schemas
-from acpgen.pipeline import understand
 
 GOLDEN: Final = Path(__file__).parent / "golden" / "stages"
 
@@ -130,7 +129,7 @@ WALK: Final = {
 def test_the_walk_of_a_definition_is_as_the_decision_draws_it() -> None:
     text = json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": WALK})
     source = Source("p", "", (("p.json", text.encode()),))
-    understand(parse(source))  # so that what is found out once in a process counts for nobody
+    lower(bundle(parse(source)))  # so that what is found out once in a process counts for nobody
     entered: dict[str, list[str]] = {}
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -141,7 +140,7 @@ def test_the_walk_of_a_definition_is_as_the_decision_draws_it() -> None:
 
     sys.setprofile(note)
     try:
-        understand(parse(source))
+        lower(bundle(parse(source)))
     finally:
         sys.setprofile(None)
     page = (Path(__file__).parents[1] / "generator/decisions/schema-and-ir.md").read_text("utf-8")

@@ -34,9 +34,22 @@ _HELPERS: Final = re.compile(r"^export const (\w+)", re.MULTILINE)
 _ENVELOPE: Final = {"id": ("RequestId", '/* @__PURE__ */ type("integer", "string")'), "error": ("Error", "plainError")}
 """The definitions that messages are framed by, and the checkers where a schema has none."""
 
+_PARAMS: Final = {"null": "params?: {}", "nothing": "params?: {} | null"}
+"""How params are declared that nothing stands for where they are left out."""
+
 _OWN: Final = (
-    *("DecodeError", "Dropped", "ErrorResponse", "Lenient", "Message", "Notification", "Notifications", "Problem"),
-    *("Request", "Requests", "Response", "Sender", "Side", "Type", "UNKNOWN", "Unknown"),
+    *(
+        "DecodeError",
+        "Dropped",
+        "ErrorResponse",
+        "Extension",
+        "Lenient",
+        "Message",
+        "Notification",
+        "Notifications",
+        "Problem",
+    ),
+    *("Request", "Requests", "Response", "Sender", "Side", "Type", "UNENFORCED", "UNKNOWN", "Unknown"),
 )
 """The names that a module has beside those of the schema, which keeps its own."""
 
@@ -104,12 +117,14 @@ def _typed(own: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
     functions = ("decodeAs", "encode", "is", "parse", "validateAs", "decode", "validate")
     typed = {
         own["DecodeError"]: "DecodeError",
+        own["UNENFORCED"]: "UNENFORCED",
         own["UNKNOWN"]: "UNKNOWN",
         **{name: name for name in functions},
         **values,
     }
     generic = {own[name] for name in ("Response", "Type", "Unknown")}
-    names = [*given["names"], *(name for name in own.values() if name not in {own["UNKNOWN"], *generic})]
+    values_alone = {own["UNENFORCED"], own["UNKNOWN"]}
+    names = [*given["names"], *(name for name in own.values() if name not in values_alone | generic)]
     return {**given, "typed": typed.items(), "names": names, "all_names": sorted({*typed, *names, *generic})}
 
 
@@ -152,7 +167,7 @@ def _module(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers)
         f"{key}: {checkers.of_definition(name) if name in checkers.offered() else plain}"
         for key, (name, plain) in _ENVELOPE.items()
     ]
-    options += ["batch: batches"] if protocol.batch else []
+    options += ["each: batches"] if protocol.batch else []
     options += ["versioned: false"] if protocol.envelope == "json-rpc-unversioned" else []
     parts = {
         "methods": ",\n  ".join(_row(method, checkers) for method in protocol.methods),
@@ -168,7 +183,7 @@ def _module(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers)
 def _row(method: ir.Method, checkers: Checkers) -> str:
     """A row of the table in `runtime.js`, without what says the usual at its end."""
     result = None if method.kind != "request" else checkers.of_definition(method.result) if method.result else "any"
-    empty = {"object": None, "array": "[]", "null": "null"}.get(method.omitted, "false")
+    empty = {"object": None, "array": "() => []", "null": "() => null"}.get(method.omitted, "() => {}")
     row = [
         dumps(method.name),
         dumps(method.side),
@@ -191,7 +206,7 @@ def _types(protocol: ir.Protocol, names: Mapping[str, str]) -> dict[str, Any]:
             {
                 "comment": comment(one.doc, 2),
                 "name": dumps(one.name),
-                "params": of(one.params),
+                "params": _PARAMS.get(one.omitted, "params: {}").format(of(one.params)),
                 "result": of(one.result),
             }
             for one in protocol.methods

@@ -16,7 +16,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.bundle.unknown_variants import of_receivers
 from acpgen.embedded import discriminators
-from acpgen.input.equality import by_key
+from acpgen.input.equality import by_key, kind_of
 from acpgen.input.expressions import fault_of
 from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import flatten
@@ -183,8 +183,14 @@ class Checkers:
             found.append(self._call("not", *map(self.of, excluded["anyOf"] if is_list else [excluded])))
         if "if" in schema and ("then" in schema or "else" in schema):
             found.append(self._call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else"))))
-        found += self._unevaluated(schema)
-        return [*dict.fromkeys(one for one in found if one != "any")]
+        found = [*dict.fromkeys(one for one in found if one != "any")]
+        for word in ("unevaluatedProperties", "unevaluatedItems"):
+            if word in schema:
+                given = [f"() => {self._evaluator(schema, is_inner=False)}", self.of(schema[word]), dumps(word)]
+                if word == "unevaluatedItems":
+                    found, given = [], [*given, self._joined(found)]
+                found.append(self._call("unevaluated", *given))
+        return found
 
     def _reference(self, reference: str) -> str:
         parts = pointer_parts(unquote(reference))
@@ -200,12 +206,17 @@ class Checkers:
     def _scalars(self, schema: Schema, *, has_type: bool) -> Iterator[str]:
         types = schema.get("type") if has_type else None
         type_ = "any" if types is None else self._type(types)
-        constants = [schema["const"]] if "const" in schema else schema.get("enum")
-        yield type_ if constants is None else self._literal(type_, constants)
+        constants = [schema["const"]] if "const" in schema else schema.get("enum", ())
+        if not all(_is_of(one, types) for one in constants):
+            yield type_
+            type_ = "any"
+        if "const" in schema:
+            type_ = self._call("constant", type_, _value(schema["const"]))
+        yield self._literal(type_, schema["enum"]) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
-                yield self._call(keyword, dumps(schema[keyword]))
-        if isinstance(schema.get("pattern"), str) and not fault_of(schema["pattern"]):
+                yield self._call(keyword, _limit(schema[keyword]))
+        if isinstance(schema.get("pattern"), str):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
             yield self._call("pattern", _expression(schema["pattern"]), dumps(text))
 
@@ -244,21 +255,22 @@ class Checkers:
         if not is_object(schema):
             return self.of(schema), 0
         on_error, on_null = (bool(schema.get(f"x-deserialize-default-on-{one}")) for one in ("error", "null"))
-        is_list = is_required and (on_error or on_null) and self._types(schema, frozenset()) - {"null"} == {"array"}
+        is_list = is_required and (on_error or on_null) and self._types(schema) - {"null"} == {"array"}
         checker = self.of(schema, drops=bool(schema.get("x-deserialize-skip-invalid-items")))
         return checker, on_error | on_null << 1 | is_list << 2
 
-    def _types(self, schema: Any, seen: frozenset[str]) -> set[str]:
+    def _types(self, schema: Any, seen: frozenset[str] = frozenset()) -> set[str]:
+        """The types that a schema declares, or the definition that it refers to, or its branches."""
         if not is_object(schema):
             return set()
         declared = schema.get("type", [])
         found = {declared} if isinstance(declared, str) else set(declared)
         reference = schema.get("$ref")
+        if found:
+            return found
         if isinstance(reference, str) and reference not in seen:
-            found |= self._types(self._at(reference), seen | {reference})
-        for keyword in ("anyOf", "oneOf", "allOf"):
-            found.update(*(self._types(one, seen) for one in schema.get(keyword, ())))
-        return found
+            found = self._types(self._at(reference), seen | {reference})
+        return found.union(*(self._types(one, seen) for word in ("anyOf", "oneOf") for one in schema.get(word, ())))
 
     def _array(self, schema: Schema, *, drops: bool) -> list[str]:
         found: list[str] = []
@@ -288,12 +300,6 @@ class Checkers:
         if rows:
             yield self._call("dependents", f"[{', '.join(rows)}]")
 
-    def _unevaluated(self, schema: Schema) -> Iterator[str]:
-        for word in ("unevaluatedProperties", "unevaluatedItems"):
-            if word in schema:
-                evaluator = self._evaluator(schema, is_inner=False)
-                yield self._call("unevaluated", f"() => {evaluator}", self.of(schema[word]), dumps(word))
-
     def _evaluator(self, schema: Schema, *, is_inner: bool) -> str:
         """What says which members or items a schema evaluates; an inner schema evaluates what is left, too."""
         key = dumps([is_inner, schema], sort_keys=True)
@@ -319,11 +325,10 @@ class Checkers:
         return self._evaluators[key]
 
     def _evaluating(self, schema: Schema) -> Iterator[tuple[str, Any]]:
-        """The schemas that evaluate for another one, each with the checker that must hold, or `null`."""
+        """The schemas that evaluate for another one, each with the checker that must hold."""
         if isinstance(schema.get("$ref"), str):
-            yield "null", self._at(schema["$ref"])
-        yield from (("null", one) for one in schema.get("allOf", ()))
-        for keyword in ("anyOf", "oneOf"):
+            yield self._reference(schema["$ref"]), self._at(schema["$ref"])
+        for keyword in ("allOf", "anyOf", "oneOf"):
             yield from ((self.of(one), one) for one in schema.get(keyword, ()))
         if "if" in schema:
             test = self.of(schema["if"])
@@ -342,7 +347,8 @@ class Checkers:
             return self.of(branches[0], drops=drops)
         real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
         nulls = [index for index in range(len(branches)) if index not in real]
-        if nulls and len(real) == 1 and len(nulls) == 1 and "null" not in self._types(branches[real[0]], frozenset()):
+        types = self._types(branches[real[0]]) if len(real) == 1 else set[str]()
+        if len(nulls) == 1 and len(real) == 1 and (keyword == "anyOf" or (types and "null" not in types)):
             return self._call("nullable", self.of(branches[real[0]], drops=drops))
         simple = self._simple([branches[index] for index in real], is_exclusive=keyword == "oneOf")
         if simple:
@@ -355,7 +361,9 @@ class Checkers:
         if tag is None:
             keys = self._unions.keys(branches, real)
             inside = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
-            rows += [f"keys: {{ {inside} }}"] if keys else []
+            types = set[str]().union(*(self._types(branches[index]) for index in real))
+            rows += [f"types: {dumps(sorted(types))}"] if types else []
+            rows += [f"byKey: /* @__PURE__ */ keyed({{ {inside} }})"] if keys else []
         else:
             rows += self._tag_rows(tag, branches, meaning, fallback)
         return self._call("union", given, *([f"{{ {', '.join(rows)} }}"] if rows else []))
@@ -382,8 +390,6 @@ class Checkers:
             yield f"fallback: {self.of({key: one for key, one in whole.items() if key != 'not' or not is_by_tag})}"
         if fallback is None or own is not None:
             yield f"unknown: {dumps([own] if own is not None else [])}"
-        shared = [one.name for one in constant_fields(meaning, self._protocol)]
-        yield from [f"shared: {dumps(shared)}"] if shared else []
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch takes no object with a known tag."""
@@ -406,13 +412,6 @@ class Checkers:
             return None
         is_one = all(isinstance(one, str) for one in values) if plain == ["string"] else False
         return _SCALARS[plain[0]] if is_one or all(one.get("type") == plain[0] for one, _ in others) else None
-
-
-def constant_fields(union: ir.TaggedUnion, protocol: ir.Protocol) -> list[ir.Field]:
-    """The fields that have one value in every object whose tag is unknown: the tags of unions around this one."""
-    record = protocol.definitions.get(union.fallback or "")
-    fields = record.fields if isinstance(record, ir.Record) else ()
-    return [one for one in fields if one.required and isinstance(one.type, ir.Constant) and one.name != union.tag]
 
 
 def _constant_name(source: str, taken: Collection[str]) -> str:
@@ -449,8 +448,22 @@ def _js(holds: bool) -> str:
 
 
 def _expression(pattern: str) -> str:
-    """A pattern as an expression of JavaScript."""
-    return "/(?!)/u" if fault_of(pattern) else f"/* @__PURE__ */ expression({dumps(pattern)})"
+    """A pattern as an expression of JavaScript; one that ECMA-262 does not define is read in no way."""
+    return f"/* @__PURE__ */ expression({dumps(pattern)}{', []' if fault_of(pattern) else ''})"
+
+
+def _is_of(value: ir.JSON, types: Any) -> bool:
+    """Whether a value is of one of some types."""
+    kind = kind_of(value)
+    names = {kind, "integer"} if kind == "number" and value % 1 == 0 else {kind}  # type: ignore[operator]
+    return types is None or not names.isdisjoint([types] if isinstance(types, str) else types)
+
+
+def _limit(given: ir.JSON) -> str:
+    """A limit as an expression: its text, where JavaScript writes the number otherwise."""
+    is_same = isinstance(given, bool) or (isinstance(given, int) and abs(given) <= 2**53)
+    is_same |= isinstance(given, float) and not given.is_integer() and "e" not in str(given)
+    return dumps(given if is_same else str(given))
 
 
 def _is_plain(schema: Any) -> bool:
