@@ -30,9 +30,9 @@ const judge = (strict, lenient, whole) => ({ strict, lenient, whole, findings: [
 const problemsOf = (c, from = 0) => c.findings.slice(from).filter((one) => !one.problem);
 /** The problems, each with those of the items that were left out below it: an array may be too short for that. */
 const refusal = (c) => {
-  const drops = c.findings.filter((one) => one.problem);
-  const arrayOf = ({ pointer }) => /^([^]*)\/\d+$/.exec(pointer)?.[1];
-  return problemsOf(c).slice(0, MOST + 1).flatMap((one) => [one, ...drops.filter((each) => arrayOf(each) === one.pointer).map((each) => each.problem)]);
+  const items = c.findings.filter((one) => one.problem && /\/\d+$/.test(one.pointer));
+  const below = (one) => items.filter(({ pointer }) => pointer.slice(0, pointer.lastIndexOf("/")) === one.pointer).map((each) => each.problem);
+  return problemsOf(c).slice(0, MOST + 1).flatMap((one) => [one, ...below(one)]);
 };
 
 const add = (c, sentence, rule, more) => {
@@ -58,40 +58,35 @@ const below = (key) => `/${typeof key === "string" ? key.replace(/~/g, "~0").rep
 const put = (made, v, key, one) => {
   if (made === v) {
     made = Array.isArray(v) ? [...v] : { ...v };
-    if (RAW.has(v)) RAW.set(made, RAW.get(v));
+    RAW.set(made, RAW.get(v));
   }
   if (one === undefined) delete made[key];
   else made[key] = one; // of its own, whatever its name
   return made;
 };
 /** What is wrong with a value where nothing may be left out, and what it is as one of the type. A large value may try more branches. */
-const attempt = (f, v, { strict: isStrict, whole }, strict = isStrict) => {
-  if (--whole.steps < 0) {
-    whole.steps += STEPS * (JSON.stringify(whole.value) ?? "").length;
-    whole.value = undefined; // once
-    if (whole.steps < 0) throw new RangeError();
-  }
-  const tried = judge(strict, false, whole);
+const attempt = (f, v, { strict, whole }, isStrict = strict) => {
+  if (++whole.steps > 200000 && whole.steps > STEPS * (whole.size ??= JSON.stringify(whole.value).length)) throw new RangeError();
+  const tried = judge(isStrict, false, whole);
   tried.made = f(v, tried);
   return tried;
 };
-const fits = (f, v, c, strict) => !attempt(f, v, c, strict).findings.length;
+const fits = (...given) => !attempt(...given).findings.length;
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
 
-const ESCAPES = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
 const quote = (text) => {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escape = (one) => {
     const code = one.codePointAt(0);
     const [letter, length] = code < 256 ? ["x", 2] : code < 65536 ? ["u", 4] : ["U", 8];
-    return ESCAPES[one] ?? `\\${letter}${code.toString(16).padStart(length, "0")}`;
+    return "\n\r\t\\".includes(one) ? JSON.stringify(one).slice(1, -1) : `\\${letter}${code.toString(16).padStart(length, "0")}`;
   };
   return mark + text.replace(/\\|(?! )[\p{C}\p{Z}]/gu, escape).replaceAll(mark, `\\${mark}`) + mark;
 };
 const show = (v) => {
   const chars = [...(typeof v === "string" ? quote(v.slice(0, 400)) : String(v))];
-  return chars.length <= 80 ? chars.join("") : `${chars.slice(0, 77).join("")}...`;
+  return (chars.length <= 80 ? chars : [...chars.slice(0, 77), "..."]).join("");
 };
 const tell = (v) => (Array.isArray(v) ? "an array" : isObject(v) ? "an object" : show(v));
 const listed = (values) => {
@@ -267,7 +262,7 @@ const MISSING = "required";
  *  sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead; `usual` is that of the fields after the
  *  first ones. `isPart`: what is no object is fine.
  */
-export const record = (fields, count = 0, usual = 0, others = [], isPart = false) => {
+export const record = (fields, count = 0, usual = 0, others = [], isPart) => {
   let rows; // laid out when they are first needed, as an import has no need of them
   return (v, c) => {
     if (!isObject(v)) return isPart ? v : mismatch(v, c, "object");
@@ -280,7 +275,10 @@ export const record = (fields, count = 0, usual = 0, others = [], isPart = false
       const from = c.findings.length;
       let found;
       if (one !== undefined) found = row.f(one, c);
-      else if (isRequired) lack(v, c, name, fields);
+      else if (isRequired) {
+        const more = hint(name, Object.keys(v).filter((each) => !has(fields, each)));
+        add(c, `the field ${quote(name)} is required${more}`, MISSING, { missing: name });
+      }
       if (c.findings.length > from && isDropped(c, row, from, one)) found = isRequired ? [] : undefined;
       if (found !== one) made = put(made, v, name, found);
     }
@@ -298,9 +296,6 @@ const arrange = (v, c, from) => {
   const ranks = new Map(Object.keys(v).map((name, index) => [below(name), index]));
   const rank = ({ pointer }) => ranks.get(pointer.split("/", 2).join("/")) ?? -1;
   for (const one of c.findings.splice(from).sort((a, b) => rank(a) - rank(b))) c.findings.push(one);
-};
-const lack = (v, c, name, fields) => {
-  add(c, `the field ${quote(name)} is required${hint(name, Object.keys(v).filter((one) => !has(fields, one)))}`, MISSING, { missing: name });
 };
 /** Tells of a member, and whether it was left out. */
 const isDropped = (c, { name, f, how, at, isRequired }, from, one) => {
@@ -363,7 +358,7 @@ export const dependents = (needs) => (v, c) => {
 };
 
 /** A list: one checker for each of the first items, one for the others. `drops`: receivers leave out items that are wrong. */
-export const items = (f, first = [], drops = false) => (v, c) => {
+export const items = (f, first = [], drops) => (v, c) => {
   if (!Array.isArray(v)) return v;
   let made = v;
   let isShorter = false;
@@ -389,7 +384,7 @@ const closed = (v) => {
   const places = Object.keys(v);
   const found = places.map((one) => v[one]);
   const words = RAW.get(v);
-  if (words) RAW.set(found, new Map(places.map((one, index) => [String(index), words.get(one)])));
+  RAW.set(found, new Map(places.map((one, index) => [String(index), words?.get(one)])));
   return found;
 };
 /** An array that is a list of one kind of items. */
@@ -574,50 +569,41 @@ const nearest = (v, c, branches, trials, indices, types) => {
 
 // --- text -------------------------------------------------------------------------------------------------------------
 
-const RAW = new WeakMap(); // object or array → key → a number and its text, which a double does not hold
+const RAW = new WeakMap(); // object or array → key → a number and its text, where JavaScript writes another
 let hasRaw = false;
-/** Numbers that a double may not hold, -0, which is not written, and halves of surrogate pairs. */
-const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u[dD]|(?:^|[:,[\s])-0(?!\.?0*[1-9])/;
+/** Numbers that a double may not hold, -0, which is not written, halves of surrogate pairs, and escapes that may hide a colon. */
+const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u(?:[dD]|00[23])|(?:^|[:,[\s])-0(?!\.?0*[1-9])/;
+const colons = (text) => text.match(/"[ \t\n\r]*:/g)?.length;
 
-const notJson = (why) => new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${why}`, rule: "json" }]);
+/** The value of JSON text, and what is wrong with it as such; of no text, itself. */
 const read = (text) => {
   try {
-    if (typeof text !== "string") text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
+    if (text instanceof Uint8Array) text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
+    if (typeof text !== "string") return [text, []];
     const value = JSON.parse(text);
-    const isWhole = (text.match(/"\s*:/g) ?? []).length === count(value); // each key once
+    const isWhole = colons(text) === colons(JSON.stringify(value)); // each key once
     return isWhole && !SUSPICIOUS.test(text) ? [value, []] : slowly(text);
   } catch (error) {
-    if (error instanceof DecodeError) throw error;
-    throw notJson(error instanceof RangeError ? "it is nested too deep" : error.message);
+    const why = error instanceof RangeError ? "it is nested too deep" : error.message;
+    return [undefined, [{ pointer: "", sentence: `this is not JSON: ${why}`, rule: "json" }]];
   }
 };
-const count = (v) => {
-  let found = 0;
-  if (Array.isArray(v)) for (const one of v) found += typeof one === "object" ? count(one) : 0;
-  else if (typeof v === "object" && v !== null)
-    for (const name in v) {
-      const one = v[name];
-      found += typeof one === "object" ? 1 + count(one) : 1;
-    }
-  return found;
-};
-
 /** Text that is known to be JSON, with what `JSON.parse` loses: keys that are given twice, long numbers. */
 const slowly = (text) => {
   const twice = new Map(); // object → the keys that it gives twice
   const tokens = /"[^"]*"|[[\]{}]|[^\s"[\]{},:]+/g;
-  const bare = text.replace(/\\./g, "__");
+  const bare = text.replace(/\\["\\]/g, "__");
   const next = () => text.slice(tokens.exec(bare).index, tokens.lastIndex);
   const scalar = (word) => {
     const found = JSON.parse(word);
-    if (typeof found === "string" && /\p{Surrogate}/u.test(found)) throw notJson("half of a surrogate pair");
-    if (Math.abs(found) === Infinity) throw notJson("a number is too large");
+    if (typeof found === "string" && /\p{Surrogate}/u.test(found)) throw new Error("half of a surrogate pair");
+    if (Math.abs(found) === Infinity) throw new Error("a number is too large");
     return found;
   };
   const value = (word, raw, name) => {
     if (word !== "{" && word !== "[") {
       const found = scalar(word);
-      if (typeof found === "number" && !same(word, found)) raw.set(String(name), [found, word]);
+      if (typeof found === "number" && String(found) !== word) raw.set(String(name), [found, word]);
       return found;
     }
     const members = new Map();
@@ -630,7 +616,7 @@ const slowly = (text) => {
     }
     const found = word === "[" ? [...members.values()] : Object.fromEntries(members); // of any name
     if (again.size) twice.set(found, again);
-    if (words.size) RAW.set(found, words);
+    RAW.set(found, words);
     hasRaw ||= words.size > 0;
     return found;
   };
@@ -645,24 +631,11 @@ const slowly = (text) => {
   const found = value(next(), new Map());
   return [found, twice.size ? told(found, "") : []];
 };
-/** Whether the text of a number says the same as the text of its double. */
-const same = (word, found) => {
-  const digits = (one) => {
-    const [number, exponent] = one.toLowerCase().split("e");
-    const [whole, fraction = ""] = number.split(".");
-    const [, sign, all] = /^(-?)0*(.*)/.exec(whole + fraction);
-    let end = all.length;
-    while (all[end - 1] === "0") end--;
-    return end && `${sign}${all.slice(0, end)}e${Number(exponent ?? 0) - fraction.length + all.length - end}`;
-  };
-  return digits(word) === digits(String(found)) && !Object.is(found, -0);
-};
-
 /** Whether an object stands for an unknown variant without writing itself: a copy. */
 const isCopy = (v) => isObject(v) && typeof v.toJSON !== "function" && Object.values(v).includes(UNKNOWN);
 /** Whether a value holds what JSON writes otherwise. Throws where it writes nothing like it. */
 const isSpecial = (v) => {
-  if (typeof v === "number" && !Number.isFinite(v)) throw new TypeError(`${v} is not JSON`);
+  if (typeof v === "number" ? !Number.isFinite(v) : isCopy(v) && !isObject(rawOf(v))) throw new TypeError("this is not JSON");
   if (typeof v !== "object" || v === null) return false;
   let found = isCopy(v);
   for (const name in v) if (isSpecial(v[name])) found = true;
@@ -675,9 +648,7 @@ export const encode = (value) => {
   const written = JSON.stringify(value, function (name, one) {
     const [number, text] = (typeof one === "number" && RAW.get(this)?.get(name)) || [];
     if (text && Object.is(number, one)) return mark + text;
-    if (!isCopy(one)) return one;
-    if (!isObject(rawOf(one))) throw new TypeError("UNKNOWN needs the object to write, as 'raw'");
-    return rawOf(one);
+    return isCopy(one) ? rawOf(one) : one;
   });
   return written?.replace(new RegExp(`"${mark}([^"]*)"`, "g"), "$1");
 };
@@ -699,13 +670,13 @@ const finish = (problems) => {
 };
 const run = (f, v, c) => {
   const from = c.findings.length;
-  c.whole = { value: v, steps: 200000 };
+  c.whole = { value: v, steps: 0 };
   try {
     return f(v, c);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     c.findings.length = from;
-    add(c, "the value is nested too deep, or has too many alternatives, to be judged", "size");
+    add(c, "the value is nested too deep, or has too many alternatives", "size");
     return v;
   }
 };
@@ -733,16 +704,16 @@ export const validateAs = (f, value) => {
   return finish(c.findings);
 };
 /** The typed value of parsed JSON: itself, or a copy where leniency or unknown variants ask for another one. */
-export const decodeAs = (f, value, { onDrop, lenient = true } = {}) => {
-  const c = judge(false, lenient);
+export const decodeAs = (f, value, { onDrop, lenient } = {}) => {
+  const c = judge(false, lenient !== false);
   const found = run(f, value, c);
   settle(c, -32602, onDrop);
   return found;
 };
 /** JSON text as `JSON.parse` reads it; keys that are given twice and what is too large are refused, long numbers are kept for `encode`. */
 export const parse = (text) => {
-  const [value, twice] = read(text);
-  if (twice.length) fail(-32600, twice);
+  const [value, problems] = read(text);
+  if (problems.length) fail(problems[0].rule === "json" ? -32700 : -32600, problems, value, problems);
   return value;
 };
 
@@ -754,6 +725,7 @@ export const batches = (value, f, c) => {
   if (!Array.isArray(value)) return f(value, "");
   const answers = value.map((v) => isObject(v) && !has(v, "method"));
   if (!value.length) fault(c, "a batch must hold at least one message");
+  if (!c.strict) settle(c, -32600);
   for (const [index, one] of answers.entries())
     if (c.strict && one !== answers[0]) fault(c, "a batch holds either calls or answers, not both", `/${index}`);
   return value.map((v, index) => f(v, `/${index}`));
@@ -805,10 +777,8 @@ export const protocol = (methods, { id, error, each = (value, f) => f(value, "")
       return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600, () => {}];
     }
     if (has(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, "/method");
-    if (!isError && !hasResult) {
-      const others = Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one));
-      return fault(c, `the message has no 'method', and neither 'result' nor 'error'${hint("method", others)}`);
-    }
+    if (!isError && !hasResult)
+      return fault(c, `the message has no 'method', and neither 'result' nor 'error'${hint("method", Object.keys(v))}`);
     if (isError && hasResult) fault(c, "a response holds either 'result' or 'error', not both");
     if (!hasId) fault(c, "a response must carry the request's 'id'");
     else if (!isError || v.id !== null) checkId(v.id, c);
@@ -837,13 +807,11 @@ export const protocol = (methods, { id, error, each = (value, f) => f(value, "")
       });
     return found === (came ?? null) ? v : put(v, v, name, found);
   };
-  const input = (given) => (typeof given === "string" || given instanceof Uint8Array ? read(given) : [given, []]);
   return {
     decode(line, options) {
-      const [value, twice] = input(line);
-      const whole = judge();
+      const value = parse(line);
       const judged = (v, at) => {
-        const c = judge(false, options.lenient ?? true);
+        const c = judge(false, options.lenient !== false);
         const carried = route(v, c, options);
         const code = c.findings.length ? (c.findings[0].rule === "method" ? -32601 : -32600) : carried[2];
         const found = c.findings.length ? v : check(v, c, carried);
@@ -851,26 +819,19 @@ export const protocol = (methods, { id, error, each = (value, f) => f(value, "")
         settle(c, code, options.onDrop, v);
         return found;
       };
-      if (twice.length) fail(-32600, twice, value, twice);
-      const found = each(value, judged, whole);
-      settle(whole, -32600, undefined, value);
-      return found;
+      return each(value, judged, judge());
     },
     validate(given, options) {
       const c = judge(true);
-      try {
-        const [value, twice] = input(given);
-        c.findings.push(...twice.slice(0, MOST + 1));
-        each(value, (v, at) => {
-          const from = c.findings.length;
-          const carried = route(v, c, options);
-          if (carried) check(v, c, carried);
-          prefix(c, from, at);
-        }, c);
-      } catch (error) {
-        if (error instanceof DecodeError) return error.problems;
-        throw error;
-      }
+      const [value, problems] = read(given);
+      c.findings = problems;
+      const judged = (v, at) => {
+        const from = c.findings.length;
+        const carried = route(v, c, options);
+        if (carried) check(v, c, carried);
+        prefix(c, from, at);
+      };
+      if (value !== undefined) each(value, judged, c);
       return finish(c.findings);
     },
   };

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from acpgen.bundle.collect import MIGRATION, Collected, collect
 from acpgen.bundle.hoist import Bundler, frames
-from acpgen.errors import Fault, Faults
+from acpgen.errors import Fault, Faults, shown
 from acpgen.importers.documents import Translated, relocated, translated
 from acpgen.input.complexity import require_short_chains
 from acpgen.input.drafts import spelled_as_written
@@ -106,6 +106,11 @@ class Bundle:
     def bounded(self) -> AbstractContextManager[None]:
         """Count the steps of what is done inside with those of this protocol; see `effort.bounded`."""
         return bounded(next(iter(self.files), self.name), self.size)
+
+    def unread_remarks(self) -> Iterator[tuple[str, str]]:
+        """What documents that are no JSON Schema say of messages and no reader reads: the file and a sentence."""
+        for path, members in self.unread.items():
+            yield from ((f"{path}#", f"{shown(phrase)} is not read, and has no effect.") for phrase in members)
 
     @property
     def version(self) -> int | str | None:

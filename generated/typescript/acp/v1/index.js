@@ -4,13 +4,13 @@ export { DecodeError, UNENFORCED, UNKNOWN, decodeAs, encode, is, parse, validate
 
 const $Meta = /* @__PURE__ */ type("object", "null");
 const $AuthenticateRequest = /* @__PURE__ */ record({ methodId: string, _meta: $Meta }, 1, 1);
-const $AuthenticateResponse = /* @__PURE__ */ record({ _meta: $Meta }, 0, 1);
+const kdf9f1 = /* @__PURE__ */ record({ _meta: $Meta }, 0, 1);
 const k5cfb2 = /* @__PURE__ */ type("string", "null");
 const $AuthMethodTerminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), id: string, name: string, description: k5cfb2, args: [/* @__PURE__ */ list(string), 2], env: [/* @__PURE__ */ all(object, /* @__PURE__ */ members([], [], string)), 2], _meta: $Meta }, 3, 1);
-const $AuthMethodAgent = /* @__PURE__ */ record({ id: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1);
-const $AuthMethod = /* @__PURE__ */ union([$AuthMethodTerminal, /* @__PURE__ */ all($AuthMethodAgent, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ all(string, /* @__PURE__ */ not(/* @__PURE__ */ constant(any, "agent"))) }, 1)))], { field: "type", tags: ["terminal"], untagged: [1], isLoose: true, fallback: /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ literal(any, "terminal", "agent") }, 1, 0, [], true))), unknown: ["agent"] });
-const $AvailableCommandInput = /* @__PURE__ */ record({ hint: string, _meta: $Meta }, 1, 1);
-const $AvailableCommand = /* @__PURE__ */ record({ name: string, description: string, input: /* @__PURE__ */ nullable($AvailableCommandInput), _meta: $Meta }, 2, 1);
+const k60ba1 = /* @__PURE__ */ record({ id: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1);
+const $AuthMethod = /* @__PURE__ */ union([$AuthMethodTerminal, /* @__PURE__ */ all(k60ba1, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ all(string, /* @__PURE__ */ not(/* @__PURE__ */ constant(any, "agent"))) }, 1)))], { field: "type", tags: ["terminal"], untagged: [1], isLoose: true, fallback: /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ literal(any, "terminal", "agent") }, 1, 0, [], true))), unknown: ["agent"] });
+const k1a425 = /* @__PURE__ */ record({ hint: string, _meta: $Meta }, 1, 1);
+const $AvailableCommand = /* @__PURE__ */ record({ name: string, description: string, input: /* @__PURE__ */ nullable(k1a425), _meta: $Meta }, 2, 1);
 const $AvailableCommandsUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "available_commands_update"), availableCommands: [/* @__PURE__ */ list($AvailableCommand, true), 5], _meta: $Meta }, 2, 1);
 const $Role = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "assistant", "user"), string);
 const ka4283 = /* @__PURE__ */ type("array", "null");
@@ -77,32 +77,32 @@ const $ElicitationCancelAction = /* @__PURE__ */ record({ action: /* @__PURE__ *
 const $UnknownCreateElicitationResponse = /* @__PURE__ */ all(/* @__PURE__ */ record({ action: string, _meta: $Meta }, 1, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "accept") }, 1), /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "decline") }, 1), /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "cancel") }, 1)));
 const $CreateElicitationResponse = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$ElicitationAcceptAction, $ElicitationDeclineAction, $ElicitationCancelAction, $UnknownCreateElicitationResponse], { field: "action", tags: ["accept", "decline", "cancel"], unknown: [] }));
 const $CompleteElicitationNotification = /* @__PURE__ */ record({ elicitationId: string, _meta: $Meta }, 1, 1);
-const $EnvVariable = /* @__PURE__ */ record({ name: string, value: string, _meta: $Meta }, 2, 1);
+const kb5261 = /* @__PURE__ */ record({ name: string, value: string, _meta: $Meta }, 2, 1);
 const $AbsolutePath = /* @__PURE__ */ all(string, /* @__PURE__ */ pattern(/* @__PURE__ */ expression("^(?:/|[A-Za-z]:[\\\\/]|\\\\\\\\[^\\\\/])"), ""));
 const $ReadTextFileRequest = /* @__PURE__ */ record({ sessionId: string, path: $AbsolutePath, line: ke408d, limit: ke408d, _meta: [$Meta, 1] }, 2);
 const $ReadTextFileResponse = /* @__PURE__ */ record({ content: string, _meta: $Meta }, 1, 1);
 const $WriteTextFileRequest = /* @__PURE__ */ record({ sessionId: string, path: $AbsolutePath, content: string, _meta: $Meta }, 3, 1);
 const $ProtocolVersion = /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(0), /* @__PURE__ */ maximum(65535));
 const $FileSystemCapabilities = /* @__PURE__ */ record({ readTextFile: boolean, writeTextFile: boolean, _meta: $Meta }, 0, 1);
-const kea963 = /* @__PURE__ */ nullable($AuthenticateResponse);
-const $SessionConfigOptionsCapabilities = /* @__PURE__ */ record({ boolean: kea963, _meta: $Meta }, 0, 1);
+const k492a7 = /* @__PURE__ */ nullable(kdf9f1);
+const $SessionConfigOptionsCapabilities = /* @__PURE__ */ record({ boolean: k492a7, _meta: $Meta }, 0, 1);
 const $ClientSessionCapabilities = /* @__PURE__ */ record({ compaction: /* @__PURE__ */ nullable(object), configOptions: /* @__PURE__ */ nullable($SessionConfigOptionsCapabilities), notices: /* @__PURE__ */ nullable(object), _meta: $Meta }, 0, 1);
 const $AuthCapabilities = /* @__PURE__ */ record({ terminal: boolean, _meta: $Meta }, 0, 1);
-const $ElicitationCapabilities = /* @__PURE__ */ record({ form: kea963, url: kea963, _meta: $Meta }, 0, 1);
+const $ElicitationCapabilities = /* @__PURE__ */ record({ form: k492a7, url: k492a7, _meta: $Meta }, 0, 1);
 const $ClientCapabilities = /* @__PURE__ */ record({ fs: $FileSystemCapabilities, terminal: boolean, session: /* @__PURE__ */ nullable($ClientSessionCapabilities), auth: $AuthCapabilities, elicitation: /* @__PURE__ */ nullable($ElicitationCapabilities), _meta: $Meta }, 0, 1);
 const $Implementation = /* @__PURE__ */ record({ name: string, version: string, title: k5cfb2, _meta: $Meta }, 2, 1);
 const $InitializeRequest = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, clientCapabilities: $ClientCapabilities, clientInfo: /* @__PURE__ */ nullable($Implementation), _meta: $Meta }, 1, 1);
 const $PromptCapabilities = /* @__PURE__ */ record({ image: boolean, audio: boolean, embeddedContext: boolean, _meta: $Meta }, 0, 1);
 const $McpCapabilities = /* @__PURE__ */ record({ http: boolean, sse: boolean, _meta: $Meta }, 0, 1);
-const $SessionCapabilities = /* @__PURE__ */ record({ list: kea963, delete: kea963, additionalDirectories: kea963, fork: kea963, resume: kea963, close: kea963, _meta: $Meta }, 0, 1);
-const $AgentAuthCapabilities = /* @__PURE__ */ record({ logout: kea963, _meta: $Meta }, 0, 1);
+const $SessionCapabilities = /* @__PURE__ */ record({ list: k492a7, delete: k492a7, additionalDirectories: k492a7, fork: k492a7, resume: k492a7, close: k492a7, _meta: $Meta }, 0, 1);
+const $AgentAuthCapabilities = /* @__PURE__ */ record({ logout: k492a7, _meta: $Meta }, 0, 1);
 const $AgentCapabilities = /* @__PURE__ */ record({ loadSession: boolean, promptCapabilities: $PromptCapabilities, mcpCapabilities: $McpCapabilities, sessionCapabilities: $SessionCapabilities, auth: $AgentAuthCapabilities, _meta: $Meta }, 0, 1);
 const $InitializeResponse = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, agentCapabilities: $AgentCapabilities, authMethods: /* @__PURE__ */ list($AuthMethod, true), agentInfo: /* @__PURE__ */ nullable($Implementation), _meta: $Meta }, 1, 1);
 const $Error = /* @__PURE__ */ record({ code: integer, message: string, data: any }, 2, 1);
 const $CancelRequestNotification = /* @__PURE__ */ record({ requestId: $RequestId, _meta: $Meta }, 1, 1);
-const $McpServerHttp = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http"), name: string, url: string, headers: [/* @__PURE__ */ list($EnvVariable), 6], _meta: $Meta }, 4, 1);
-const $McpServerSse = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "sse"), name: string, url: string, headers: [/* @__PURE__ */ list($EnvVariable), 6], _meta: $Meta }, 4, 1);
-const $McpServerStdio = /* @__PURE__ */ record({ name: string, command: $AbsolutePath, args: [/* @__PURE__ */ list(string), 6], env: [/* @__PURE__ */ list($EnvVariable), 6], _meta: $Meta }, 4, 1);
+const $McpServerHttp = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http"), name: string, url: string, headers: [/* @__PURE__ */ list(kb5261), 6], _meta: $Meta }, 4, 1);
+const $McpServerSse = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "sse"), name: string, url: string, headers: [/* @__PURE__ */ list(kb5261), 6], _meta: $Meta }, 4, 1);
+const $McpServerStdio = /* @__PURE__ */ record({ name: string, command: $AbsolutePath, args: [/* @__PURE__ */ list(string), 6], env: [/* @__PURE__ */ list(kb5261), 6], _meta: $Meta }, 4, 1);
 const $McpServer = /* @__PURE__ */ union([$McpServerHttp, $McpServerSse, /* @__PURE__ */ all($McpServerStdio, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "sse") }, 1)))], { field: "type", tags: ["http", "sse"], untagged: [2], unknown: ["stdio"] });
 const $Notice = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "notice"), severity: string, title: /* @__PURE__ */ all(string, /* @__PURE__ */ minLength(1)), description: k5cfb2, _meta: $Meta }, 3, 1);
 const $ToolKind = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"), string);
@@ -127,25 +127,25 @@ const $Plan = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(s
 const $PromptRequest = /* @__PURE__ */ record({ sessionId: string, prompt: /* @__PURE__ */ list($ContentBlock), _meta: $Meta }, 2, 1);
 const $StopReason = /* @__PURE__ */ literal(any, "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled");
 const $PromptResponse = /* @__PURE__ */ record({ stopReason: $StopReason, _meta: $Meta }, 1, 1);
-const $CancelNotification = /* @__PURE__ */ record({ sessionId: string, _meta: $Meta }, 1, 1);
+const ked4b8 = /* @__PURE__ */ record({ sessionId: string, _meta: $Meta }, 1, 1);
 const k9f50a = /* @__PURE__ */ list($AbsolutePath);
 const $NewSessionRequest = /* @__PURE__ */ record({ cwd: $AbsolutePath, mcpServers: [/* @__PURE__ */ list($McpServer), 6], additionalDirectories: k9f50a, _meta: [$Meta, 1] }, 2);
-const $SessionModeState = /* @__PURE__ */ record({ currentModeId: string, availableModes: [/* @__PURE__ */ list($AuthMethodAgent, true), 5], _meta: $Meta }, 2, 1);
-const $NewSessionResponse = /* @__PURE__ */ record({ sessionId: string, modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: /* @__PURE__ */ all(/* @__PURE__ */ items($SessionConfigOption, [], true), ka4283), _meta: $Meta }, 1, 1);
+const $SessionModeState = /* @__PURE__ */ record({ currentModeId: string, availableModes: [/* @__PURE__ */ list(k60ba1, true), 5], _meta: $Meta }, 2, 1);
+const k3cecb = /* @__PURE__ */ record({ sessionId: string, modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: /* @__PURE__ */ all(/* @__PURE__ */ items($SessionConfigOption, [], true), ka4283), _meta: $Meta }, 1, 1);
 const $LoadSessionRequest = /* @__PURE__ */ record({ mcpServers: [/* @__PURE__ */ list($McpServer), 6], cwd: $AbsolutePath, sessionId: string, additionalDirectories: k9f50a, _meta: [$Meta, 1] }, 3);
-const $LoadSessionResponse = /* @__PURE__ */ record({ modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: /* @__PURE__ */ all(/* @__PURE__ */ items($SessionConfigOption, [], true), ka4283), _meta: $Meta }, 0, 1);
-const $ResumeSessionRequest = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: k9f50a, mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 2);
+const k8640f = /* @__PURE__ */ record({ modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: /* @__PURE__ */ all(/* @__PURE__ */ items($SessionConfigOption, [], true), ka4283), _meta: $Meta }, 0, 1);
+const k38af2 = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: k9f50a, mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 2);
 const $ListSessionsRequest = /* @__PURE__ */ record({ cwd: /* @__PURE__ */ nullable($AbsolutePath), additionalDirectories: k9f50a, cursor: k5cfb2, _meta: [$Meta, 1] });
 const $SessionInfo = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: [k9f50a, 0], title: k5cfb2, updatedAt: k5cfb2, _meta: $Meta }, 2, 1);
 const $ListSessionsResponse = /* @__PURE__ */ record({ sessions: [/* @__PURE__ */ list($SessionInfo, true), 5], nextCursor: k5cfb2, _meta: $Meta }, 1, 1);
 const $SetSessionModeRequest = /* @__PURE__ */ record({ sessionId: string, modeId: string, _meta: $Meta }, 2, 1);
 const $CurrentModeUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "current_mode_update"), currentModeId: string, _meta: $Meta }, 2, 1);
 const $SessionInfoUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "session_info_update"), title: k5cfb2, updatedAt: k5cfb2, _meta: $Meta }, 1, 1);
-const $CreateTerminalRequest = /* @__PURE__ */ record({ sessionId: string, command: string, args: /* @__PURE__ */ list(string), env: /* @__PURE__ */ list($EnvVariable), cwd: [/* @__PURE__ */ nullable($AbsolutePath), 0], outputByteLimit: [ke408d, 0], _meta: [$Meta, 1] }, 2, 2);
+const $CreateTerminalRequest = /* @__PURE__ */ record({ sessionId: string, command: string, args: /* @__PURE__ */ list(string), env: /* @__PURE__ */ list(kb5261), cwd: [/* @__PURE__ */ nullable($AbsolutePath), 0], outputByteLimit: [ke408d, 0], _meta: [$Meta, 1] }, 2, 2);
 const $CreateTerminalResponse = /* @__PURE__ */ record({ terminalId: string, _meta: $Meta }, 1, 1);
-const $TerminalOutputRequest = /* @__PURE__ */ record({ sessionId: string, terminalId: string, _meta: $Meta }, 2, 1);
-const $WaitForTerminalExitResponse = /* @__PURE__ */ record({ exitCode: ke408d, signal: k5cfb2, _meta: $Meta }, 0, 1);
-const $TerminalOutputResponse = /* @__PURE__ */ record({ output: string, truncated: boolean, exitStatus: /* @__PURE__ */ nullable($WaitForTerminalExitResponse), _meta: $Meta }, 2, 1);
+const k04613 = /* @__PURE__ */ record({ sessionId: string, terminalId: string, _meta: $Meta }, 2, 1);
+const kaa207 = /* @__PURE__ */ record({ exitCode: ke408d, signal: k5cfb2, _meta: $Meta }, 0, 1);
+const $TerminalOutputResponse = /* @__PURE__ */ record({ output: string, truncated: boolean, exitStatus: /* @__PURE__ */ nullable(kaa207), _meta: $Meta }, 2, 1);
 const $ToolCall = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call"), toolCallId: string, title: string, name: k5cfb2, kind: $ToolKind, status: $ToolCallStatus, content: /* @__PURE__ */ list($ToolCallContent, true), locations: /* @__PURE__ */ list($ToolCallLocation, true), rawInput: any, rawOutput: any, _meta: $Meta }, 3, 1);
 const $ContentChunk = /* @__PURE__ */ record({ content: $ContentBlock, messageId: /* @__PURE__ */ nullable(string), _meta: $Meta }, 1, 1);
 const $UserMessageChunk = /* @__PURE__ */ all($ContentChunk, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "user_message_chunk") }, 1));
@@ -158,31 +158,31 @@ const $SessionUpdate = /* @__PURE__ */ union([$UserMessageChunk, $AgentMessageCh
 const $SessionNotification = /* @__PURE__ */ record({ sessionId: string, update: $SessionUpdate, _meta: $Meta }, 2, 1);
 
 const messages = /* @__PURE__ */ protocol([
-  ["authenticate", "agent", $AuthenticateRequest, $AuthenticateResponse, true],
-  ["logout", "agent", $AuthenticateResponse, $AuthenticateResponse, true],
+  ["authenticate", "agent", $AuthenticateRequest, kdf9f1, true],
+  ["logout", "agent", kdf9f1, kdf9f1, true],
   ["session/set_config_option", "agent", $SetSessionConfigOptionRequest, $SetSessionConfigOptionResponse],
   ["elicitation/create", "client", $CreateElicitationRequest, $CreateElicitationResponse],
   ["elicitation/complete", "client", $CompleteElicitationNotification],
   ["fs/read_text_file", "client", $ReadTextFileRequest, $ReadTextFileResponse],
-  ["fs/write_text_file", "client", $WriteTextFileRequest, $AuthenticateResponse, true],
+  ["fs/write_text_file", "client", $WriteTextFileRequest, kdf9f1, true],
   ["initialize", "agent", $InitializeRequest, $InitializeResponse],
   ["$/cancel_request", "protocol", $CancelRequestNotification],
   ["session/request_permission", "client", $RequestPermissionRequest, $RequestPermissionResponse],
   ["session/prompt", "agent", $PromptRequest, $PromptResponse],
-  ["session/cancel", "agent", $CancelNotification],
-  ["session/new", "agent", $NewSessionRequest, $NewSessionResponse],
-  ["session/load", "agent", $LoadSessionRequest, $LoadSessionResponse, true],
-  ["session/resume", "agent", $ResumeSessionRequest, $LoadSessionResponse, true],
-  ["session/fork", "agent", $ResumeSessionRequest, $NewSessionResponse],
+  ["session/cancel", "agent", ked4b8],
+  ["session/new", "agent", $NewSessionRequest, k3cecb],
+  ["session/load", "agent", $LoadSessionRequest, k8640f, true],
+  ["session/resume", "agent", k38af2, k8640f, true],
+  ["session/fork", "agent", k38af2, k3cecb],
   ["session/list", "agent", $ListSessionsRequest, $ListSessionsResponse],
-  ["session/delete", "agent", $CancelNotification, $AuthenticateResponse, true],
-  ["session/close", "agent", $CancelNotification, $AuthenticateResponse, true],
-  ["session/set_mode", "agent", $SetSessionModeRequest, $AuthenticateResponse, true],
+  ["session/delete", "agent", ked4b8, kdf9f1, true],
+  ["session/close", "agent", ked4b8, kdf9f1, true],
+  ["session/set_mode", "agent", $SetSessionModeRequest, kdf9f1, true],
   ["terminal/create", "client", $CreateTerminalRequest, $CreateTerminalResponse],
-  ["terminal/output", "client", $TerminalOutputRequest, $TerminalOutputResponse],
-  ["terminal/wait_for_exit", "client", $TerminalOutputRequest, $WaitForTerminalExitResponse],
-  ["terminal/kill", "client", $TerminalOutputRequest, $AuthenticateResponse, true],
-  ["terminal/release", "client", $TerminalOutputRequest, $AuthenticateResponse, true],
+  ["terminal/output", "client", k04613, $TerminalOutputResponse],
+  ["terminal/wait_for_exit", "client", k04613, kaa207],
+  ["terminal/kill", "client", k04613, kdf9f1, true],
+  ["terminal/release", "client", k04613, kdf9f1, true],
   ["session/update", "client", $SessionNotification],
 ], { id: $RequestId, error: $Error });
 const decode = (line, options) => messages.decode(line, options);
@@ -192,17 +192,17 @@ export {
   decode,
   validate,
   $AuthenticateRequest as AuthenticateRequest,
-  $AuthenticateResponse as AuthenticateResponse,
-  $AuthenticateResponse as LogoutRequest,
-  $AuthenticateResponse as LogoutResponse,
+  kdf9f1 as AuthenticateResponse,
+  kdf9f1 as LogoutRequest,
+  kdf9f1 as LogoutResponse,
   $AuthMethod as AuthMethod,
   $AuthMethodTerminal as AuthMethodTerminal,
-  $AuthMethodAgent as AuthMethodAgent,
+  k60ba1 as AuthMethodAgent,
   string as AuthMethodId,
   $AvailableCommandsUpdate as AvailableCommandsUpdate,
   $AvailableCommand as AvailableCommand,
-  $AvailableCommandInput as AvailableCommandInput,
-  $AvailableCommandInput as UnstructuredCommandInput,
+  k1a425 as AvailableCommandInput,
+  k1a425 as UnstructuredCommandInput,
   $CompactionUpdate as CompactionUpdate,
   $CompactionSummaryChunk as CompactionSummaryChunk,
   string as CompactionId,
@@ -268,7 +268,7 @@ export {
   $TitledMultiSelectItems as TitledMultiSelectItems,
   $CompleteElicitationNotification as CompleteElicitationNotification,
   string as ElicitationId,
-  $EnvVariable as EnvVariable,
+  kb5261 as EnvVariable,
   $Meta as Meta,
   any as ExtRequest,
   any as ExtResponse,
@@ -276,7 +276,7 @@ export {
   $ReadTextFileRequest as ReadTextFileRequest,
   $ReadTextFileResponse as ReadTextFileResponse,
   $WriteTextFileRequest as WriteTextFileRequest,
-  $AuthenticateResponse as WriteTextFileResponse,
+  kdf9f1 as WriteTextFileResponse,
   $InitializeRequest as InitializeRequest,
   $InitializeResponse as InitializeResponse,
   $ProtocolVersion as ProtocolVersion,
@@ -286,24 +286,24 @@ export {
   $ClientSessionCapabilities as ClientSessionCapabilities,
   object as CompactionCapabilities,
   $SessionConfigOptionsCapabilities as SessionConfigOptionsCapabilities,
-  $AuthenticateResponse as BooleanConfigOptionCapabilities,
+  kdf9f1 as BooleanConfigOptionCapabilities,
   object as NoticeCapabilities,
   $AuthCapabilities as AuthCapabilities,
   $ElicitationCapabilities as ElicitationCapabilities,
-  $AuthenticateResponse as ElicitationFormCapabilities,
-  $AuthenticateResponse as ElicitationUrlCapabilities,
+  kdf9f1 as ElicitationFormCapabilities,
+  kdf9f1 as ElicitationUrlCapabilities,
   $AgentCapabilities as AgentCapabilities,
   $PromptCapabilities as PromptCapabilities,
   $McpCapabilities as McpCapabilities,
   $SessionCapabilities as SessionCapabilities,
-  $AuthenticateResponse as SessionListCapabilities,
-  $AuthenticateResponse as SessionDeleteCapabilities,
-  $AuthenticateResponse as SessionAdditionalDirectoriesCapabilities,
-  $AuthenticateResponse as SessionForkCapabilities,
-  $AuthenticateResponse as SessionResumeCapabilities,
-  $AuthenticateResponse as SessionCloseCapabilities,
+  kdf9f1 as SessionListCapabilities,
+  kdf9f1 as SessionDeleteCapabilities,
+  kdf9f1 as SessionAdditionalDirectoriesCapabilities,
+  kdf9f1 as SessionForkCapabilities,
+  kdf9f1 as SessionResumeCapabilities,
+  kdf9f1 as SessionCloseCapabilities,
   $AgentAuthCapabilities as AgentAuthCapabilities,
-  $AuthenticateResponse as LogoutCapabilities,
+  kdf9f1 as LogoutCapabilities,
   $RequestId as RequestId,
   $Error as Error,
   integer as ErrorCode,
@@ -312,7 +312,7 @@ export {
   $McpServerHttp as McpServerHttp,
   $McpServerSse as McpServerSse,
   $McpServerStdio as McpServerStdio,
-  $EnvVariable as HttpHeader,
+  kb5261 as HttpHeader,
   $Notice as Notice,
   string as NoticeSeverity,
   $AbsolutePath as AbsolutePath,
@@ -331,41 +331,41 @@ export {
   $PromptRequest as PromptRequest,
   $PromptResponse as PromptResponse,
   $StopReason as StopReason,
-  $CancelNotification as CancelNotification,
+  ked4b8 as CancelNotification,
   $NewSessionRequest as NewSessionRequest,
-  $NewSessionResponse as NewSessionResponse,
+  k3cecb as NewSessionResponse,
   $LoadSessionRequest as LoadSessionRequest,
-  $LoadSessionResponse as LoadSessionResponse,
-  $ResumeSessionRequest as ResumeSessionRequest,
-  $LoadSessionResponse as ResumeSessionResponse,
-  $ResumeSessionRequest as ForkSessionRequest,
-  $NewSessionResponse as ForkSessionResponse,
+  k8640f as LoadSessionResponse,
+  k38af2 as ResumeSessionRequest,
+  k8640f as ResumeSessionResponse,
+  k38af2 as ForkSessionRequest,
+  k3cecb as ForkSessionResponse,
   $ListSessionsRequest as ListSessionsRequest,
   $ListSessionsResponse as ListSessionsResponse,
   $SessionInfo as SessionInfo,
-  $CancelNotification as DeleteSessionRequest,
-  $AuthenticateResponse as DeleteSessionResponse,
-  $CancelNotification as CloseSessionRequest,
-  $AuthenticateResponse as CloseSessionResponse,
+  ked4b8 as DeleteSessionRequest,
+  kdf9f1 as DeleteSessionResponse,
+  ked4b8 as CloseSessionRequest,
+  kdf9f1 as CloseSessionResponse,
   $SetSessionModeRequest as SetSessionModeRequest,
-  $AuthenticateResponse as SetSessionModeResponse,
+  kdf9f1 as SetSessionModeResponse,
   $SessionModeState as SessionModeState,
-  $AuthMethodAgent as SessionMode,
+  k60ba1 as SessionMode,
   string as SessionModeId,
   $CurrentModeUpdate as CurrentModeUpdate,
   $SessionInfoUpdate as SessionInfoUpdate,
   string as SessionId,
   $CreateTerminalRequest as CreateTerminalRequest,
   $CreateTerminalResponse as CreateTerminalResponse,
-  $TerminalOutputRequest as TerminalOutputRequest,
+  k04613 as TerminalOutputRequest,
   $TerminalOutputResponse as TerminalOutputResponse,
-  $TerminalOutputRequest as WaitForTerminalExitRequest,
-  $WaitForTerminalExitResponse as WaitForTerminalExitResponse,
-  $TerminalOutputRequest as KillTerminalRequest,
-  $AuthenticateResponse as KillTerminalResponse,
-  $TerminalOutputRequest as ReleaseTerminalRequest,
-  $AuthenticateResponse as ReleaseTerminalResponse,
-  $WaitForTerminalExitResponse as TerminalExitStatus,
+  k04613 as WaitForTerminalExitRequest,
+  kaa207 as WaitForTerminalExitResponse,
+  k04613 as KillTerminalRequest,
+  kdf9f1 as KillTerminalResponse,
+  k04613 as ReleaseTerminalRequest,
+  kdf9f1 as ReleaseTerminalResponse,
+  kaa207 as TerminalExitStatus,
   string as TerminalId,
   $ToolCall as ToolCall,
   $ToolCallUpdate as ToolCallUpdate,

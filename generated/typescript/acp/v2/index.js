@@ -4,10 +4,10 @@ export { DecodeError, UNENFORCED, UNKNOWN, decodeAs, encode, is, parse, validate
 
 const $Meta = /* @__PURE__ */ type("object", "null");
 const $LoginAuthRequest = /* @__PURE__ */ record({ methodId: string, _meta: $Meta }, 1, 1);
-const $LoginAuthResponse = /* @__PURE__ */ record({ _meta: $Meta }, 0, 1);
+const kdf9f1 = /* @__PURE__ */ record({ _meta: $Meta }, 0, 1);
 const k5cfb2 = /* @__PURE__ */ type("string", "null");
-const $EnvVariable = /* @__PURE__ */ record({ name: string, value: string, _meta: $Meta }, 2, 1);
-const $AuthMethodTerminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), methodId: string, name: string, description: k5cfb2, args: [/* @__PURE__ */ list(string), 2], env: [/* @__PURE__ */ list($EnvVariable), 2], _meta: $Meta }, 3, 1);
+const kb5261 = /* @__PURE__ */ record({ name: string, value: string, _meta: $Meta }, 2, 1);
+const $AuthMethodTerminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), methodId: string, name: string, description: k5cfb2, args: [/* @__PURE__ */ list(string), 2], env: [/* @__PURE__ */ list(kb5261), 2], _meta: $Meta }, 3, 1);
 const $AuthMethodAgent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "agent"), methodId: string, name: string, description: k5cfb2, _meta: $Meta }, 3, 1);
 const k36b3e = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal") }, 1);
 const $UnknownAuthMethod = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, methodId: string, name: string }, 3), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "agent") }, 1), k36b3e));
@@ -107,33 +107,33 @@ const $CreateElicitationResponse = /* @__PURE__ */ all(object, /* @__PURE__ */ u
 const $CompleteElicitationNotification = /* @__PURE__ */ record({ elicitationId: string, _meta: $Meta }, 1, 1);
 const $ProtocolVersion = /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(0), /* @__PURE__ */ maximum(65535));
 const $Implementation = /* @__PURE__ */ record({ name: string, version: string, title: k5cfb2, _meta: $Meta }, 2, 1);
-const k5d5d2 = /* @__PURE__ */ nullable($LoginAuthResponse);
-const $ClientAuthCapabilities = /* @__PURE__ */ record({ terminal: k5d5d2, _meta: $Meta }, 0, 1);
-const $ElicitationCapabilities = /* @__PURE__ */ record({ form: k5d5d2, url: k5d5d2, _meta: $Meta }, 0, 1);
+const k492a7 = /* @__PURE__ */ nullable(kdf9f1);
+const $ClientAuthCapabilities = /* @__PURE__ */ record({ terminal: k492a7, _meta: $Meta }, 0, 1);
+const $ElicitationCapabilities = /* @__PURE__ */ record({ form: k492a7, url: k492a7, _meta: $Meta }, 0, 1);
 const $ClientCapabilities = /* @__PURE__ */ record({ auth: /* @__PURE__ */ nullable($ClientAuthCapabilities), elicitation: /* @__PURE__ */ nullable($ElicitationCapabilities), _meta: $Meta }, 0, 1);
 const $InitializeRequest = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, info: $Implementation, capabilities: $ClientCapabilities, _meta: $Meta }, 2, 1);
-const $PromptCapabilities = /* @__PURE__ */ record({ image: k5d5d2, audio: k5d5d2, embeddedContext: k5d5d2, _meta: $Meta }, 0, 1);
-const $McpCapabilities = /* @__PURE__ */ record({ stdio: k5d5d2, http: k5d5d2, _meta: $Meta }, 0, 1);
-const $SessionCapabilities = /* @__PURE__ */ record({ prompt: /* @__PURE__ */ nullable($PromptCapabilities), mcp: /* @__PURE__ */ nullable($McpCapabilities), delete: k5d5d2, additionalDirectories: k5d5d2, fork: k5d5d2, _meta: $Meta }, 0, 1);
-const $AgentCapabilities = /* @__PURE__ */ record({ session: /* @__PURE__ */ nullable($SessionCapabilities), auth: k5d5d2, _meta: $Meta }, 0, 1);
+const $PromptCapabilities = /* @__PURE__ */ record({ image: k492a7, audio: k492a7, embeddedContext: k492a7, _meta: $Meta }, 0, 1);
+const $McpCapabilities = /* @__PURE__ */ record({ stdio: k492a7, http: k492a7, _meta: $Meta }, 0, 1);
+const $SessionCapabilities = /* @__PURE__ */ record({ prompt: /* @__PURE__ */ nullable($PromptCapabilities), mcp: /* @__PURE__ */ nullable($McpCapabilities), delete: k492a7, additionalDirectories: k492a7, fork: k492a7, _meta: $Meta }, 0, 1);
+const $AgentCapabilities = /* @__PURE__ */ record({ session: /* @__PURE__ */ nullable($SessionCapabilities), auth: k492a7, _meta: $Meta }, 0, 1);
 const $InitializeResponse = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, info: $Implementation, capabilities: $AgentCapabilities, authMethods: /* @__PURE__ */ list($AuthMethod, true), _meta: $Meta }, 2, 1);
 const $CancelRequestNotification = /* @__PURE__ */ record({ requestId: $RequestId, _meta: $Meta }, 1, 1);
 const $UnsupportedProtocolVersionErrorData = /* @__PURE__ */ record({ requested: $ProtocolVersion, supported: /* @__PURE__ */ list($ProtocolVersion), _meta: $Meta }, 2, 1);
-const $SessionNotFoundErrorData = /* @__PURE__ */ record({ sessionId: string, _meta: $Meta }, 1, 1);
-const $ErrorData = /* @__PURE__ */ union([$UnsupportedProtocolVersionErrorData, $SessionNotFoundErrorData, any], { types: ["object"] });
+const ked4b8 = /* @__PURE__ */ record({ sessionId: string, _meta: $Meta }, 1, 1);
+const $ErrorData = /* @__PURE__ */ union([$UnsupportedProtocolVersionErrorData, ked4b8, any], { types: ["object"] });
 const $Error = /* @__PURE__ */ record({ code: integer, message: string, data: /* @__PURE__ */ nullable($ErrorData) }, 2, 1);
-const $McpServerHttp = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http"), name: string, url: string, headers: /* @__PURE__ */ list($EnvVariable), _meta: [$Meta, 1] }, 3, 2);
-const $McpServerStdio = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "stdio"), name: string, command: $AbsolutePath, args: /* @__PURE__ */ list(string), env: /* @__PURE__ */ list($EnvVariable), _meta: [$Meta, 1] }, 3, 2);
+const $McpServerHttp = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http"), name: string, url: string, headers: /* @__PURE__ */ list(kb5261), _meta: [$Meta, 1] }, 3, 2);
+const $McpServerStdio = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "stdio"), name: string, command: $AbsolutePath, args: /* @__PURE__ */ list(string), env: /* @__PURE__ */ list(kb5261), _meta: [$Meta, 1] }, 3, 2);
 const $UnknownMcpServer = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "stdio") }, 1)));
 const $McpServer = /* @__PURE__ */ union([$McpServerHttp, $McpServerStdio, $UnknownMcpServer], { field: "type", tags: ["http", "stdio"], unknown: [] });
 const $Notice = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "notice"), severity: string, title: /* @__PURE__ */ all(string, /* @__PURE__ */ minLength(1)), description: k5cfb2, _meta: $Meta }, 3, 1);
 const $Content = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "content"), content: $ContentBlock, _meta: $Meta }, 2, 1);
-const $BackgroundTerminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), terminalId: string, _meta: $Meta }, 2, 1);
+const k0d0ce = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), terminalId: string, _meta: $Meta }, 2, 1);
 const $UnknownToolCallContent = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "content") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "diff") }, 1), k36b3e));
-const $ToolCallContent = /* @__PURE__ */ union([$Content, $Diff, $BackgroundTerminal, $UnknownToolCallContent], { field: "type", tags: ["content", "diff", "terminal"], unknown: [] });
+const $ToolCallContent = /* @__PURE__ */ union([$Content, $Diff, k0d0ce, $UnknownToolCallContent], { field: "type", tags: ["content", "diff", "terminal"], unknown: [] });
 const $ToolCallLocation = /* @__PURE__ */ record({ path: $AbsolutePath, line: /* @__PURE__ */ all(k844da, /* @__PURE__ */ minimum(1)), _meta: $Meta }, 1, 1);
-const $TerminalCapabilities = /* @__PURE__ */ record({ cancel: k5d5d2, _meta: $Meta }, 0, 1);
-const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, name: k5cfb2, title: k5cfb2, kind: k167dc, status: k167dc, content: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallContent, [], true), ka4283), locations: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallLocation, [], true), ka4283), rawInput: any, rawOutput: any, capabilities: /* @__PURE__ */ nullable($TerminalCapabilities), _meta: $Meta }, 1, 1);
+const k9b8b4 = /* @__PURE__ */ record({ cancel: k492a7, _meta: $Meta }, 0, 1);
+const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, name: k5cfb2, title: k5cfb2, kind: k167dc, status: k167dc, content: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallContent, [], true), ka4283), locations: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallLocation, [], true), ka4283), rawInput: any, rawOutput: any, capabilities: /* @__PURE__ */ nullable(k9b8b4), _meta: $Meta }, 1, 1);
 const $ToolCallPermissionSubject = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "tool_call"), toolCall: $ToolCallUpdate, _meta: $Meta }, 2, 1);
 const $CommandPermissionSubject = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "command"), command: string, cwd: $AbsolutePath, toolCallId: k167dc, terminalId: k167dc, _meta: $Meta }, 3, 1);
 const $UnknownRequestPermissionSubject = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "tool_call") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "command") }, 1)));
@@ -155,8 +155,8 @@ const $PromptRequest = /* @__PURE__ */ record({ sessionId: string, prompt: /* @_
 const $PromptResponse = /* @__PURE__ */ record({ messageId: string, _meta: $Meta }, 1, 1);
 const k9f50a = /* @__PURE__ */ list($AbsolutePath);
 const $NewSessionRequest = /* @__PURE__ */ record({ cwd: $AbsolutePath, additionalDirectories: k9f50a, mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 1);
-const $NewSessionResponse = /* @__PURE__ */ record({ sessionId: string, configOptions: kb6e50, availableCommands: /* @__PURE__ */ list($AvailableCommand, true), _meta: $Meta }, 1, 1);
-const $LoadSessionRequest = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: k9f50a, mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 2);
+const k11a0e = /* @__PURE__ */ record({ sessionId: string, configOptions: kb6e50, availableCommands: /* @__PURE__ */ list($AvailableCommand, true), _meta: $Meta }, 1, 1);
+const k38af2 = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: k9f50a, mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 2);
 const $LoadSessionResponse = /* @__PURE__ */ record({ configOptions: kb6e50, _meta: $Meta }, 0, 1);
 const $ListSessionsRequest = /* @__PURE__ */ record({ cwd: /* @__PURE__ */ nullable($AbsolutePath), additionalDirectories: k9f50a, cursor: k167dc, _meta: [$Meta, 1] });
 const $SessionInfo = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: [k9f50a, 0], title: k5cfb2, updatedAt: k5cfb2, _meta: $Meta }, 2, 1);
@@ -169,7 +169,7 @@ const $ResumeSessionResponse = /* @__PURE__ */ record({ configOptions: kb6e50, a
 const kcdc16 = /* @__PURE__ */ constant(string, "state_update");
 const $BackgroundToolCall = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "tool_call"), toolCallId: string, _meta: $Meta }, 2, 1);
 const $UnknownBackgroundWork = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(k36b3e, /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "tool_call") }, 1)));
-const $BackgroundWork = /* @__PURE__ */ union([$BackgroundTerminal, $BackgroundToolCall, $UnknownBackgroundWork], { field: "type", tags: ["terminal", "tool_call"], unknown: [] });
+const $BackgroundWork = /* @__PURE__ */ union([k0d0ce, $BackgroundToolCall, $UnknownBackgroundWork], { field: "type", tags: ["terminal", "tool_call"], unknown: [] });
 const k71f55 = /* @__PURE__ */ all(/* @__PURE__ */ items($BackgroundWork), ka4283);
 const $RunningStateUpdate = /* @__PURE__ */ record({ sessionUpdate: kcdc16, state: /* @__PURE__ */ constant(string, "running"), background: k71f55, _meta: $Meta }, 2, 1);
 const k72754 = /* @__PURE__ */ constant(string, "idle");
@@ -188,7 +188,7 @@ const $StateUpdate = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$Running
 const $TerminalOutput = /* @__PURE__ */ record({ data: string, _meta: $Meta }, 1, 1);
 const $TerminalExitStatus = /* @__PURE__ */ record({ exitCode: k844da, signal: k5cfb2, _meta: $Meta }, 0, 1);
 const $TerminalSize = /* @__PURE__ */ record({ cols: /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(1), /* @__PURE__ */ maximum(65535)), rows: /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(1), /* @__PURE__ */ maximum(65535)), _meta: $Meta }, 2, 1);
-const $TerminalUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "terminal_update"), terminalId: string, command: k5cfb2, cwd: /* @__PURE__ */ nullable($AbsolutePath), output: /* @__PURE__ */ nullable($TerminalOutput), exitStatus: /* @__PURE__ */ nullable($TerminalExitStatus), size: /* @__PURE__ */ nullable($TerminalSize), capabilities: /* @__PURE__ */ nullable($TerminalCapabilities), _meta: $Meta }, 2, 1);
+const $TerminalUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "terminal_update"), terminalId: string, command: k5cfb2, cwd: /* @__PURE__ */ nullable($AbsolutePath), output: /* @__PURE__ */ nullable($TerminalOutput), exitStatus: /* @__PURE__ */ nullable($TerminalExitStatus), size: /* @__PURE__ */ nullable($TerminalSize), capabilities: /* @__PURE__ */ nullable(k9b8b4), _meta: $Meta }, 2, 1);
 const $TerminalOutputChunk = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "terminal_output_chunk"), terminalId: string, data: string, _meta: $Meta }, 3, 1);
 const $CancelTerminalRequest = /* @__PURE__ */ record({ sessionId: string, terminalId: string, _meta: $Meta }, 2, 1);
 const $ToolCallContentChunk = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call_content_chunk"), toolCallId: string, content: $ToolCallContent, _meta: $Meta }, 3, 1);
@@ -209,8 +209,8 @@ const $SessionUpdate = /* @__PURE__ */ union([$UserMessageChunk, $UserMessage, $
 const $UpdateSessionNotification = /* @__PURE__ */ record({ sessionId: string, update: $SessionUpdate, _meta: $Meta }, 2, 1);
 
 const messages = /* @__PURE__ */ protocol([
-  ["auth/login", "agent", $LoginAuthRequest, $LoginAuthResponse],
-  ["auth/logout", "agent", $LoginAuthResponse, $LoginAuthResponse],
+  ["auth/login", "agent", $LoginAuthRequest, kdf9f1],
+  ["auth/logout", "agent", kdf9f1, kdf9f1],
   ["session/set_config_option", "agent", $SetSessionConfigOptionRequest, $SetSessionConfigOptionResponse],
   ["elicitation/create", "client", $CreateElicitationRequest, $CreateElicitationResponse],
   ["elicitation/complete", "client", $CompleteElicitationNotification],
@@ -218,16 +218,16 @@ const messages = /* @__PURE__ */ protocol([
   ["$/cancel_request", "protocol", $CancelRequestNotification],
   ["session/request_permission", "client", $RequestPermissionRequest, $RequestPermissionResponse],
   ["session/prompt", "agent", $PromptRequest, $PromptResponse],
-  ["session/cancel", "agent", $SessionNotFoundErrorData],
-  ["session/new", "agent", $NewSessionRequest, $NewSessionResponse],
-  ["session/load", "agent", $LoadSessionRequest, $LoadSessionResponse],
+  ["session/cancel", "agent", ked4b8],
+  ["session/new", "agent", $NewSessionRequest, k11a0e],
+  ["session/load", "agent", k38af2, $LoadSessionResponse],
   ["session/list", "agent", $ListSessionsRequest, $ListSessionsResponse],
   ["session/resume", "agent", $ResumeSessionRequest, $ResumeSessionResponse],
-  ["session/fork", "agent", $LoadSessionRequest, $NewSessionResponse],
-  ["session/close", "agent", $SessionNotFoundErrorData, $LoginAuthResponse],
-  ["session/delete", "agent", $SessionNotFoundErrorData, $LoginAuthResponse],
-  ["terminal/cancel", "agent", $CancelTerminalRequest, $LoginAuthResponse],
-  ["tool_call/cancel", "agent", $CancelToolCallRequest, $LoginAuthResponse],
+  ["session/fork", "agent", k38af2, k11a0e],
+  ["session/close", "agent", ked4b8, kdf9f1],
+  ["session/delete", "agent", ked4b8, kdf9f1],
+  ["terminal/cancel", "agent", $CancelTerminalRequest, kdf9f1],
+  ["tool_call/cancel", "agent", $CancelToolCallRequest, kdf9f1],
   ["session/update", "client", $UpdateSessionNotification],
 ], { id: $RequestId, error: $Error, each: batches });
 const decode = (line, options) => messages.decode(line, options);
@@ -237,9 +237,9 @@ export {
   decode,
   validate,
   $LoginAuthRequest as LoginAuthRequest,
-  $LoginAuthResponse as LoginAuthResponse,
-  $LoginAuthResponse as LogoutAuthRequest,
-  $LoginAuthResponse as LogoutAuthResponse,
+  kdf9f1 as LoginAuthResponse,
+  kdf9f1 as LogoutAuthRequest,
+  kdf9f1 as LogoutAuthResponse,
   $AuthMethod as AuthMethod,
   $UnknownAuthMethod as UnknownAuthMethod,
   $AuthMethodAgent as AuthMethodAgent,
@@ -336,7 +336,7 @@ export {
   $UnknownMultiSelectItems as UnknownMultiSelectItems,
   $StringMultiSelectItems as StringMultiSelectItems,
   $TitledMultiSelectItems as TitledMultiSelectItems,
-  $EnvVariable as EnvVariable,
+  kb5261 as EnvVariable,
   $Meta as Meta,
   any as ExtRequest,
   any as ExtResponse,
@@ -347,34 +347,34 @@ export {
   $Implementation as Implementation,
   $ClientCapabilities as ClientCapabilities,
   $ClientAuthCapabilities as ClientAuthCapabilities,
-  $LoginAuthResponse as TerminalAuthCapabilities,
+  kdf9f1 as TerminalAuthCapabilities,
   $ElicitationCapabilities as ElicitationCapabilities,
-  $LoginAuthResponse as ElicitationFormCapabilities,
-  $LoginAuthResponse as ElicitationUrlCapabilities,
+  kdf9f1 as ElicitationFormCapabilities,
+  kdf9f1 as ElicitationUrlCapabilities,
   $AgentCapabilities as AgentCapabilities,
   $SessionCapabilities as SessionCapabilities,
   $PromptCapabilities as PromptCapabilities,
-  $LoginAuthResponse as PromptImageCapabilities,
-  $LoginAuthResponse as PromptAudioCapabilities,
-  $LoginAuthResponse as PromptEmbeddedContextCapabilities,
+  kdf9f1 as PromptImageCapabilities,
+  kdf9f1 as PromptAudioCapabilities,
+  kdf9f1 as PromptEmbeddedContextCapabilities,
   $McpCapabilities as McpCapabilities,
-  $LoginAuthResponse as McpStdioCapabilities,
-  $LoginAuthResponse as McpHttpCapabilities,
-  $LoginAuthResponse as SessionDeleteCapabilities,
-  $LoginAuthResponse as SessionAdditionalDirectoriesCapabilities,
-  $LoginAuthResponse as SessionForkCapabilities,
-  $LoginAuthResponse as AgentAuthCapabilities,
+  kdf9f1 as McpStdioCapabilities,
+  kdf9f1 as McpHttpCapabilities,
+  kdf9f1 as SessionDeleteCapabilities,
+  kdf9f1 as SessionAdditionalDirectoriesCapabilities,
+  kdf9f1 as SessionForkCapabilities,
+  kdf9f1 as AgentAuthCapabilities,
   $RequestId as RequestId,
   $CancelRequestNotification as CancelRequestNotification,
   $Error as Error,
   integer as ErrorCode,
   $ErrorData as ErrorData,
   $UnsupportedProtocolVersionErrorData as UnsupportedProtocolVersionErrorData,
-  $SessionNotFoundErrorData as SessionNotFoundErrorData,
+  ked4b8 as SessionNotFoundErrorData,
   $McpServer as McpServer,
   $UnknownMcpServer as UnknownMcpServer,
   $McpServerHttp as McpServerHttp,
-  $EnvVariable as HttpHeader,
+  kb5261 as HttpHeader,
   $McpServerStdio as McpServerStdio,
   $Notice as Notice,
   string as NoticeSeverity,
@@ -402,11 +402,11 @@ export {
   string as PlanId,
   $PromptRequest as PromptRequest,
   $PromptResponse as PromptResponse,
-  $SessionNotFoundErrorData as CancelSessionNotification,
+  ked4b8 as CancelSessionNotification,
   string as MessageId,
   $NewSessionRequest as NewSessionRequest,
-  $NewSessionResponse as NewSessionResponse,
-  $LoadSessionRequest as LoadSessionRequest,
+  k11a0e as NewSessionResponse,
+  k38af2 as LoadSessionRequest,
   $LoadSessionResponse as LoadSessionResponse,
   $ListSessionsRequest as ListSessionsRequest,
   $ListSessionsResponse as ListSessionsResponse,
@@ -417,12 +417,12 @@ export {
   $ReplayFrom as ReplayFrom,
   $UnknownReplayFrom as UnknownReplayFrom,
   $ReplayFromStart as ReplayFromStart,
-  $LoadSessionRequest as ForkSessionRequest,
-  $NewSessionResponse as ForkSessionResponse,
-  $SessionNotFoundErrorData as CloseSessionRequest,
-  $LoginAuthResponse as CloseSessionResponse,
-  $SessionNotFoundErrorData as DeleteSessionRequest,
-  $LoginAuthResponse as DeleteSessionResponse,
+  k38af2 as ForkSessionRequest,
+  k11a0e as ForkSessionResponse,
+  ked4b8 as CloseSessionRequest,
+  kdf9f1 as CloseSessionResponse,
+  ked4b8 as DeleteSessionRequest,
+  kdf9f1 as DeleteSessionResponse,
   string as SessionId,
   $StateUpdate as StateUpdate,
   $UnknownStateUpdate as UnknownStateUpdate,
@@ -439,23 +439,23 @@ export {
   $ErrorStopReason as ErrorStopReason,
   $BackgroundWork as BackgroundWork,
   $UnknownBackgroundWork as UnknownBackgroundWork,
-  $BackgroundTerminal as BackgroundTerminal,
+  k0d0ce as BackgroundTerminal,
   $BackgroundToolCall as BackgroundToolCall,
   $TerminalUpdate as TerminalUpdate,
   $TerminalOutputChunk as TerminalOutputChunk,
   $TerminalOutput as TerminalOutput,
   $TerminalExitStatus as TerminalExitStatus,
   $TerminalSize as TerminalSize,
-  $TerminalCapabilities as TerminalCapabilities,
-  $LoginAuthResponse as TerminalCancelCapabilities,
+  k9b8b4 as TerminalCapabilities,
+  kdf9f1 as TerminalCancelCapabilities,
   $CancelTerminalRequest as CancelTerminalRequest,
-  $LoginAuthResponse as CancelTerminalResponse,
-  $BackgroundTerminal as Terminal,
+  kdf9f1 as CancelTerminalResponse,
+  k0d0ce as Terminal,
   string as TerminalId,
   $ToolCallUpdate as ToolCallUpdate,
   $ToolCallContentChunk as ToolCallContentChunk,
   $CancelToolCallRequest as CancelToolCallRequest,
-  $LoginAuthResponse as CancelToolCallResponse,
+  kdf9f1 as CancelToolCallResponse,
   string as ToolCallId,
   string as ToolKind,
   string as ToolCallStatus,
@@ -463,8 +463,8 @@ export {
   $UnknownToolCallContent as UnknownToolCallContent,
   $Content as Content,
   $ToolCallLocation as ToolCallLocation,
-  $TerminalCapabilities as ToolCallCapabilities,
-  $LoginAuthResponse as ToolCallCancelCapabilities,
+  k9b8b4 as ToolCallCapabilities,
+  kdf9f1 as ToolCallCancelCapabilities,
   $UpdateSessionNotification as UpdateSessionNotification,
   $SessionUpdate as SessionUpdate,
   $UserMessageChunk as UserMessageChunk,

@@ -108,7 +108,11 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         files |= {name: _lay_out(name) for name in ("runtime.js", "runtime.d.ts")}
     ends = (".ts", ".ts") if is_typed else (".d.ts", ".js")
     place_of = tuple(f"./*{'' if is_file else '/index'}{end}" for end in ends)
-    return files | (_distribution(protocol, settings, *place_of) if settings.distribution is not None else {})
+    if settings.distribution is None:
+        return files
+    path = f"{settings.distribution}/{place or 'index'}"
+    example = _lay_out("example.md", **_example(protocol, names, path))
+    return files | {f"{stem}.md": example} | _distribution(protocol, settings, *place_of, is_typed=is_typed)
 
 
 def _typed(own: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +149,34 @@ def _inlined() -> str:
     return re.sub(r"^export ", "", _lay_out("runtime.js"), flags=re.MULTILINE)
 
 
-def _distribution(protocol: ir.Protocol, settings: Settings, types: str, module: str) -> dict[str, str]:
+def _example(protocol: ir.Protocol, names: Mapping[str, str], path: str) -> dict[str, Any]:
+    """What the example shows of a protocol: a method, if there is one, and where its params hold a union that keeps unknown variants."""
+    found: tuple[ir.Method | None, str] | None = None
+    for one in sorted(protocol.methods, key=lambda one: (one.kind, one.name)):
+        params = protocol.definitions.get(one.params or "")
+        for field in params.fields if isinstance(params, ir.Record) else ():
+            union = protocol.definitions.get(field.type.name) if isinstance(field.type, ir.Ref) else None
+            if field.required and isinstance(union, ir.TaggedUnion) and union.fallback is not None:
+                found = found or (one, f"message.params{_member(field.name)}{_member(union.tag)}")
+    method, tag = found or (next(iter(protocol.methods), None), "")
+    senders = [side for side in protocol.sides if method is not None and side not in (method.side, "proxy")]
+    return {
+        "path": path,
+        "method": dumps(method.name) if method is not None else "",
+        "sender": dumps((*senders, *protocol.sides, "")[0]),
+        "tag": tag,
+        "single": "!Array.isArray(message) && " if protocol.batch else "",
+        "type": next(iter(names.values()), ""),
+    }
+
+
+def _member(name: str) -> str:
+    return f".{name}" if name.isidentifier() else f"[{dumps(name)}]"
+
+
+def _distribution(
+    protocol: ir.Protocol, settings: Settings, types: str, module: str, *, is_typed: bool
+) -> dict[str, str]:
     """What a package of npm has beside its modules."""
     manifest: dict[str, Any] = {
         "name": settings.distribution,
@@ -157,7 +188,7 @@ def _distribution(protocol: ir.Protocol, settings: Settings, types: str, module:
         "exports": {"./*": {"types": types, "default": module}},
         "engines": {"node": ">=20"},
     }
-    readme = _lay_out("README.md", distribution=settings.distribution, about=manifest["description"])
+    readme = _lay_out("README.md", distribution=settings.distribution, about=manifest["description"], is_typed=is_typed)
     return {"package.json": json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", "README.md": readme}
 
 

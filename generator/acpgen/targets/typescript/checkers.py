@@ -61,12 +61,13 @@ class Checkers:
         self._found: dict[str, str] = {}
         self._pending: dict[str, int] = {}
         self._kept: dict[int, str] = {}
+        self._named: dict[int, list[str]] = {}
         self._evaluators: dict[str, str] = {}
 
     def render(self, others: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         """The source of all checkers, each constant after those that it is made of, and `others` with the names in place.
 
-        What one place alone uses stands there, and what is short in a few.
+        What one place alone uses stands there, and what is short in a few. What several definitions share has the name of none of them.
         """
         uses = Counter(_TOKEN.findall("".join([*self._sources, *others.values()])))
         texts: dict[str, str] = {}
@@ -76,15 +77,17 @@ class Checkers:
 
         lines: list[str] = []
         taken: set[str] = set()
+        own = {index: names[0] for index, names in self._named.items() if len(names) == 1}
+        own |= self._kept
         for index in self._order:
-            texts[str(index)] = self._kept.get(index, "")
+            texts[str(index)] = own.get(index, "")
         for index in self._order:
             source = resolved(self._sources[index])
             is_short = (uses[str(index)] - 1) * len(source) <= _COPIES
-            if index not in self._kept and (is_short or _TOKEN.fullmatch(self._sources[index])):
+            if index not in own.keys() | self._named.keys() and (is_short or _TOKEN.fullmatch(self._sources[index])):
                 texts[str(index)] = source
                 continue
-            name = self._kept.get(index) or _constant_name(source, taken)
+            name = own.get(index) or _constant_name(source, taken)
             taken.add(name)
             texts[str(index)] = name
             lines.append(f"const {name} = {source};")
@@ -106,7 +109,7 @@ class Checkers:
         source = self.of_definition(name)
         token = _TOKEN.fullmatch(source)
         if token:
-            self._kept.setdefault(int(token[1]), f"${self._names[name]}")
+            self._named.setdefault(int(token[1]), []).append(f"${self._names[name]}")
         return source
 
     def _both(self, name: str) -> str:
