@@ -23,7 +23,8 @@ from acpgen.bundle.bundle import bundle
 from acpgen.errors import Faults
 from acpgen.input.drafts import as_written
 from acpgen.input.load import load
-from acpgen.meaning.lower import lower, used
+from acpgen.meaning.definition_order import references
+from acpgen.meaning.lower import lower
 from acpgen.pointers import place_parts
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
@@ -114,7 +115,7 @@ def inexact(protocol: ir.Protocol, listed: Mapping[str, Any]) -> set[str]:
     """The definitions that decoding judges more widely than the schema, or that lead to one."""
     users: dict[str, set[str]] = {}
     for name, definition in protocol.definitions.items():
-        for other in used(definition):
+        for other in references(definition):
             users.setdefault(other, set()).add(name)
     found, pending = set(listed), list(listed)
     while pending:
