@@ -26,7 +26,8 @@ from acpgen.input.load import load
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.lower import lower
 from acpgen.pointers import place_parts
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from bindings.drawing import Drawing
 from bindings.instances import Chooser, damage
 from bindings.subjects import Source, Subject, Subjects, same
