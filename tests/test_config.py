@@ -10,23 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acpgen.config import (
-    Config,
-    Member,
-    Output,
-    Published,
-    find,
-    is_package,
-    is_protocol,
-    published,
-    read,
-    read_names,
-)
-from acpgen.errors import BadSetting, Fault, Faults, NoConfiguration
+from acpgen.config import Config, Member, Output, Published, find, is_package, is_protocol, published, read, read_names
+from acpgen.config.faults import NO_CONFIGURATION
+from acpgen.errors import Fault, Faults
+from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
-from acpgen.pipeline import generate
 from acpgen.targets import Settings
+from acpgen.targets.pipeline import generate
 
 FULL = """
 [tool.acpgen]
@@ -103,7 +94,7 @@ def test_the_nearest_configuration_upwards_counts_and_other_files_are_passed_by(
 def test_without_a_configuration_there_is_one_fault(tmp_path: Path) -> None:
     with pytest.raises(Faults) as caught:
         find(tmp_path)
-    assert caught.value.faults == (NoConfiguration(at=tmp_path.as_posix()),)
+    assert caught.value.faults == (NO_CONFIGURATION(at=tmp_path.as_posix()),)
     assert config_of(tmp_path, "[tool.other]\n") is None
     assert config_of(tmp_path, "tool = 3\n") is None
 
@@ -122,7 +113,7 @@ def test_an_output_around_another_one_is_refused(tmp_path: Path) -> None:
     expected = "apart from the schema and every other output"
     at = (tmp_path / "pyproject.toml").as_posix()
     assert faults_of(tmp_path, text) == (
-        BadSetting(at=at, key="tool.acpgen.outputs.generated", expected=expected, hint="Correct this setting."),
+        BAD_SETTING(at=at, key="tool.acpgen.outputs.generated", expected=expected, hint="Correct this setting."),
     )
 
 
@@ -281,7 +272,7 @@ def test_the_site_is_told_where_it_stands_and_where_its_files_are_edited(tmp_pat
 def test_a_wrong_setting_of_the_site_is_a_fault(tmp_path: Path, text: str, key: str) -> None:
     with pytest.raises(Faults) as caught:
         site_of(tmp_path, text)
-    assert [getattr(fault, "key", "") for fault in caught.value.faults] == [key]
+    assert [fault.values.get("key") for fault in caught.value.faults] == [key]
 
 
 def test_an_address_on_the_command_line_is_held_to_the_same() -> None:

@@ -24,10 +24,13 @@ import pytest
 import acpgen
 import evidence
 import tiers
-from acpgen import cli, project, terminal
+from acpgen import cli
 from acpgen.built_in import BUILT_IN
+from acpgen.bundle.bundle import bundle
+from acpgen.commands import project, terminal
 from acpgen.config import find
 from acpgen.files.cache import Code, all_code, own_code, user_cache
+from acpgen.publish import migration
 from acpgen.targets import TARGETS, Target
 
 ROOT = Path(__file__).parents[1]
@@ -296,10 +299,90 @@ def test_a_change_of_the_monitor_is_a_change(tmp_path: Path, monkeypatch: pytest
     before = all_code().digest
     copied = tmp_path / "acp_monitor"
     shutil.copytree(ROOT / "generator/acp-monitor/acp_monitor", copied)
-    monkeypatch.setattr("acpgen.resources.monitor", lambda: copied)
+    monkeypatch.setattr("acpgen.embedded.monitor_folder", lambda: copied)
     assert all_code().digest == before
     (copied / "more.py").write_text("")
     assert all_code().digest != before
+
+
+DOCUMENTED = """
+[tool.acpgen]
+schema = "schema"
+
+[tool.acpgen.outputs."generated/docs"]
+target = "docs"
+protocols = ["acme/v1", "acme/v2"]
+"""
+
+
+def edited(path: str, *changes: tuple[str, str]) -> Callable[[Path], object]:
+    def edit(root: Path) -> None:
+        text = (root / path).read_text()
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        (root / path).write_text(text)
+
+    return edit
+
+
+THING = "schema/acme/v{}/thing.json"
+EDITS: Mapping[str, Callable[[Path], object]] = {
+    "a description": edited(THING.format(2), ("Makes a thing in v2.", "Makes any thing.")),
+    "a description of the version before": edited(THING.format(1), ("Makes a thing in v1.", "Made a thing.")),
+    "a title": edited(THING.format(2), ('{"$schema"', '{"title": "Things", "$schema"')),
+    "an example": edited(THING.format(1), ('"required"', '"examples": [{"name": "ann"}], "required"')),
+    "a rule": edited(THING.format(2), ('{"type": "string"}', '{"type": "string", "maxLength": 7}')),
+    "a field": edited(
+        THING.format(2),
+        ('"required": ["name"]', '"required": ["name", "size"]'),
+        ('"name": {', '"size": {}, "name": {'),
+    ),
+    "a note of what moved": edited(
+        THING.format(2), ('"$defs"', '"x-migration": {"ThingRequest": "It has a size now."}, "$defs"')
+    ),
+    "a file": lambda root: (root / "schema/acme/v2/more.json").write_text('{"$defs": {"More": {"type": "string"}}}'),
+    "the name of a file": lambda root: (root / THING.format(1)).rename(root / "schema/acme/v1/other.json"),
+    "a chosen name": lambda root: (root / "pyproject.toml").write_text(
+        f'{DOCUMENTED}\n[tool.acpgen.names."acme/v2"]\nThingRequest = "Wanted"\n'
+    ),
+    "a page": lambda root: (root / "schema/pages/own.md").write_text("# Own\n"),
+}
+
+
+def test_after_each_kind_of_edit_the_docs_are_those_that_are_made_anew(here: Path) -> None:
+    (here / "pyproject.toml").write_text(DOCUMENTED)
+    (here / "schema/pages").mkdir()
+    assert run().code == 0
+    before = snapshot(here)
+    for kind, edit in EDITS.items():
+        edit(here)
+        assert run().code == 0, kind
+        known = snapshot(here)
+        assert known != before, kind
+        shutil.rmtree(here / "generated")
+        assert run("--no-cache").code == 0
+        assert snapshot(here) == known, kind
+        before = known
+
+
+def test_what_has_not_changed_is_not_understood_again_and_no_word_is_compared(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "pyproject.toml").write_text(DOCUMENTED)
+    run()
+    understood: list[str] = []
+    really = bundle
+
+    def told(documents: Any, **how: Any) -> Any:
+        understood.append(documents.name)
+        return really(documents, **how)
+
+    monkeypatch.setattr("acpgen.bundle.bundle.bundle", told)
+    monkeypatch.setattr(migration, "check", None)
+    write_schema(here, "v2", "Makes another thing.")
+    assert run().code == 0
+    assert understood == ["acme/v2"]
 
 
 def test_a_damaged_or_missing_cache_is_no_fault(here: Path) -> None:
@@ -660,7 +743,7 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
         f"import atexit, sys; sys.argv = ['acpgen', *{command}]; atexit.register(lambda: print(*sys.modules))\n"
         "import acpgen.cli; acpgen.cli.main()"
     )
-    assert {"acpgen.project", "acpgen.files.cache"} <= loaded
+    assert {"acpgen.commands.project", "acpgen.files.cache"} <= loaded
     understanding = {
         f"acpgen.{name}" for name in ("ir", "bundle.bundle", "methods.profile", "input.expressions", "targets")
     }
@@ -671,7 +754,7 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
 
 
 def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acpgen.project.BUILT_IN", {*BUILT_IN} - {"ir"})
+    monkeypatch.setattr("acpgen.commands.project.BUILT_IN", {*BUILT_IN} - {"ir"})
     work = project.configured(find(here))
     assert {path.name for path in project.run(work).fresh} == set()
     outcome = project.run(work)

@@ -17,12 +17,12 @@ import pytest
 
 import tiers
 from acpgen import resources
+from acpgen.config.docs_inputs import schemas
 from acpgen.diagnostics import written
 from acpgen.errors import Faults
 from acpgen.input.load import Source, read
 from acpgen.lint import RULES, Finding, lint, lint_paths, protocols, rule_id
 from acpgen.lint.lint_report import lint_report
-from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
 
 ROOT: Final = Path(__file__).parents[1]
@@ -584,7 +584,7 @@ def test_files_that_cannot_be_read_are_faults_and_all_are_told(project: Path) ->
     (project / "schema" / "toy" / "v1" / "ids.json").write_text('{"a": 1, "a": 2}')
     with pytest.raises(Faults) as caught:
         lint_paths([Path("schema"), Path("nowhere")])
-    assert [type(fault).__name__ for fault in caught.value.faults] == ["DuplicateKey", "NotFound"]
+    assert [fault.kind.id for fault in caught.value.faults] == ["duplicate-key", "not-found"]
 
 
 def test_the_command_exits_with_0_1_and_2(project: Path) -> None:

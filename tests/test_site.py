@@ -29,9 +29,10 @@ import pytest
 
 import tiers
 from acpgen import cli, config, publish, site
-from acpgen.errors import Faults, SiteNotBuilt
+from acpgen.errors import Faults
 from acpgen.files.cache import Cache, Code
 from acpgen.site import generator, live, searching, serving
+from acpgen.site.faults import SITE_NOT_BUILT
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -370,7 +371,7 @@ def test_a_page_that_leads_nowhere_stops_the_build(installed: None) -> None:
     with pytest.raises(Faults) as caught:
         site.made(site.Docs({"index.md": "# Home\n\n[gone](gone.md)\n"}, [("Home", "index.md")]))
     (fault,) = caught.value.faults
-    assert isinstance(fault, SiteNotBuilt) and "gone.md" in str(fault)
+    assert fault.kind == SITE_NOT_BUILT and "gone.md" in str(fault)
 
 
 def test_a_page_that_is_too_large_stops_the_build(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -701,7 +702,7 @@ def test_a_site_with_an_address_is_served_at_the_root(tmp_path: Path, monkeypatc
 
     def docs(found: config.Config, *_: Any) -> site.Docs:
         asked.append(found.site)
-        raise Faults([SiteNotBuilt(at="here", reason="it is enough", remedy="none")])
+        raise Faults([SITE_NOT_BUILT(at="here", reason="it is enough", remedy="none")])
 
     monkeypatch.setattr(site, "docs", docs)
     address = config.Published("https://example.com/docs/", "https://example.com/edit/")

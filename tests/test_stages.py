@@ -18,7 +18,7 @@ from acpgen.bundle.collect import collect
 from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import is_array, is_object
-from acpgen.interchange import dump
+from acpgen.meaning.interchange import dump
 from acpgen.meaning.lower import lower
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.schema_nodes import Schemas

@@ -201,11 +201,9 @@ class Codec:
             ]
         return self._message(value, (), sender, method, pending, on_drop, lenient)
 
-    def read(
-        self, value: Any, *, sender: str, pending: Mapping[Any, str] | None = None, on_drop: Hook | None = None
-    ) -> Any:
+    def read(self, value: Any, *, sender: str, method: str | None = None, on_drop: Hook | None = None) -> Any:
         """One message of what `parse` gave. Raises as `decode`."""
-        return self._message(value, (), sender, None, pending, on_drop, True)
+        return self._message(value, (), sender, method, None, on_drop, True)
 
     def route(self, name: str, *, is_request: bool) -> Method[Any, Any] | None:
         """The method of a request or notification."""

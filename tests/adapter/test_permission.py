@@ -8,14 +8,16 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
-from acp_bindings import RequestError, v1, v2
+from acp_bindings import RequestError, to_builtins, v1, v2
+from acp_bindings.v1 import peers as peers1
+from acp_bindings.v2 import peers as peers2
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acp_session.adapter import Losses
+from acp_session.codec.relay import decode
 from acp_session.codec.to_v1 import ToV1
 from acp_session.codec.to_v2 import ToV2
-from acp_session.codec.user_requests import outcome_to_v1, permission_to_v1, permission_to_v2
 from acp_session.permission import read
 from acp_workspace.errors import INVALID_PARAMS
 
@@ -47,7 +49,9 @@ def to_v2(request: v1.RequestPermissionRequest) -> tuple[Any, list[str]]:
     """The request in v2, or the error, and the places of what is lost."""
     found: list[Any] = []
     try:
-        made: Any = permission_to_v2(request, ToV2(), Losses(found.append).place("session/request_permission"))
+        place = Losses(found.append).place("session/request_permission")
+        body = ToV2().convert("RequestPermissionRequest", to_builtins(request), place)
+        made: Any = decode(peers2.Client, v2.RequestPermissionRequest, body, place)
     except RequestError as error:
         made = error
     return made, sorted(one.pointer for one in found)
@@ -57,7 +61,9 @@ def to_v1(request: v2.RequestPermissionRequest) -> tuple[Any, list[str]]:
     """The request in v1, as `to_v2`."""
     found: list[Any] = []
     try:
-        made: Any = permission_to_v1(request, ToV1(), Losses(found.append).place("session/request_permission"))
+        place = Losses(found.append).place("session/request_permission")
+        body = ToV1().convert("RequestPermissionRequest", to_builtins(request), place)
+        made: Any = decode(peers1.Client, v1.RequestPermissionRequest, body, place)
     except RequestError as error:
         made = error
     return made, sorted(one.pointer for one in found)
@@ -151,10 +157,11 @@ def test_an_unknown_outcome_is_no_consent_in_v1() -> None:
     found: list[Any] = []
     later = v2.decode_as(v2.RequestPermissionResponse, {"outcome": {"outcome": "_later"}})
     place = Losses(found.append).place("session/request_permission")
-    assert as_json(outcome_to_v1(later, place)) == {"outcome": {"outcome": "cancelled"}}
+    answer = ToV1().convert("RequestPermissionResponse", to_builtins(later), place)
+    assert answer == {"outcome": {"outcome": "cancelled"}}
     assert [one.pointer for one in found] == ["/outcome"]
     chosen = {"outcome": {"outcome": "selected", "optionId": "x"}, "_meta": {"a": 1}}
-    assert as_json(outcome_to_v1(v2.decode_as(v2.RequestPermissionResponse, chosen), place)) == chosen
+    assert ToV1().convert("RequestPermissionResponse", chosen, place) == chosen
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 import tiers
 from acpgen import ir
 from acpgen.bundle.bundle import bundle
-from acpgen.errors import Faults, NameCollision, ReferenceLoop
+from acpgen.bundle.faults import NAME_COLLISION, REFERENCE_LOOP
+from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import used
@@ -237,7 +238,7 @@ def _is_bundled(definitions: dict[str, Any]) -> bool:
     try:
         bundle(Documents(name="test/x", documents=(Document(path="x.json", text=text, value=schema),)))
     except Faults as faults:
-        if all(isinstance(fault, NameCollision | ReferenceLoop) for fault in faults.faults):
+        if all(fault.kind in (NAME_COLLISION, REFERENCE_LOOP) for fault in faults.faults):
             return False
         raise
     return True

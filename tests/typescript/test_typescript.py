@@ -14,8 +14,8 @@ import pytest
 import evidence
 import javascript
 from acpgen.input.load import load
-from acpgen.pipeline import generate
 from acpgen.targets import Settings
+from acpgen.targets.pipeline import generate
 from jsonrpc_bindings.errors import DecodeError
 
 HERE = Path(__file__).parent

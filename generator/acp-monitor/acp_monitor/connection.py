@@ -160,6 +160,12 @@ class Connection:
             return None
         return distinct((*session.roots, *session.inherited_roots, *known)) if session.close_answer is None else known
 
+    def lacks(self, table: BoundedTable[str, Any], name: object) -> bool:
+        """Whether a table has no such name for sure: all messages were seen, and nothing of the table was evicted."""
+        found = key(name)
+        is_whole = self.is_complete and not table.evicted
+        return found is not None and is_whole and table.get(found) is None
+
     def is_opening(self) -> bool:
         """Whether a request that makes a session waits for its answer, so that ids may come that nobody knows yet."""
         return any(

@@ -6,7 +6,7 @@ Nothing is written here. What comes out has been bundled and lowered, so that it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -16,10 +16,11 @@ from acpgen.adopt import layout
 from acpgen.adopt.canonical import Canonical, canonical, with_definitions
 from acpgen.adopt.differences import differences
 from acpgen.adopt.facts import Conventions, conventions, facts, fingerprint, same
+from acpgen.adopt.faults import ADOPTION_REFUSED, BASE_EXISTS, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
 from acpgen.adopt.merge import Conflict, Merge
 from acpgen.adopt.overlays import Overlay, added, is_above, overlay
 from acpgen.adopt.placeholders import new, without_needless_placeholders
-from acpgen.errors import AdoptionRefused, BaseExists, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
+from acpgen.errors import Fault, Faults
 from acpgen.input.load import (
     Documents,
     Source,
@@ -36,8 +37,8 @@ from acpgen.input.load import (
 from acpgen.input.overlay import extended
 from acpgen.input.schema_validator import Validator
 from acpgen.input.walk import Schema, inside, is_array, is_object, references, refs
-from acpgen.pipeline import understand
 from acpgen.pointers import pointer, reference_to, target
+from acpgen.targets.pipeline import understand
 
 if TYPE_CHECKING:
     from acpgen.bundle.bundle import Bundle
@@ -131,7 +132,7 @@ def start(file: Path, folder: Path, name: str) -> Mapping[str, str]:
     understand(load(folder, name=name))
     text, path = base_of(read_upstream(file)), folder / BASE
     if path.exists() and _text(path) != text:
-        raise Faults([BaseExists(at=place(path), protocol=name)])
+        raise Faults([BASE_EXISTS(at=place(path), protocol=name)])
     return {BASE: text}
 
 
@@ -158,13 +159,19 @@ def nearest(file: Path, folders: Mapping[str, Path], extending: Mapping[str, Pat
     first, second = ([*sorted(likeness.values(), reverse=True), 0, 0])[:2]
     if 2 * first < len(prints) or 2 * first < 3 * second:
         known = tuple(sorted(extending or folders)) if is_unstable else tuple(sorted(bases))
-        raise Faults([UnclearProtocol(at=place(file), known=known, is_unstable=is_unstable)])
+        kind = UNSTABLE_PARTS if is_unstable else UNCLEAR_PROTOCOL
+        raise Faults([kind(place(file), choices=_choices(known))])
     found = next(name for name, count in likeness.items() if count == first)
     if not is_unstable:
         above = [name for name, folder in extending.items() if definitions.keys() & added(folder)]
         if above:
-            raise Faults([UnclearProtocol(at=place(file), known=(found, *above))])
+            raise Faults([UNCLEAR_PROTOCOL(place(file), choices=_choices((found, *above)))])
     return found
+
+
+def _choices(known: Sequence[str]) -> str:
+    """The options that name one of the protocols, or a new one."""
+    return " or ".join(f"--into {name}" for name in known) or "--into PROTOCOL --start"
 
 
 def _is_unstable(file: Path) -> bool:
@@ -184,7 +191,7 @@ def read_upstream(file: Path) -> Schema:
     value = documents[0].value
     assert is_object(value)
     if len(documents) > 1 or file.is_dir():
-        raise Faults([NotAdoptable(at=at, reason="this is a folder")])
+        raise Faults([NOT_ADOPTABLE(at=at, reason="this is a folder")])
     _require_layout(value, at)
     plain = {key: schema for key, schema in facts(value).items() if key not in _HEAD}
     return {**{key: schema for key, schema in plain.items() if key != "$defs"}, "$defs": plain["$defs"]}
@@ -193,7 +200,7 @@ def read_upstream(file: Path) -> Schema:
 def _require_layout(value: Schema, at: str) -> None:
     definitions = value.get("$defs")
     if not is_object(definitions) or not definitions:
-        raise Faults([NotAdoptable(at=at, reason="there are no '$defs'")])
+        raise Faults([NOT_ADOPTABLE(at=at, reason="there are no '$defs'")])
     faults = list(_layout_faults(value, at))
     if faults:
         raise Faults(faults)
@@ -202,14 +209,14 @@ def _require_layout(value: Schema, at: str) -> None:
 def _layout_faults(value: Schema, at: str) -> Iterator[Fault]:
     for reference in dict.fromkeys(refs(value)):
         if not _LOCAL.fullmatch(reference):
-            yield NotAdoptable(at=at, reason=f"the reference {reference!r} leads elsewhere than to a definition")
+            yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads elsewhere than to a definition")
         elif target(reference) not in value["$defs"]:
-            yield NotAdoptable(at=at, reason=f"the reference {reference!r} leads nowhere")
+            yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads nowhere")
     for name, schema in value["$defs"].items():
         if not is_object(schema):
-            yield NotAdoptable(at=at + pointer("$defs", name), reason="this definition is not an object")
+            yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason="this definition is not an object")
         for keyword in _inner_scopes(schema):
-            yield NotAdoptable(at=at + pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
+            yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
 
 
 def _inner_scopes(schema: Any) -> Iterator[str]:
@@ -220,7 +227,7 @@ def read_base(folder: Path, name: str) -> Schema:
     """The facts that a folder was last adopted from. Raises `Faults`."""
     path = folder / BASE
     if not path.exists():
-        raise Faults([NoBase(at=place(path), protocol=name)])
+        raise Faults([NO_BASE(at=place(path), protocol=name)])
     at = place(path)
     value = parse_json(decode(read_bytes(path), at), at)
     faults = list(check(value, at))
@@ -355,7 +362,7 @@ def _usable(
         documents = parse(Source(name, at, whole, (), taken))
         return documents, understand(documents, is_apart=True)[1]
     except Faults as caught:
-        raise Faults(AdoptionRefused(at=place(file), reason=str(fault)) for fault in caught.faults) from None
+        raise Faults(ADOPTION_REFUSED(at=place(file), reason=str(fault)) for fault in caught.faults) from None
 
 
 def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:

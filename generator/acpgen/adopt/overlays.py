@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.facts import UNIONS, Key, fingerprint, keyed
-from acpgen.errors import BadOverlay, Faults
+from acpgen.errors import Faults
 from acpgen.input.equality import key_of
+from acpgen.input.faults import BAD_OVERLAY
 from acpgen.input.load import parsed, place, read_bytes, read_folder
 from acpgen.input.overlay import ADDS, EXTENDS, folders_of, is_marked, only_folder
 from acpgen.input.walk import MAPS, Schema, is_array, is_object
@@ -71,8 +72,13 @@ def overlay(folder: Path) -> Overlay | None:
         return None
     inside = [path for path in said if posixpath.dirname(path)]
     if inside:
-        reason = "this folder extends another one for itself, so it is not adopted together with the one around it. Name it alone"
-        raise Faults([BadOverlay(at=f"{place(folder)}/{path}#/{EXTENDS}", reason=reason) for path in inside])
+        reason = "this folder extends another one for itself, so it is not adopted together with the one around it"
+        raise Faults(
+            [
+                BAD_OVERLAY(at=f"{place(folder)}/{path}#/{EXTENDS}", reason=reason, remedy="Name it alone")
+                for path in inside
+            ]
+        )
     other = only_folder(said, place(folder))
     return Overlay(other, own, _values(folder / other))
 

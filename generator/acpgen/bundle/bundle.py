@@ -16,10 +16,11 @@ from typing import Any, Final, Literal
 
 from acpgen.bundle.collect import MIGRATION, Collected, collect
 from acpgen.bundle.hoist import Bundler, frames
-from acpgen.errors import DanglingReference, Fault, Faults, LeftOut, MalformedKeyword, UnknownSide
+from acpgen.errors import Fault, Faults
 from acpgen.importers.documents import Translated, relocated, translated
 from acpgen.input.complexity import require_short_chains
 from acpgen.input.drafts import spelled_as_written
+from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, UNKNOWN_SIDE
 from acpgen.input.load import Documents
 from acpgen.input.positions import positions
 from acpgen.input.step_budget import bounded
@@ -82,7 +83,7 @@ class Bundle:
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
     framing: frozenset[str] = field(default=frozenset(), repr=False)
     unmatched: frozenset[str] = field(default=frozenset(), repr=False)
-    notes: tuple[LeftOut, ...] = field(default=(), repr=False)
+    notes: tuple[Fault, ...] = field(default=(), repr=False)
     profile: Profile = field(default=MARKED, repr=False)
     calls: tuple[Bound, ...] = field(default=(), repr=False)
     gaps: Gaps = field(default_factory=Gaps, repr=False)
@@ -205,7 +206,7 @@ def _bundle(
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=frames(schema["$defs"]),
         unmatched=frozenset(work.unused),
-        notes=tuple(replace(note, at=relocated(note.at, foreign.places)) for note in collected.notes),
+        notes=tuple(note.move_to(relocated(note.at, foreign.places)) for note in collected.notes),
         profile=replace(profile, sides=work.found.sides or profile.sides),
         calls=work.calls if profile.document is None else foreign.bound(work.origins),
         gaps=work.found.gaps,
@@ -219,17 +220,18 @@ def _told(fault: Fault, documents: Documents, places: Mapping[str, str]) -> Faul
     """A fault with the place that the file itself has; of keywords of the dialect, with line and column."""
     at = relocated(fault.at, places)
     path, mark, fragment = at.partition("#")
-    if mark and isinstance(fault, MalformedKeyword | UnknownSide):
+    if mark and fault.kind in (MALFORMED_KEYWORD, UNKNOWN_SIDE):
         text = next((one.text for one in documents.documents if one.path == path), None)
         if text is not None:
             found = positions(text)
-            offset, _ = found.nearest([*pointer_parts(fragment), fault.keyword], SPELLINGS)
+            offset, _ = found.nearest([*pointer_parts(fragment), str(fault.values["keyword"])], SPELLINGS)
             line, column = found.line_and_column(offset)
             at = f"{path}:{line}:{column}#{fragment}"
-    if isinstance(fault, DanglingReference) and fault.ref.startswith("#"):
+    values = dict(fault.values)
+    if fault.kind == DANGLING_REFERENCE and (ref := str(values["ref"])).startswith("#"):
         here = fault.at.partition("#")[0]
-        fault = replace(fault, ref=relocated(f"{here}{fault.ref}", places).removeprefix(here))
-    return replace(fault, at=at)
+        values["ref"] = relocated(f"{here}{ref}", places).removeprefix(here)
+    return Fault(fault.kind, at, values)
 
 
 def _about(document: Schema) -> tuple[str, str]:

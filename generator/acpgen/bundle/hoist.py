@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
 from acpgen.bundle.all_of import is_mergeable, merge
 from acpgen.bundle.collect import Collected
+from acpgen.bundle.faults import NAME_COLLISION, unused_name
 from acpgen.bundle.inherited_fields import narrow_inherited
 from acpgen.bundle.inline_schemas import needs_name, without_null
 from acpgen.bundle.variant_bodies import Owner, owned, owners, without
-from acpgen.errors import Fault, Faults, NameCollision, UnusedName
+from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import spelled_as_written
 from acpgen.input.equality import same
 from acpgen.input.keywords import OF_FIELDS
@@ -109,9 +109,9 @@ class Bundler:
                 self._distribute(name)
         self.faults += self.places.counting()
         self.unused = self.places.unused()
-        self.faults.extend(UnusedName(at=key, hint=hint) for key, hint in self.unused.items() if key not in self.shared)
+        self.faults.extend(unused_name(key, hint) for key, hint in self.unused.items() if key not in self.shared)
         if self.faults:
-            raise Faults(replace(fault, at=spelled_as_written(fault.at, self.files)) for fault in self.faults)
+            raise Faults(fault.move_to(spelled_as_written(fault.at, self.files)) for fault in self.faults)
 
     def _payloads(self) -> Iterable[str]:
         """The definitions that are params or results."""
@@ -168,7 +168,7 @@ class Bundler:
             if same(self.bodies.get(other), body):
                 self.found_again.add(other)
                 return other, False
-        self.faults.append(NameCollision(at=at, name=wanted[0], other=self.origins[self.taken[class_name(wanted[0])]]))
+        self.faults.append(NAME_COLLISION(at=at, name=wanted[0], other=self.origins[self.taken[class_name(wanted[0])]]))
         return wanted[0], True
 
     def _joined(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from acpgen.compat import findings
 from acpgen.compat.compare import compare_inputs, compare_sides, side
 from acpgen.compat.findings import BUDGET, Mode, Report
 from acpgen.files.cache import NO_CACHE, Cache, key_of, own_code
+from acpgen.files.serialization import from_json, to_json
 
 if TYPE_CHECKING:
     from acpgen.compat.compare import Side
     from acpgen.compat.sources import Input
-    from acpgen.ir import JSON
 
-_CLASSES: Final[dict[str, Any]] = {name: found for name, found in vars(findings).items() if is_dataclass(found)}
-
-_TUPLE: Final = ""
-_JSON: Final = "{}"
+RECORDS: Final[dict[str, Any]] = {name: found for name, found in vars(findings).items() if is_dataclass(found)}
+"""What reports are made of, by name."""
 
 
 class Comparer:
@@ -41,10 +39,10 @@ class Comparer:
         known = key_of("report", code.digest, *how, *_texts(old), *_texts(new))
         data = self.cache.find(known)
         if data is None:
-            data = as_data(self.compare(old, new))
+            data = to_json(self.compare(old, new))
             if code.is_as_it_was:
                 self.cache.keep(known, data)
-        return cast("Report", from_data(data))
+        return cast("Report", from_json(data, RECORDS))
 
     def compare(self, old: Input, new: Input) -> Report:
         """The report of two sides, made now. Raises `Faults`."""
@@ -63,26 +61,3 @@ def _texts(side: Input) -> Iterator[str]:
     beside = documents.references.items()
     for known, document in [*(("", each) for each in documents.documents), *beside]:
         yield from (known, document.path, side.at(document.path), document.text)
-
-
-def as_data(value: Any) -> JSON:
-    """A record of `findings` as a list of its name and its fields, a tuple as one without a name, JSON in one of its own."""
-    if is_dataclass(value):
-        return [type(value).__name__, *(as_data(getattr(value, each.name)) for each in fields(value))]
-    if isinstance(value, tuple):
-        return [_TUPLE, *map(as_data, cast("tuple[object, ...]", value))]
-    return [_JSON, value] if isinstance(value, list | dict) else value
-
-
-def from_data(data: Any) -> Any:
-    """What `as_data` was given."""
-    if not isinstance(data, list):
-        return data
-    kind, *inner = cast("Sequence[Any]", data)
-    if kind == _JSON:
-        return inner[0]
-    read = map(from_data, inner)
-    if kind == _TUPLE:
-        return tuple(read)
-    made = _CLASSES[kind]
-    return made(**dict(zip((each.name for each in fields(made)), read, strict=True)))

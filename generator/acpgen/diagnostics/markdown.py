@@ -8,10 +8,10 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from acpgen.diagnostics import outline
+from acpgen.diagnostics.markup import code, plain
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, ReportTable, Snippet
 from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
 from acpgen.errors import visible
-from acpgen.markup import code, plain
 
 LONGEST: Final = 5_800
 """Characters. A report that fits shows every diagnostic with its evidence; a longer one names them, as far as there is room."""

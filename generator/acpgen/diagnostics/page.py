@@ -7,6 +7,7 @@ from html import escape
 from typing import Final
 
 from acpgen.diagnostics import outline
+from acpgen.diagnostics.markup import content_policy
 from acpgen.diagnostics.model import (
     Diagnostic,
     DiagnosticReport,
@@ -19,7 +20,6 @@ from acpgen.diagnostics.model import (
 from acpgen.diagnostics.outline import Item, RuleGroup
 from acpgen.errors import visible
 from acpgen.input.numbers import dumps
-from acpgen.markup import content_policy
 
 LONGEST: Final = 30_000
 """Characters. A page that fits shows the evidence and both schemas with each diagnostic, a longer one the evidence of those that say the

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from acpgen.errors import UnknownKeyword, UnknownSide, did_you_mean, shown
+from acpgen.bundle.faults import MISSPELT_KEYWORD, UNKNOWN_KEYWORD
+from acpgen.errors import did_you_mean, shown
 from acpgen.input.dialect import declared_sides, keywords, meta_schema, wrong_values
 from acpgen.input.drafts import MODERN, draft_of
 from acpgen.input.error_paths import Paths
+from acpgen.input.faults import UNKNOWN_SIDE
 from acpgen.input.load import FORMATS, check, refusal
 from acpgen.input.numbers import with_decimals
 from acpgen.lint.subject import Remark, Subject
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 Kind: TypeAlias = Literal["malformed", "unknown", "misplaced", "wrong"]
+
+_NOT_KEYWORDS: Final = (MISSPELT_KEYWORD, UNKNOWN_KEYWORD)
 
 _GRAVEST: Final[tuple[Kind, ...]] = get_args(Kind)
 """Of several things to say about one place, the first of these kinds is said."""
@@ -46,14 +50,16 @@ def keyword_wrong(subject: Subject) -> Iterable[Remark]:
     sides = declared_sides(document.value for document in subject.documents)
     for node in subject.nodes:
         for fault in wrong_values(node.schema, node.at, sides):
-            if isinstance(fault, UnknownSide):
-                yield Remark(f"{node.at}/{fault.keyword}", fault.what())
+            if fault.kind == UNKNOWN_SIDE:
+                yield Remark(f"{node.at}/{fault.values['keyword']}", fault.what())
 
 
 def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
     """A keyword means nothing where it stands: the file's draft does not know it, or `$ref` hides it."""
     notes = subject.bundle.notes if subject.bundle is not None else ()
-    notes = tuple(note for note in notes if not (isinstance(note, UnknownKeyword) and note.keyword.startswith("x-")))
+    notes = tuple(
+        note for note in notes if not (note.kind in _NOT_KEYWORDS and str(note.values["keyword"]).startswith("x-"))
+    )
     return (Remark(note.at, f"{(what := note.what())[:1].upper()}{what[1:]}") for note in notes)
 
 

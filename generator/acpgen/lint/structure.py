@@ -4,41 +4,45 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Final
 
-from acpgen.errors import (
-    DanglingReference,
-    Fault,
-    MalformedKeyword,
-    NameCollision,
-    ReferenceLoop,
-    SeveralTargets,
-    UnknownSide,
-    shown,
-)
+from acpgen.bundle.faults import NAME_COLLISION, REFERENCE_LOOP, SEVERAL_TARGETS
+from acpgen.errors import Fault, shown
 from acpgen.input.equality import by_key
+from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, REFERENCE_NOT_GIVEN, UNKNOWN_SIDE
 from acpgen.input.tagged_unions import Flat, Tagged, branches_of, flatten, is_null, recognise, tags_of
 from acpgen.input.walk import DEFINITIONS, Schema, asserts, children, is_object
 from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.naming.identifiers import ERROR_CODES, field_name, python_class
 from acpgen.pointers import plain_pointer, pointer_parts
 
+_OF_OTHER_RULES: Final = (
+    DANGLING_REFERENCE,
+    NAME_COLLISION,
+    REFERENCE_LOOP,
+    REFERENCE_NOT_GIVEN,
+    SEVERAL_TARGETS,
+    UNKNOWN_SIDE,
+)
+"""The faults that a rule of their own tells."""
+
 
 def reference_dangling(subject: Subject) -> Iterable[Remark]:
     """A reference leads to nothing in the files of this protocol, and to no file that was given beside them."""
     for fault in subject.faults:
-        if isinstance(fault, DanglingReference):
-            what = f"{shown(fault.ref)} does not exist. Correct the reference or add the definition."
-            yield Remark(f"{fault.at}/{fault.keyword}", what)
+        if fault.kind in (DANGLING_REFERENCE, REFERENCE_NOT_GIVEN):
+            what = f"{shown(str(fault.values['ref']))} does not exist. Correct the reference or add the definition."
+            yield Remark(f"{fault.at}/{fault.values['keyword']}", what)
 
 
 def reference_ambiguous(subject: Subject) -> Iterable[Remark]:
     """A reference can mean several places: a dynamic one with several targets, or an address or anchor that occurs twice."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if isinstance(fault, SeveralTargets))
+    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if fault.kind == SEVERAL_TARGETS)
 
 
 def reference_looping(subject: Subject) -> Iterable[Remark]:
     """References lead only to one another, so that no type is ever reached."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if isinstance(fault, ReferenceLoop))
+    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if fault.kind == REFERENCE_LOOP)
 
 
 def reference_unmarked(subject: Subject) -> Iterable[Remark]:
@@ -71,7 +75,7 @@ def definition_unused(subject: Subject) -> Iterable[Remark]:
 def name_colliding(subject: Subject) -> Iterable[Remark]:
     """Two definitions, types of fields or variants get one generated name, or two fields of one object one attribute."""
     for fault in subject.faults:
-        if isinstance(fault, NameCollision):
+        if fault.kind == NAME_COLLISION:
             yield Remark(fault.at, _sentence(fault.what()))
     keys: dict[str, str] = {}
     for node in subject.nodes:
@@ -104,9 +108,9 @@ def _place(at: str) -> str:
 
 def _is_told(fault: Fault) -> bool:
     """Whether another rule says it."""
-    if isinstance(fault, MalformedKeyword):
-        return fault.keyword.startswith("x-")
-    return isinstance(fault, DanglingReference | NameCollision | ReferenceLoop | SeveralTargets | UnknownSide)
+    if fault.kind == MALFORMED_KEYWORD:
+        return str(fault.values["keyword"]).startswith("x-")
+    return fault.kind in _OF_OTHER_RULES
 
 
 def union_half_marked(subject: Subject) -> Iterable[Remark]:

@@ -10,13 +10,14 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.bundle.unknown_variants import common_fields, sharing
-from acpgen.errors import Faults, NothingDefined, UnknownLeniency
+from acpgen.errors import Faults
 from acpgen.input.equality import by_key
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import OBJECTS, Tagged, constant, excluded_text, is_null, is_of_type, own_tag, tags_of
 from acpgen.input.walk import asserts, is_array, is_object
 from acpgen.meaning.constants import example, overlap
 from acpgen.meaning.discriminators import discriminators
+from acpgen.meaning.faults import NOTHING_DEFINED, NOTHING_LISTED, UNKNOWN_LENIENCY
 from acpgen.meaning.intersection import meet
 from acpgen.meaning.members import base, body, is_record, members, names_fields, required
 from acpgen.meaning.methods import find_methods
@@ -47,7 +48,7 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
     if not definitions and not methods:
         document = bundle.profile.document
         at = next(iter(bundle.files)) if len(bundle.files) == 1 else ""
-        raise Faults([NothingDefined(at=at, kind=KINDS[document] if document is not None else "")])
+        raise Faults([NOTHING_DEFINED(at) if document is None else NOTHING_LISTED(at, kind=KINDS[document])])
     protocol = ir.Protocol(
         name=bundle.name,
         version=bundle.version,
@@ -368,7 +369,7 @@ class _Lowering:
             if not keyword.startswith("x-deserialize-"):
                 continue
             if keyword not in LENIENCY:
-                self.notes.faults.append(UnknownLeniency(at=node.at, keyword=keyword))
+                self.notes.faults.append(UNKNOWN_LENIENCY(at=node.at, keyword=keyword))
             else:
                 known[LENIENCY[keyword]] = value is True
         return ir.Leniency(**known)

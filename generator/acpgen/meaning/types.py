@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from acpgen import ir
-from acpgen.errors import Fault, MalformedKeyword
+from acpgen.errors import Fault
 from acpgen.input.equality import by_key
 from acpgen.input.expressions import expression
+from acpgen.input.faults import MALFORMED_KEYWORD
 from acpgen.input.tagged_unions import ALL_KINDS, OBJECTS, is_of_type
 from acpgen.input.walk import ASSERTIONS, BY_KIND, is_object
 from acpgen.meaning.constants import any_like, count, is_idle, values
@@ -89,7 +90,7 @@ def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
         case "object":
             return _map(notes, node)
         case _:
-            notes.faults.append(MalformedKeyword(at=node.at, keyword="type", expected="a JSON type"))
+            notes.faults.append(MALFORMED_KEYWORD(at=node.at, keyword="type", expected="a JSON type"))
             return ir.Nothing()
 
 

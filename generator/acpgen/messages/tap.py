@@ -25,7 +25,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from acpgen import embedded
-from acpgen.errors import Faults, NotStarted
+from acpgen.errors import Faults
+from acpgen.messages.faults import NOT_STARTED
 from acpgen.messages.recording import LONGEST, recorded, unrecorded
 from acpgen.messages.recording_file import Tape
 from acpgen.messages.validators import ended
@@ -410,7 +411,7 @@ def _start(command: Sequence[str], leads: str) -> Program:
         return embedded.supervisor.start(command, leads=leads, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
+        raise Faults([NOT_STARTED(at=command[0], reason=str(reason))]) from None
 
 
 def _wait(agent: Program, upstream: _Copy, downstream: _Copy, grace: float, stopped: threading.Event) -> str:

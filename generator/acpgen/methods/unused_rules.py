@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from acpgen.errors import UnusedRule, shown
+from acpgen.errors import Fault, shown
+from acpgen.methods.faults import UNUSED_RULE
 from acpgen.methods.profile import Profile, Rule
 from acpgen.pointers import plain_pointer
 
@@ -27,12 +28,12 @@ def unmatched(
     places: Collection[str],
     unions: Collection[str],
     made: Collection[str],
-) -> tuple[UnusedRule, ...]:
+) -> tuple[Fault, ...]:
     """The entries that match nothing, in the order of the profile. `methods`, `places` and `unions` are those that the schema has,
     `made` are the alternatives that were made.
     """
     return tuple(
-        UnusedRule(at=f"{profile.at}#{plain_pointer(*keys)}", what_for=why)
+        UNUSED_RULE(at=f"{profile.at}#{plain_pointer(*keys)}", what_for=why)
         for keys, why in _entries(profile, fits, methods, places, unions, made)
     )
 

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from acpgen.errors import Fault, NamedByPosition
+from acpgen.errors import Fault
 from acpgen.input.drafts import spelled_as_written
 from acpgen.input.tagged_unions import Tag, branches_of, is_null, keyed, lone_reference, recognise
 from acpgen.input.walk import DEFINITIONS, Schema, is_object
+from acpgen.naming.faults import NAMED_BY_POSITION
 from acpgen.naming.name_overrides import ChosenNames, tag_text
 from acpgen.pointers import unescape
 
@@ -75,7 +76,7 @@ class NamedPlaces:
         for written in () if self.may_count else [*self.names.names]:
             if (place := _above(written, variants)) is not None:
                 rest = _spelled(written).removeprefix(place)
-                yield NamedByPosition(at=written, instead=f"{variants[place][1]}{rest}")
+                yield NAMED_BY_POSITION(at=written, instead=f"{variants[place][1]}{rest}")
 
     def unused(self) -> Mapping[str, str]:
         """The other entries that match nothing, each with a hint."""

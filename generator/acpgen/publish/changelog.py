@@ -13,7 +13,7 @@ from acpgen.compat.findings import worst
 from acpgen.compat.protocol.check.check import check, restructuring
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
-from acpgen.markup import quoting
+from acpgen.diagnostics.markup import quoting
 from acpgen.publish.history import History
 from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, summarize
 from acpgen.publish.versions import Version

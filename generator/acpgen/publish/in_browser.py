@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from acpgen import ir
-from acpgen.markup import Markdown, html
+from acpgen.diagnostics.markup import Markdown, html
 from acpgen.meaning import envelopes
 from acpgen.meaning.contract import method_row
 from acpgen.publish.versions import Version

@@ -13,13 +13,17 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, cast
 
 from acpgen.bundle.bundle import Moved
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.markup import code, identifier, plain
+from acpgen.compat.report_cache import RECORDS
+from acpgen.diagnostics.markup import code, identifier, plain
+from acpgen.files.cache import NO_CACHE, Cache, key_of, own_code
+from acpgen.files.serialization import from_json, to_json
+from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
 
@@ -33,13 +37,28 @@ def first_page(old: str, new: str) -> str:
     return f"migration-{old.rpartition('/')[2]}-{new.rpartition('/')[2]}.md"
 
 
-def guide(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
+def guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, str]:
     """The pages of the guide from one version to the next, as Markdown, the first page first. Raises `Faults` for a message that its
     version refuses.
     """
     migration_notes.require_valid(old, new)
-    findings = check(old, new).reaches
+    findings = _check_facts(old, new, cache)
     return {path: "\n".join(lines).rstrip() + "\n" for path, lines in _Guide(old, new, findings).pages()}
+
+
+def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tuple[Reach, ...]:
+    """Check two revisions as if nobody had described anything: what the words of a schema say is neither a finding nor an input."""
+    before, after = old.without_prose(), new.without_prose()
+    if cache.folder is None:
+        return check(before, after).reaches
+    code = own_code()
+    known = key_of("facts", code.digest, *(dumps(to_json(side)) for side in (before, after)))
+    data = cache.find(known)
+    if data is None:
+        data = to_json(check(before, after).reaches)
+        if code.is_as_it_was:
+            cache.keep(known, data)
+    return cast("tuple[Reach, ...]", from_json(data, RECORDS))
 
 
 class _Guide:

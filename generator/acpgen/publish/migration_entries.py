@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from acpgen import ir
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.markup import code, plain, prose, quoting
+from acpgen.diagnostics.markup import code, plain, prose, quoting
 from acpgen.pointers import place_parts
 
 Actor: TypeAlias = Literal["sender", "receiver", "both"]

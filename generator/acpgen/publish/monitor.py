@@ -9,8 +9,8 @@ from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen import embedded, resources
+from acpgen.diagnostics.markup import identifier
 from acpgen.input.load import decode, parse_json, read_bytes
-from acpgen.markup import identifier
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs import code, joined

@@ -15,8 +15,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from acpgen.errors import BadMaterial, Fault, Faults
-from acpgen.markup import Markdown, code, fenced, identifier, prose
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.diagnostics.markup import Markdown, code, fenced, identifier, prose
+from acpgen.errors import Fault, Faults
 from acpgen.publish.pages import Entry
 from acpgen.targets import docs
 
@@ -204,7 +205,7 @@ def read(sources: Sequence[PythonSource]) -> Library:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             remedy = "Correct it, or name another folder in [tool.acpgen.site]"
-            faults.append(BadMaterial(at=f"{source.at}{line}", reason="this is not Python", remedy=remedy))
+            faults.append(BAD_MATERIAL(at=f"{source.at}{line}", reason="this is not Python", remedy=remedy))
     if faults:
         raise Faults(faults)
     return Library(found)

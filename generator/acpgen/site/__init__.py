@@ -16,14 +16,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from acpgen import material, resources
-from acpgen.config import Config, Published
-from acpgen.errors import Faults, SiteNotBuilt, Unwritable
+from acpgen import embedded, resources
+from acpgen.config import Config, Published, docs_inputs
+from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
 from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of
+from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
 from acpgen.site import generator, laying, modules, searching
+from acpgen.site.faults import SITE_NOT_BUILT
 from acpgen.site.live import Live
 from acpgen.site.serving import served
 
@@ -45,7 +47,7 @@ class Inputs:
     """The files that a site is made from, as they were read."""
 
     sources: Mapping[str, Source]
-    beside: material.Files
+    beside: docs_inputs.Files
     python: tuple[reference.PythonSource, ...]
 
 
@@ -103,7 +105,7 @@ def versions(config: Config) -> list[Version]:
 def inputs(config: Config) -> Inputs:
     """What is read of a project. Raises `Faults`."""
     sources = _sources(config)
-    beside = material.read(config.root / config.schema, list(sources))
+    beside = docs_inputs.read(config.root / config.schema, list(sources))
     return Inputs(sources, beside, tuple(modules.read(config.root, config.site.python)))
 
 
@@ -113,7 +115,7 @@ def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL) -> Docs:
 
     found = _versions(config, given.sources, memory)
     library = memory.once("library", (given.python,), partial(publish.reference.read, given.python))
-    beside = memory.once("material", (given.beside,), partial(material.parsed, given.beside))
+    beside = memory.once("material", (given.beside,), partial(docs_inputs.parsed, given.beside))
     files = publish.documents(found, beside, for_site=True, python=library, memory=memory)
     return Docs(
         files,
@@ -128,7 +130,7 @@ def _sources(config: Config) -> Mapping[str, Source]:
     chosen = dict.fromkeys(m.protocol for output in config.outputs if output.target == "docs" for m in output.members)
     if not chosen:
         reason, remedy = "no output has the target docs", "Add one with protocols to [tool.acpgen.outputs]"
-        raise Faults([SiteNotBuilt(at=place(config.file), reason=reason, remedy=remedy)])
+        raise Faults([SITE_NOT_BUILT(at=place(config.file), reason=reason, remedy=remedy)])
     folder = config.root / config.schema
     return {name: read(folder / name, name=name, references=config.references) for name in chosen}
 
@@ -149,9 +151,9 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
 
 
 def _version(config: Config, name: str, source: Source) -> Version:
-    from acpgen.pipeline import understand
     from acpgen.publish import Version
     from acpgen.targets import Settings
+    from acpgen.targets.pipeline import understand
 
     understood = understand(
         parse(source),
@@ -189,7 +191,7 @@ def made(shown: Docs, address: Published = _NOWHERE) -> Files:
             generator.run(folder)
             files = dict(_read(folder / generator.BUILT))
         except OSError as error:
-            raise Faults([Unwritable(at=place(folder), reason=str(error.strerror))]) from None
+            raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
     files.update({path: laying.as_text(text) for path, text in shown.documents.items()})
     files |= searching.files(files.pop(searching.FOUND, ""))
     if not address.url:
@@ -211,12 +213,12 @@ def serve(
 
     Pages in the browser that differ load again. Whatever address the site has elsewhere, here it stands at the root.
     """
-    from acpgen.watch import rounds
+    from acpgen.files.watch import rounds
 
     def watched() -> list[Path]:
         found = config()
         python = [found.root / each for each in found.site.python]
-        return [found.file, found.root / found.schema, resources.templates(), resources.monitor(), *python]
+        return [found.file, found.root / found.schema, resources.templates(), embedded.monitor_folder(), *python]
 
     warned = generator.untested(generator.require())
     if warned:
@@ -274,9 +276,9 @@ def _ended_by_signals() -> Generator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _too_large(path: str, size: int) -> SiteNotBuilt:
+def _too_large(path: str, size: int) -> Fault:
     reason = f"this page has {size} bytes, and the limit is {LARGEST_PAGE}"
-    return SiteNotBuilt(at=path, reason=reason, remedy="Split the type or the protocol that it shows")
+    return SITE_NOT_BUILT(at=path, reason=reason, remedy="Split the type or the protocol that it shows")
 
 
 def _paths(folder: Path) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from typing import Final
 from urllib.parse import quote
 
 from acpgen.config import Published
+from acpgen.config.docs_inputs import title
 from acpgen.files import Files
-from acpgen.material import title
 
 LONGEST: Final = 160
 """What search engines show of a description, in characters."""

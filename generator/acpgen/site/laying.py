@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import material, resources
-from acpgen.config import Published
+from acpgen import resources
+from acpgen.config import Published, docs_inputs
 from acpgen.errors import visible
 from acpgen.files import Files
 from acpgen.site import heads
@@ -79,7 +79,7 @@ def _is_for_machines(path: str) -> bool:
 
 def _name(documents: Files) -> str:
     """What the site calls itself: the title of its home page."""
-    return _text(material.title(documents.get(INDEX, "")) or "Protocols")
+    return _text(docs_inputs.title(documents.get(INDEX, "")) or "Protocols")
 
 
 def _nested(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:

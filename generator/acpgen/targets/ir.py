@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.input.numbers import dumps
-from acpgen.interchange import dump
+from acpgen.meaning.interchange import dump
 from acpgen.targets import Settings
 
 

@@ -15,8 +15,9 @@ from typing import Final, cast
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, TargetFailed, printable, shown
+from acpgen.errors import Faults, printable, shown
 from acpgen.files import is_file
+from acpgen.targets.faults import TARGET_FAILED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import misdeclared
 
@@ -29,7 +30,7 @@ SECONDS: Final = 120.0
 
 def failed(at: str, name: str, reason: str) -> Faults:
     """The fault of a target that failed."""
-    return Faults([TargetFailed(at=at, name=name, reason=printable(reason))])
+    return Faults([TARGET_FAILED(at=at, name=name, reason=printable(reason.rstrip(".")))])
 
 
 def of_package(entry: EntryPoint) -> Target:

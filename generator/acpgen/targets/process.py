@@ -26,10 +26,11 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from acpgen import embedded, ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, TargetRefused, printable, shown
+from acpgen.errors import Faults, printable, shown
 from acpgen.input.load import parse_json
 from acpgen.input.numbers import dumps
-from acpgen.interchange import dump
+from acpgen.meaning.interchange import dump
+from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option, Value, misdeclared
 from acpgen.targets.outside import failed, files_of, out_of_time, seconds
@@ -129,7 +130,7 @@ def _render(name: str, path: str) -> Render:
         errors = told.get("errors")
         if isinstance(errors, list) and errors:
             reasons = [printable(str(reason)) for reason in cast("list[object]", errors)]
-            raise Faults(TargetRefused(at=protocol.name, name=name, reason=reason) for reason in reasons)
+            raise Faults(TARGET_REFUSED(at=protocol.name, name=name, reason=reason.rstrip(".")) for reason in reasons)
         return files_of(told.get("files"), path, name)
 
     return render

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, TypeAlias, cast
@@ -64,6 +64,13 @@ class SchemaRevision:
     @property
     def definitions(self) -> Mapping[str, ir.Definition]:
         return self.protocol.definitions
+
+    def without_prose(self) -> SchemaRevision:
+        """The same without descriptions and all else that people read and no program does."""
+        nothing: dict[str, Any] = {"migration": {}, "moves": {}, "sources": {}, "size": 0}
+        files = dict.fromkeys(self.bundle.files, ("", ""))
+        bundle = replace(self.bundle, schema=without_prose(self.bundle.schema), files=files, **nothing)
+        return replace(self, protocol=_without_docs(self.protocol), bundle=bundle)
 
     @cached_property
     def empty(self) -> frozenset[str]:
@@ -574,6 +581,18 @@ def without_prose(node: Any) -> Any:
             if key not in PROSE or not isinstance(value, str | list)
         }
     return [without_prose(item) for item in node] if is_array(node) else node
+
+
+def _without_docs(value: Any) -> Any:
+    """A value of the IR whose records describe nothing."""
+    if is_dataclass(value) and not isinstance(value, type):
+        inner = {each.name: getattr(value, each.name) for each in fields(value)}
+        return replace(value, **{name: "" if name == "doc" else _without_docs(part) for name, part in inner.items()})
+    if isinstance(value, tuple):
+        return tuple(map(_without_docs, cast("tuple[object, ...]", value)))
+    if isinstance(value, Mapping):
+        return {name: _without_docs(part) for name, part in cast("Mapping[str, object]", value).items()}
+    return value
 
 
 __all__ = ["Schema", "SchemaRevision"]

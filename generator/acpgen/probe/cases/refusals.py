@@ -6,7 +6,7 @@ from typing import Any
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import AUTH_REQUIRED, Trial, listed
-from acpgen.probe.cases.prompts import ended_turns, ready, wish
+from acpgen.probe.cases.prompts import ended_turns, prompt, ready, wish
 from acpgen.probe.cases.sessions import offered
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
@@ -59,8 +59,7 @@ def cancel_unanswered(trial: Trial) -> None:
     trial.client.cancelled.discard(session)
     connection.delay = 10 * trial.slow
     try:
-        connection.call("session/prompt", {"sessionId": session, "prompt": [wish(trial)]})
-        index = len(connection.rows) - 1
+        _, index = prompt(trial, session, [wish(trial)])
 
         def asked() -> list[Heard]:
             return [
@@ -87,7 +86,6 @@ def cancel_unanswered(trial: Trial) -> None:
 
 
 def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
-    index = len(trial.connection.rows)
     found = trial.expect(method, params, seconds=trial.slow)
     if found is None:
         raise trial.skip(f"{method} was not answered in time")
@@ -95,4 +93,4 @@ def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
         raise trial.skip(trial.refused(method, found))
     if found.code != -32602:
         how = f"fails with {found.reason}" if "error" in found.value else "is accepted"
-        trial.fail(f"{method!r} with {what} {how} instead of -32602", index, found.index, place=what)
+        trial.blame(found, f"{method!r} with {what} {how} instead of -32602", place=what)

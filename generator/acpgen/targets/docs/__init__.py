@@ -11,8 +11,8 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
+from acpgen.diagnostics.markup import Markdown, code, prose
 from acpgen.errors import Faults
-from acpgen.markup import Markdown, code, prose
 from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.availability import NO_AVAILABILITY, Availability, Member

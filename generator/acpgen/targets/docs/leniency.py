@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from acpgen import ir
-from acpgen.markup import Markdown, prose
+from acpgen.diagnostics.markup import Markdown, prose
 from acpgen.meaning.samples import array_of, read_instead
 from acpgen.targets.docs.page_paths import MESSAGES, Linker
 from acpgen.targets.docs.type_text import admits_null

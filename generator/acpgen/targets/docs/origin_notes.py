@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from acpgen.markup import Markdown, code, prose
+from acpgen.diagnostics.markup import Markdown, code, prose
 from acpgen.targets.docs.availability import Kind, Member
 from acpgen.targets.docs.page_paths import Linker, joined
 

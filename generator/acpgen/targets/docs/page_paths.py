@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from acpgen import ir
-from acpgen.markup import Markdown, code, identifier
+from acpgen.diagnostics.markup import Markdown, code, identifier
 from acpgen.naming.identifiers import assign, method_key, spelled_out
 from acpgen.targets.docs.scenarios import scenarios
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from acpgen import ir
-from acpgen.markup import Markdown, html, identifier
+from acpgen.diagnostics.markup import Markdown, html, identifier
 from acpgen.targets.docs.page_paths import Linker
 
 WIDTH: Final = 352

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from acpgen import markup
+from acpgen.diagnostics import markup
+from acpgen.diagnostics.markup import Markdown, prose
 from acpgen.input.step_budget import spend
-from acpgen.markup import Markdown, prose
 from acpgen.resources import templates
 from acpgen.targets.docs import pictures
 from acpgen.targets.docs.page_paths import capability_anchor, joined

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from acpgen import ir
+from acpgen.diagnostics.markup import Markdown, code, prose, value
 from acpgen.input.numbers import dumps
-from acpgen.markup import Markdown, code, prose, value
 from acpgen.targets.docs.page_paths import Linker, joined
 
 

@@ -10,9 +10,9 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import InvalidExample
+from acpgen.diagnostics.markup import Markdown, code, fenced, html, identifier, prose
+from acpgen.errors import Fault
 from acpgen.input.walk import is_object
-from acpgen.markup import Markdown, code, fenced, html, identifier, prose
 from acpgen.meaning import envelopes
 from acpgen.meaning.unchecked_patterns import unchecked
 from acpgen.targets.docs.availability import NO_AVAILABILITY, Availability, since_phrase
@@ -96,7 +96,7 @@ class VersionDocs:
     paths: PagePaths
     examples: Examples
     generated: frozenset[str] = frozenset()
-    refused: tuple[InvalidExample, ...] = ()
+    refused: tuple[Fault, ...] = ()
     availability: Availability = NO_AVAILABILITY
     requirements: RequirementNotes = NO_REQUIREMENTS
     origins: Origins = NO_ORIGINS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from acpgen import ir
-from acpgen.markup import Markdown, code, identifier, prose, sentences, value
+from acpgen.diagnostics.markup import Markdown, code, identifier, prose, sentences, value
 from acpgen.targets.docs.availability import Availability
 from acpgen.targets.docs.leniency import leniency
 from acpgen.targets.docs.origin_notes import Origins

@@ -17,7 +17,8 @@ import jsonschema_rs
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, NotASchema
+from acpgen.errors import Faults
+from acpgen.input.faults import NOT_A_SCHEMA
 from acpgen.input.step_budget import working_on
 from acpgen.meaning.samples import Values
 from acpgen.resources import templates
@@ -40,7 +41,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     try:
         judge = Judge(bundle, protocol)
     except jsonschema_rs.ValidationError as error:
-        raise Faults([NotASchema(at=protocol.name, reason=error.message, dialect="2020-12")]) from None
+        raise Faults([NOT_A_SCHEMA(at=protocol.name, reason=error.message, dialect="2020-12")]) from None
     maker = Maker(Values(protocol.definitions), judge)
     messages = Messages(protocol, maker)
     folder = f"{settings.prefix}/" if settings.prefix else ""
