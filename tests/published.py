@@ -9,7 +9,7 @@ from typing import Final
 
 from acpgen import publish
 from acpgen.config import docs_inputs
-from acpgen.files.cache import Memory
+from acpgen.files.cache import Memory, user_cache
 from acpgen.input.load import parse, read
 from acpgen.targets import Settings
 from acpgen.targets.pipeline import understand
@@ -25,7 +25,9 @@ _MEMORY: Final = Memory()
 def version(name: str) -> publish.Version:
     """One protocol version of this project."""
     source = read(ROOT / "schema" / name, name=name)
-    return publish.Version(*understand(parse(source)), Settings(prefix=name), extends=source.extends)
+    return publish.Version(
+        *understand(parse(source), cache=user_cache()), Settings(prefix=name), extends=source.extends
+    )
 
 
 @cache

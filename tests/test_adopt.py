@@ -559,6 +559,24 @@ def test_a_new_field_comes_at_its_place_with_room_for_words(project: Project) ->
     assert "Write 1 description (Text)" in project.tasks(adoption)
 
 
+@pytest.mark.parametrize("indent", [4, "\t", 1])
+def test_a_file_keeps_the_layout_and_the_order_that_its_author_gave_it(project: Project, indent: int | str) -> None:
+    file = project.folder / "items.json"
+    head = json.loads(file.read_text())
+    document = {"$defs": head.pop("$defs"), **head}
+    file.write_text(json.dumps(document, indent=indent))
+    before = file.read_text().splitlines()
+    project.definitions["Image"]["properties"]["lang"] = {"type": "string"}
+    project.adopt()
+    after = file.read_text().splitlines()
+    assert [line for line in before if f"{line}," not in after and line not in after] == []
+    assert [line.strip() for line in after if line not in before and line.rstrip(",") not in before] == [
+        '"lang": {',
+        '"description": "",',
+    ]
+    assert list(json.loads(file.read_text())) == list(document)
+
+
 def test_only_the_lines_of_a_change_change(project: Project) -> None:
     document = json.loads((project.folder / "items.json").read_text())
     document["$defs"]["Image"]["description"] = "Our words. " * 10

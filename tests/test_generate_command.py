@@ -370,7 +370,10 @@ def test_what_has_not_changed_is_not_understood_again_and_no_word_is_compared(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here / "pyproject.toml").write_text(DOCUMENTED)
-    run()
+    stray = {"$defs": {"More": {"type": "string"}, "stray": "no schema"}}
+    (here / "schema/acme/v1/more.json").write_text(json.dumps(stray))
+    said = "more.json#/$defs/stray: this is not a schema"
+    assert said in run().err
     understood: list[str] = []
     really = bundle
 
@@ -381,7 +384,8 @@ def test_what_has_not_changed_is_not_understood_again_and_no_word_is_compared(
     monkeypatch.setattr("acpgen.bundle.bundle.bundle", told)
     monkeypatch.setattr(migration, "check", None)
     write_schema(here, "v2", "Makes another thing.")
-    assert run().code == 0
+    ran = run()
+    assert (ran.code, said in ran.err) == (0, True)
     assert understood == ["acme/v2"]
 
 

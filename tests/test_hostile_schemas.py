@@ -250,7 +250,7 @@ def test_fields_whose_names_are_long_take_time_in_proportion() -> None:
 
 def test_branches_that_are_alike_are_counted_on_from_one_another() -> None:
     with ending():
-        found = labels([{"required": [f"a{number % 2}"]} for number in range(6_000)], {})
+        found = labels([{"required": [f"a{number % 2}"]} for number in range(6_000)], {}, None)
     assert len(set(found)) == 6_000
     assert found[:6] == ["WithA0", "WithA1", "Any", "AnyAny", "WithA0Variant2", "WithA1Variant2"]
 

@@ -56,7 +56,7 @@ def test_every_line_gets_a_verdict_and_people_a_summary(tmp_path: Path) -> None:
     assert ran.stdout.decode().splitlines() == [
         "1: ok client request session/list",
         "2: wrong client request session/new: /params/cwd: an absolute path is expected, not 'a'",
-        "4: wrong client message: this is not JSON: expected ident at line 1 column 2",
+        "4: wrong client message: this is not JSON: expected true, false or null at line 1, column 2; put text in double quotes",
     ]
     told = ran.stderr.decode()
     assert "2 lines of 3 wrong." in told

@@ -180,16 +180,8 @@ class Codec:
             raise ValueError(f"duplicates is 'refuse' or 'last', not {duplicates!r}")
         if line.__class__ is not bytes:
             line = _as_bytes(line)
-        if line.__class__ is bytes and (len(line) <= values or holds_at_most(line, values)):
-            try:
-                return read_natively(
-                    line,
-                    (self._lines.get(sender) or self._line_decoder(sender))
-                    if method is None
-                    else self._results.get((sender, method)) or self._result_decoder(sender, method),
-                )
-            except _LOST:
-                pass
+        if line.__class__ is bytes and (found := self.read_line(line, sender, method, values)) is not None:
+            return found
         is_text = line.__class__ is bytes or isinstance(line, bytes | bytearray | str)
         value = (parse if is_text else copied)(line, duplicates=duplicates, values=values)
         if self.batch and is_array(value):
@@ -200,6 +192,20 @@ class Codec:
                 for index, item in enumerate(value)
             ]
         return self._message(value, (), sender, method, pending, on_drop, lenient)
+
+    def read_line(self, line: bytes, sender: str, method: str | None, values: int) -> Any:
+        """The message of a line about which nothing is special; `None` of any other."""
+        if len(line) <= values or holds_at_most(line, values):
+            try:
+                return read_natively(
+                    line,
+                    (self._lines.get(sender) or self._line_decoder(sender))
+                    if method is None
+                    else self._results.get((sender, method)) or self._result_decoder(sender, method),
+                )
+            except _LOST:
+                pass
+        return None
 
     def read(self, value: Any, *, sender: str, method: str | None = None, on_drop: Hook | None = None) -> Any:
         """One message of what `parse` gave. Raises as `decode`."""
@@ -313,7 +319,7 @@ class Codec:
                 try:
                     found = resolve(type_, self.receiving.module)
                 except NameError:
-                    raise KeyError(type_) from None
+                    raise KeyError(f"{type_!r} is no definition of the schema, and no type of this package") from None
             self._types[is_name, type_] = type_of(found)
         return self._types[is_name, type_]
 

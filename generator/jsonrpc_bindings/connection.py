@@ -351,6 +351,10 @@ class Connection:
     async def _take_in(self, line: bytes, place: Reading) -> None:
         if self._monitor is not None:
             self._watch(self._monitor, self.other, line)
+        message = self._codec.read_line(line, self.other, None, self._values)
+        if message is not None:
+            await self._handle(message, None, place)
+            return
         try:
             value, repeated = parse_with_duplicates(line, values=self._values)
         except TooManyValues as error:
@@ -395,12 +399,19 @@ class Connection:
             return
         try:
             sent = self._pending.sent(value["id"]) if is_answer(value) and "id" in value else None
-            message: Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any] = self._codec.read(
-                value, sender=self.other, method=None if sent is None else sent.method, on_drop=self._on_drop
-            )
+            method = None if sent is None else sent.method
+            message = self._codec.read(value, sender=self.other, method=method, on_drop=self._on_drop)
         except DecodeError as error:
             self._misread(value, error, batch)
-            return
+        else:
+            await self._handle(message, batch, place)
+
+    async def _handle(
+        self,
+        message: Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any],
+        batch: Batch | None,
+        place: Reading,
+    ) -> None:
         if isinstance(message, Request):
             await self._begin(message, batch)
         elif isinstance(message, Notification):

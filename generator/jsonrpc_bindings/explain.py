@@ -191,8 +191,8 @@ class Explainer:
         """The places that a value, or what it holds, comes to, and that refuse it."""
         pieces = self._pieces(place, schema, value, path)
         if is_object(value) and is_object(schema.get("unevaluatedProperties")):
-            at, names = (*place, "unevaluatedProperties"), self._unevaluated(place, value)
-            pieces = chain(pieces, ((at, value[name], (*path, name)) for name in names))
+            further, names = (*place, "unevaluatedProperties"), self._unevaluated(place, value)
+            pieces = chain(pieces, ((further, value[name], (*path, name)) for name in names))
         for at, item, where in pieces:
             if not self._is_valid(at, item):
                 yield self._at(at, item, where)

@@ -335,9 +335,8 @@ def test_updates_of_concurrent_work_do_not_mix_for_a_client_of_v1() -> None:
 
     class ToSlow(AgentAsV1):
         @property
-        def client(self) -> Any:
-            slow: Any = Slow(super().client.connection)
-            return peers1.RemoteClient(slow)
+        def calls_to_client(self) -> Any:
+            return Slow(self.connection)
 
     async def work() -> None:
         codec, client = ToSlow(), Client1()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
@@ -20,29 +18,9 @@ from acp_session.codec.to_v1 import ToV1
 from acp_session.codec.to_v2 import ToV2
 from acp_session.permission import read
 from acp_workspace.errors import INVALID_PARAMS
+from session.permission_requests import V1_OPTIONS, as_json, v1_request, v2_request
 
 Body = dict[str, Any]
-
-V1_OPTIONS = [
-    {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
-    {"optionId": "no", "name": "No", "kind": "reject_once"},
-]
-
-
-def v1_request(tool_call: Mapping[str, Any], **more: Any) -> v1.RequestPermissionRequest:
-    body = {"sessionId": "s", "toolCall": tool_call, "options": V1_OPTIONS, **more}
-    return v1.decode_as(v1.RequestPermissionRequest, body, lenient=False)
-
-
-def v2_request(tool_call: Mapping[str, Any] | None = None, **more: Any) -> v2.RequestPermissionRequest:
-    body: Body = {"sessionId": "s", "title": "Edit a.py?", "options": V1_OPTIONS}
-    if tool_call is not None:
-        body["subject"] = {"type": "tool_call", "toolCall": tool_call}
-    return v2.decode_as(v2.RequestPermissionRequest, {**body, **more}, lenient=False)
-
-
-def as_json(value: Any) -> Any:
-    return json.loads(v1.encode(value))
 
 
 def to_v2(request: v1.RequestPermissionRequest) -> tuple[Any, list[str]]:

@@ -13,7 +13,7 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
 from acpgen.compat.sources import find_source
 from acpgen.errors import Fault, Faults
-from acpgen.input.faults import LINK_REFUSED, NO_REVISION, NOT_FOUND, UNKNOWN_NAME
+from acpgen.input.faults import LINK_REFUSED, NO_REPOSITORY, NO_REVISION, NOT_FOUND, UNKNOWN_NAME
 from acpgen.pointers import resolve
 from compat.protocols import RELEASES, Schema, go, migration, protocol
 
@@ -98,7 +98,7 @@ def test_what_git_does_not_have_is_a_fault_that_says_so(
     assert the_fault("main:acme/v9", "acme/v1").kind == NOT_FOUND
     assert the_fault("acme/v9.json", "acme/v1").kind == NOT_FOUND
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert the_fault("main:x.json", str(project / "schema")).kind == NO_REVISION
+    assert the_fault("main:x.json", str(project / "schema")).kind == NO_REPOSITORY
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,28 @@ def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tm
         timeout=60,
     )
     assert done.returncode == 1
-    assert "ConnectionClosed: the agent has ended" in done.stderr
+    assert done.stderr.startswith("error: the agent has ended")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "usage: "),
+        (["no-such-folder", "agent"], "error: no-such-folder: No such file or directory"),
+        ([".", "no-such-program"], "error: no-such-program: No such file or directory"),
+    ],
+)
+def test_a_mistake_of_a_user_is_a_sentence_and_no_traceback(bindings: Path, arguments: list[str], told: str) -> None:
+    done = subprocess.run(
+        [*program("client"), *arguments],
+        env=environment(bindings),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr.startswith(told), "Traceback" in done.stderr) == (1, True, False), done.stderr
 
 
 @pytest.mark.parametrize(

@@ -295,7 +295,7 @@ def test_nothing_is_said_of_what_the_profile_reads_and_of_others_that_it_has_no_
     assert notes == ["note: sums.json#: 'others' is not a keyword of JSON Schema, and has no effect."]
     told = acpgen(["lint", "sums.json"], cwd=tmp_path).stdout.decode()
     assert [line for line in told.splitlines() if "keyword-meaningless" in line] == [
-        "sums.json:1:1: #: keyword-meaningless: 'others' is not a keyword of JSON Schema, and has no effect."
+        "sums.json:1:1: keyword-meaningless: 'others' is not a keyword of JSON Schema, and has no effect."
     ]
 
 

@@ -201,7 +201,10 @@ def test_what_cannot_be_reached_without_a_login_is_said_with_the_reason() -> Non
     report = probed("v1/session-setup", "v1/prompt-turn", defect="needs a login")
     assert not report.findings, written(report, "text")
     missed = {one.case: one.reason for one in report.not_reached}
-    assert missed["v1/prompt-turn/text"] == "session/new needs a login: -32000 Authentication required"
+    assert missed["v1/prompt-turn/text"] == (
+        "session/new needs a login: -32000 Authentication required. "
+        "Log in with the program itself, then add --keep-home; see the guide 'Log in'"
+    )
     assert missed["v1/session-setup/new"] == missed["v1/prompt-turn/text"]
 
 

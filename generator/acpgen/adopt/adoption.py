@@ -36,6 +36,7 @@ from acpgen.input.load import (
 )
 from acpgen.input.overlay import extended
 from acpgen.input.schema_validator import Validator
+from acpgen.input.text_edits import rewritten
 from acpgen.input.walk import Schema, inside, is_array, is_object, references, refs
 from acpgen.pointers import pointer, reference_to, target
 from acpgen.targets.pipeline import understand
@@ -102,7 +103,7 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
     heads = ours.heads if ours.root is None else {**ours.heads, ours.root: root}
     wanted = with_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
     extends = overlay(folder)
-    written, removed = _changes(documents, wanted, extends)
+    written, removed = _changes(documents, wanted, extends, folder)
     found, bundled = _usable(file, folder, name, written, removed)
     after = wanted if extends is None else canonical(found)
     stable = "" if extends is None else place(folder / extends.extends)
@@ -298,31 +299,30 @@ def _missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple
 
 
 def _changes(
-    documents: Documents, after: Canonical, extending: Overlay | None
+    documents: Documents, after: Canonical, extending: Overlay | None, folder: Path
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The files that say something else than they did, and those that say nothing any more."""
-    texts = after.texts()
+    """The files that say something else than they did, in the layout that they have, and those that say nothing any more."""
     said = {document.path: document.value for document in documents.documents}
-    values = {path: parse_json(text, path) for path, text in texts.items()}
+    values = after.documents()
     changed = {
         path for path, value in values.items() if path not in said or layout.line(said[path]) != layout.line(value)
     }
-    gone = tuple(path for path in said if path not in texts)
-    if extending is None:
-        return {path: texts[path] for path in texts if path in changed}, gone
-    removed = [path for path in gone if extending.is_plain(path)]
-    written: dict[str, str] = {}
-    for path in (*values, *(path for path in gone if path not in removed)):
-        if path in values and path not in changed:
-            continue
-        whole = values.get(path, {**after.heads.get(path, {}), "$defs": {}})
-        assert is_object(whole)
-        text = extending.text(path, whole)
-        if text is not None:
-            written[path] = text
-        elif path in extending.own:
-            removed.append(path)
-    return written, tuple(removed)
+    removed = [path for path in said if path not in values and (extending is None or extending.is_plain(path))]
+    written: dict[str, Schema] = {path: values[path] for path in values if path in changed}
+    if extending is not None:
+        emptied = {path: {**after.heads.get(path, {}), "$defs": {}} for path in said if path not in (*values, *removed)}
+        both = {path: extending.document(path, whole) for path, whole in {**written, **emptied}.items()}
+        removed += [path for path, document in both.items() if document is None and path in extending.own]
+        written = {path: document for path, document in both.items() if document is not None}
+    return {path: _written(folder / path, document) for path, document in written.items()}, tuple(removed)
+
+
+def _written(file: Path, document: Schema) -> str:
+    """A file in the layout that it has: in ours, which a new one has as well, or in that of its author."""
+    text = _text(file) if file.exists() else ""
+    before = parse_json(text, place(file)) if text else {}
+    is_ours = not is_object(before) or not text or text == layout.text(before)
+    return layout.text(document) if is_ours else rewritten(text, document)
 
 
 def _out_of_reach(wanted: Canonical, after: Canonical, extends: str) -> Iterator[Conflict]:

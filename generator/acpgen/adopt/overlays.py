@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from acpgen.adopt import layout
 from acpgen.adopt.facts import UNIONS, Key, fingerprint, keyed
 from acpgen.errors import Faults
 from acpgen.input.equality import key_of
@@ -34,13 +33,13 @@ class Overlay:
     own: Mapping[str, Schema] = field(repr=False)
     base: Mapping[str, Schema] = field(repr=False)
 
-    def text(self, path: str, whole: Schema) -> str | None:
+    def document(self, path: str, whole: Schema) -> Schema | None:
         """The file that says `whole` together with what it extends; `None` where it would say nothing more."""
         mine = self.own.get(path)
         name = path if mine is None else _name(mine)
         if name not in self.base:
             unmarked = {key: _without_mark(one) for key, one in whole.get("$defs", {}).items()}
-            return layout.text({**whole, "$defs": unmarked})
+            return {**whole, "$defs": unmarked}
         head: Mapping[str, Any] = {"$schema": whole["$schema"]} if "$schema" in whole else {}
         head = {**head, EXTENDS: f"{self.extends}/{name}"} if mine is None else mine
         before: Mapping[str, Any] = head.get(ADDS, {})
@@ -49,7 +48,7 @@ class Overlay:
         definitions = adds.pop("#/$defs", {})
         ordered = {key: adds[key] for key in (*before, *adds) if key in adds}
         document = {**head, **({ADDS: ordered} if ordered else {}), **({"$defs": definitions} if definitions else {})}
-        return layout.text(document) if document.keys() - {"$schema", EXTENDS} else None
+        return document if document.keys() - {"$schema", EXTENDS} else None
 
     def moved(self, base: Mapping[str, Schema]) -> Iterator[str]:
         """The places of `x-adds` that lead to another branch in these files of the other folder than in those that it has."""

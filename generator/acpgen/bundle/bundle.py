@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from acpgen.bundle.collect import MIGRATION, Collected, collect
 from acpgen.bundle.hoist import Bundler, frames
-from acpgen.errors import Fault, Faults
+from acpgen.errors import Fault, Faults, shown
 from acpgen.importers.documents import Translated, relocated, translated
 from acpgen.input.complexity import require_short_chains
 from acpgen.input.drafts import spelled_as_written
@@ -24,6 +24,7 @@ from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, UNKNOWN_S
 from acpgen.input.load import Documents
 from acpgen.input.positions import positions
 from acpgen.input.step_budget import bounded
+from acpgen.input.tagged_unions import Tagged
 from acpgen.input.walk import Schema, copied, is_object, references
 from acpgen.methods.discovery import Bound, Gaps, find_calls, with_alternatives
 from acpgen.methods.profile import MARKED, Profile, choose
@@ -64,7 +65,7 @@ class Bundle:
     its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
     `x-migration`, of things of the version before, and `moves` what they tell at length. `references` are those of
     each definition as the source has them: a union that was distributed over the branches of another one is referred to no more.
-    `framing` are the definitions that only frame messages.
+    `unions` has for each definition the tagged union that it is; nothing for those that only frame messages, which are `framing`.
     `unmatched` are the entries of shared names that match nothing here.
     `notes` say what of the files means nothing and was left out.
     `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
@@ -81,6 +82,7 @@ class Bundle:
     moves: Mapping[str, Moved] = field(default_factory=dict[str, "Moved"], repr=False)
     sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
+    unions: Mapping[str, Tagged | None] = field(default_factory=dict[str, "Tagged | None"], repr=False)
     framing: frozenset[str] = field(default=frozenset(), repr=False)
     unmatched: frozenset[str] = field(default=frozenset(), repr=False)
     notes: tuple[Fault, ...] = field(default=(), repr=False)
@@ -104,6 +106,11 @@ class Bundle:
     def bounded(self) -> AbstractContextManager[None]:
         """Count the steps of what is done inside with those of this protocol; see `effort.bounded`."""
         return bounded(next(iter(self.files), self.name), self.size)
+
+    def unread_remarks(self) -> Iterator[tuple[str, str]]:
+        """What documents that are no JSON Schema say of messages and no reader reads: the file and a sentence."""
+        for path, members in self.unread.items():
+            yield from ((f"{path}#", f"{shown(phrase)} is not read, and has no effect.") for phrase in members)
 
     @property
     def version(self) -> int | str | None:
@@ -204,6 +211,7 @@ def _bundle(
         moves=_moves(read),
         sources=sources,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
+        unions=work.tagged,
         framing=frames(schema["$defs"]),
         unmatched=frozenset(work.unused),
         notes=tuple(note.move_to(relocated(note.at, foreign.places)) for note in collected.notes),

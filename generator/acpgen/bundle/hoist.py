@@ -25,6 +25,7 @@ from acpgen.input.tagged_unions import (
     branches_of,
     constrains,
     flatten,
+    is_null,
     kinds,
     lone_reference,
     recognise,
@@ -85,6 +86,8 @@ class Bundler:
         self.order = list(self.definitions)
         self.sources: dict[str, Schema] = {}
         self.flats: dict[str, Flat] = {}
+        self.unions: dict[str, Tagged | None] = {}
+        self.tagged: Mapping[str, Tagged | None] = {}
         self.taken = {class_name(name): name for name in reversed(self.order)}
         self.bodies = {name: copied(demands(schema)) for name, schema in self.definitions.items()}
 
@@ -107,6 +110,8 @@ class Bundler:
         for name in sorted(self.definitions, key=self._after_owners):
             if name not in framing and name not in self.distributed:
                 self._distribute(name)
+        named = [name for name in self.definitions if name not in framing]
+        self.tagged = {name: self._recognise(self.definitions[name], self.origins[name]) for name in named}
         self.faults += self.places.counting()
         self.unused = self.places.unused()
         self.faults.extend(unused_name(key, hint) for key, hint in self.unused.items() if key not in self.shared)
@@ -185,10 +190,11 @@ class Bundler:
         """
         self._name_fields(owner, base, schema, at, apart)
         self._name_parts(owner, base, schema, at, apart)
-        self.places.mark_variants(owner, schema, at, self.definitions)
+        found = self._recognise(schema, at)
+        self.places.mark_variants(owner, schema, at, found, self.definitions)
         for keyword in ("allOf", "anyOf", "oneOf"):
             branches = schema.get(keyword, ())
-            for index, word in enumerate(self._words(schema, keyword)):
+            for index, word in enumerate(self._words(schema, keyword, found)):
                 place = f"{at}/{keyword}/{index}"
                 if is_object(branches[index]):
                     is_variant = (
@@ -197,12 +203,26 @@ class Bundler:
                     first, second = (joined(word, base), "") if is_variant else (base, f"{word}{apart}")
                     self._name_inline(owner, first, branches[index], place, second)
 
-    def _words(self, schema: Schema, keyword: str) -> list[str]:
+    def _recognise(self, schema: Schema, at: str) -> Tagged | None:
+        """The tagged union that stands at a place: its branches with what is said beside them, null aside. Each place is read once."""
+        union = branches_of(schema)
+        if union is not None and at not in self.unions:
+            keyword, branches = union
+            base = {key: value for key, value in schema.items() if key != keyword}
+            own = [index for index, branch in enumerate(branches) if is_object(branch) and not is_null(branch)]
+            whole = [{"allOf": [base, branches[index]]} for index in own]
+            is_named = bool(self.sources)  # until then, definitions change
+            found = recognise(whole, self.sources, self.flats) if is_named else recognise(whole, self.definitions)
+            self.unions[at] = None if found is None else found.among(own)
+        return None if union is None else self.unions[at]
+
+    def _words(self, schema: Schema, keyword: str, found: Tagged | None = None) -> list[str]:
         """A word for each branch of a schema, where any of them needs one."""
         branches = schema.get(keyword, ())
         if not any(is_object(branch) and lone_reference(branch) is None for branch in branches):
             return [""] * len(branches)
-        return labels(branches, self.definitions)
+        union = branches_of(schema)
+        return labels(branches, self.definitions, found if union is not None and union[0] == keyword else None)
 
     def _name_fields(self, owner: str, base: str, schema: Schema, at: str, apart: str) -> None:
         """Name by the alphabet, and keep what was named in the order of the fields."""
@@ -290,9 +310,11 @@ class Bundler:
             merge(base, branch, self.sources) if base or kinds(branch, self.sources) != OBJECTS else branch
             for branch in branches
         ]
-        found = recognise(merged, self.sources, self.flats)
-        words = labels(branches, self.sources, known=None if found is None else found.first_tags)
         at = self.origins[name]
+        if branches is not self.definitions[name].get(keyword):  # they stand in a part
+            self.unions.pop(at, None)
+        found = self._recognise(node, at)
+        words = labels(branches, self.sources, found)
         after = {key: value for key, value in node.items() if key not in base or key == "type"}
         if base:
             after["type"] = "object"
@@ -344,6 +366,8 @@ class Bundler:
         if is_new:
             self.sources[name] = copied(self.definitions[name])
             self.roots[name] = self.roots.get(union, union)
+            if whole is not branch:
+                self.unions.pop(at, None)
             self._distribute(name)
         annotations.pop("x-name", None)
         if found is not None and index == found.default and "title" in whole:
@@ -374,6 +398,7 @@ class Bundler:
         self.definitions[body] = schema
         self.sources[body] = copied(schema)
         self.flats.pop(body, None)
+        self.unions.pop(self.origins[body], None)
         self.roots[body] = self.roots.get(union, union)
         self._distribute(body)
         return body
@@ -388,7 +413,7 @@ class Bundler:
         name, _ = self._add(union, candidates, shared, at)
         self.sources[name] = copied(shared)
         references: list[Schema] = []
-        for index, (shape, title) in enumerate(zip(shapes, labels(shapes, self.sources), strict=True)):
+        for index, (shape, title) in enumerate(zip(shapes, labels(shapes, self.sources, None), strict=True)):
             schema = merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape, self.sources)
             schema.pop("title", None)
             at_shape = f"{at}/{keyword}/{index}"
@@ -401,7 +426,7 @@ class Bundler:
     def _name_shapes(self, name: str, keyword: str, branches: list[Any], *, is_of_objects: bool) -> None:
         """Name the inline objects among branches that do not stand alone."""
         base = class_name(name)
-        for index, (branch, word) in enumerate(zip(branches, labels(branches, self.sources), strict=True)):
+        for index, (branch, word) in enumerate(zip(branches, labels(branches, self.sources, None), strict=True)):
             if keyword not in self.definitions[name]:
                 return  # the union stands in a part, which keeps it as it is
             if not is_object(branch) or lone_reference(branch) is not None or not needs_name(branch):

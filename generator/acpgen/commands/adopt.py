@@ -68,7 +68,7 @@ def adopt(
         if into is None:
             into = adopting.nearest(file, adopting.followers(schema), adopting.overlays(schema))
         elif into not in (*found.protocols, *adopting.followers(schema)):
-            hint = did_you_mean(into, found.protocols)
+            hint = did_you_mean(into, found.protocols) or "Add an output with it to [tool.acpgen.outputs]."
             raise Faults([UNKNOWN_NAME(at=place(found.file), kind="protocol", name=into, hint=hint)])
         releases = adopting.folder_of(schema, into)
         kept: Mapping[str, str] = {}

@@ -81,7 +81,11 @@ def generate(
         ),
     ] = None,
     keep_unknown: Annotated[
-        bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
+        bool,
+        typer.Option(
+            "--keep-unknown",
+            help="With --schema: receivers keep unknown tags of closed unions, and unknown values of closed enumerations.",
+        ),
     ] = False,
     ref: Ref = None,
     methods: Annotated[

@@ -577,7 +577,10 @@ def _part(files: Files, part: Part, meaning: tuple[ir.Protocol, Bundle], source:
     return {
         "files": {**files},
         "gaps": gaps,
-        "notes": [[source.at(note.at), note.what()] for note in meaning[1].notes],
+        "notes": [
+            *([source.at(note.at), note.what()] for note in meaning[1].notes),
+            *([source.at(at), told] for at, told in meaning[1].unread_remarks()),
+        ],
     }
 
 

@@ -67,14 +67,8 @@ def options(
         if value not in known
     ]
     if report_url and not _URL.fullmatch(report_url):
-        faults.append(
-            BAD_SETTING(
-                at="--report-url",
-                key=shown(report_url),
-                expected="an address that begins with https://",
-                hint="Correct it.",
-            )
-        )
+        expected, hint = "an address that begins with https://", "Write it as a browser shows it, without spaces."
+        faults.append(BAD_SETTING(at="--report-url", key=shown(report_url), expected=expected, hint=hint))
     wanted: tuple[Destination, ...] = ()
     try:
         wanted = outputs(given, output_format)

@@ -22,7 +22,7 @@ from acpgen.input.load import (
     Documents,
     References,
     Source,
-    parse_any,
+    parse,
     parse_unchecked,
     read,
     with_references,
@@ -95,7 +95,7 @@ def make_input(
 ) -> Input:
     """One side whose files are read. Raises `Faults`."""
     edition = with_references(_edition(source, unstable=unstable), references)
-    return Input(label, parse_any(edition) if checked else parse_unchecked(edition), edition, methods)
+    return Input(label, parse(edition) if checked else parse_unchecked(edition), edition, methods)
 
 
 def configured_profile(given: str) -> Profile | None:

@@ -16,6 +16,7 @@ fingerprint of a finding covers all messages that hold what changed, that of one
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
@@ -94,7 +95,12 @@ def parse_waivers(text: str, at: str) -> tuple[Waiver, ...]:
     entries: Any = table.get("waiver", [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in cast("list[object]", entries)):
         raise Faults(
-            [*faults, BAD_SETTING(at=at, key="waiver", expected="a list of tables: [[waiver]]", hint="Correct it.")]
+            [
+                *faults,
+                BAD_SETTING(
+                    at=at, key="waiver", expected="a list of tables", hint="Begin each waiver with [[waiver]]."
+                ),
+            ]
         )
     tables = cast("list[dict[str, object]]", entries)
     lines = [
@@ -112,8 +118,9 @@ def parse_waivers(text: str, at: str) -> tuple[Waiver, ...]:
 def _waiver(entry: dict[str, object], at: str, index: int, line: int, faults: list[Fault]) -> Iterable[Waiver]:
     known, here = len(faults), f"{at}:{line}:1"
 
-    def wrong(name: str, expected: str) -> None:
-        faults.append(BAD_SETTING(at=here, key=f"waiver.{index}.{name}", expected=expected, hint="Correct it."))
+    def wrong(name: str, expected: str, hint: str = "") -> None:
+        hint = hint or ("Correct it." if name in entry else f"Add a line {name} = ….")
+        faults.append(BAD_SETTING(at=here, key=f"waiver.{index}.{name}", expected=expected, hint=hint))
 
     unknown = (name for name in entry if name not in _KEYS)
     faults.extend(
@@ -131,7 +138,7 @@ def _waiver(entry: dict[str, object], at: str, index: int, line: int, faults: li
     if "until" in entry and not (isinstance(until, str) and is_release(until)):
         wrong("until", "the release with which it ends, such as '1.7.0'; a day goes into 'expires'")
     if "until" in entry and "expires" in entry:
-        wrong("until", "left out where 'expires' is given")
+        wrong("until", "left out where 'expires' is given", "Remove one of the two.")
     if "until" not in entry and not isinstance(expires, date):
         wrong("expires", "a date, such as 2027-01-31")
     if len(faults) == known:
@@ -285,10 +292,10 @@ def with_waivers(
                 UNKNOWN_NAME(at="--waive", kind="finding", name=fingerprint, hint=did_you_mean(fingerprint, known))
             )
         elif all(is_waived(each, fingerprint) for each in found):
-            expected = f"a finding that still counts; {at} accepts this one already"
-            faults.append(BAD_SETTING(at="--waive", key=fingerprint, expected=expected, hint="Correct it."))
+            expected, hint = f"a finding that still counts; {at} accepts this one already", "Leave it out."
+            faults.append(BAD_SETTING(at="--waive", key=fingerprint, expected=expected, hint=hint))
         else:
-            added.append(_entry(found[0], fingerprint, decided))
+            added.append(_entry(found[0], fingerprint, decided, Path(at).parent))
     if faults:
         raise Faults(faults)
     whole = "\n".join(filter(None, (text.rstrip("\n"), *added))) + "\n" if added else text
@@ -301,15 +308,11 @@ def _no_end(decided: Decision, releases: Sequence[str]) -> Iterator[Fault]:
     if isinstance(decided.until, date):
         return
     if not releases:
-        expected = "a date: no releases of what is compared are kept in schema/releases"
-        yield BAD_SETTING(at="--waive", key="--until", expected=expected, hint="Correct it.")
+        expected, hint = "a date: no releases of what is compared are kept in schema/releases", "Give it: --until DATE."
+        yield BAD_SETTING(at="--waive", key="--until", expected=expected, hint=hint)
     elif is_out(decided.until, releases):
-        yield BAD_SETTING(
-            at="--waive",
-            key="--until",
-            expected=f"a release after {releases[-1]}, the newest kept release",
-            hint="Correct it.",
-        )
+        expected, hint = f"a release after {releases[-1]}, the newest kept release", "Give the next one, or a date."
+        yield BAD_SETTING(at="--waive", key="--until", expected=expected, hint=hint)
 
 
 def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> None:
@@ -322,13 +325,14 @@ def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> 
     assert len(after) == len(before) + count
 
 
-def _entry(finding: Finding, fingerprint: str, decided: Decision) -> str:
-    """The text of a waiver. Places are without the revision that they were read at."""
+def _entry(finding: Finding, fingerprint: str, decided: Decision, folder: Path) -> str:
+    """The text of a waiver in a file of this folder. Paths are relative to it, and without the revision that they were read at."""
     lines = ["", "[[waiver]]", f"rule = {_string(finding.rule)}"]
     for side, position in (("old", finding.old), ("new", finding.new)):
         if position is not None:
-            revision, colon, path = position.file.partition(":")
-            lines.append(f"{side} = {_string(f'{path if colon else revision}#{position.pointer}')}")
+            path = position.file.rpartition(":")[2]
+            relative = path if ":" in position.file else Path(os.path.relpath(path, folder)).as_posix()
+            lines.append(f"{side} = {_string(f'{relative}#{position.pointer}')}")
     end = decided.until
     lines += [f"fingerprint = {_string(fingerprint)}", f"reason = {_string(decided.reason)}"]
     lines.append(f"expires = {end.isoformat()}" if isinstance(end, date) else f"until = {_string(end)}")

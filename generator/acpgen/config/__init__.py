@@ -310,7 +310,7 @@ def published(said: Published, *, url: str = "", source: str = "") -> Published:
     """What a project says of its site, with what the command line says in its place. Raises `Faults`."""
     url, source = url or said.url, source or said.source
     faults: list[Fault] = [
-        BAD_SETTING(at="acpgen docs build", key=key, expected=_WEB_ADDRESS, hint="Correct it.")
+        BAD_SETTING(at=key, key=shown(address), expected=_WEB_ADDRESS, hint=f"Correct it, or leave {key} out.")
         for key, address in (("--url", url), ("--source", source))
         if address and not is_web_address(address)
     ]

@@ -1,4 +1,4 @@
-"""Records as JSON that is read again: frozen dataclasses, and the tuples, sets and mappings between them."""
+"""Records as JSON that is read again: frozen dataclasses and faults, and the tuples, sets and mappings between them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ def to_json(value: Any) -> JSON:
         return value
     if is_dataclass(value):
         return [type(value).__name__, *(to_json(getattr(value, name)) for name in _names(cast("Any", type(value))))]
+    if isinstance(value, Exception):
+        return [type(value).__name__, *map(to_json, value.args)]
     if isinstance(value, tuple):
         return [_TUPLE, *map(to_json, cast("tuple[object, ...]", value))]
     if isinstance(value, frozenset):
@@ -54,6 +56,8 @@ def from_json(data: Any, classes: Mapping[str, Any]) -> Any:
     if kind in (_TUPLE, _SET):
         return tuple(read) if kind == _TUPLE else frozenset(read)
     made = classes[kind]
+    if issubclass(made, Exception):
+        return made(*read)
     return made(**dict(zip(_names(made), read, strict=True)))
 
 

@@ -22,6 +22,11 @@ NO_REVISION = FaultKind(
     "git cannot show this revision: {reason}.",
     "Name a branch, tag or commit of the repository you are in.",
 )
+NO_REPOSITORY = FaultKind(
+    "no-repository",
+    "the current folder is in no git repository, so there are no revisions to read.",
+    "Go into the repository, or name files: acpgen diff OLD.json NEW.json, acpgen history OLDEST.json NEWEST.json.",
+)
 NO_MERGE_BASE = FaultKind(
     "no-merge-base",
     "it has no commit in common with {other!r}.",

@@ -21,6 +21,7 @@ from acpgen.input.faults import (
     BAD_SETTING,
     LINK_REFUSED,
     NO_MERGE_BASE,
+    NO_REPOSITORY,
     NO_REVISION,
     NOT_FOUND,
     SHALLOW_CLONE,
@@ -161,7 +162,9 @@ def age(since: str) -> int:
     and is refused.
     """
     expected = "a time that has passed, such as 2026-01-31 or '3 months ago'"
-    wrong = Faults([BAD_SETTING(at="--since", key=shown(since), expected=expected, hint="Correct it.")])
+    wrong = Faults(
+        [BAD_SETTING(at="--since", key=shown(since), expected=expected, hint="Correct it, or leave it out.")]
+    )
     now = int(time())
     if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", since):
         try:
@@ -393,6 +396,8 @@ def _git(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> 
     """What git prints, given these lines. Raises `Faults` where there is no git, no repository, or no such revision."""
     done = _run(arguments, revision, lines)
     if done.returncode:
+        if b"not a git repository" in done.stderr:
+            raise Faults([NO_REPOSITORY(at=revision)])
         reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
         raise Faults([NO_REVISION(at=revision, reason=reason or "this repository has no such revision")])
     return done.stdout
@@ -403,7 +408,7 @@ def _run(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> 
     import subprocess  # only where a revision is named
 
     given = "".join(f"{line}\n" for line in lines).encode()
-    surroundings = {**os.environ, "GIT_NO_LAZY_FETCH": "1"}
+    surroundings = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
     try:
         return subprocess.run(  # noqa: S603
             ["git", "--no-pager", *arguments],  # noqa: S607

@@ -306,16 +306,17 @@ def decode(content: bytes, at: str) -> str:
 
 
 def parse(source: Source) -> Documents:
-    """The documents of a schema, each checked against the meta-schema of its dialect. Raises `Faults`."""
-    return _documents(source, check)
+    """The documents of a schema, each checked against the meta-schema of its dialect. Raises `Faults`.
 
-
-def parse_any(source: Source) -> Documents:
-    """The documents of a schema as `parse` reads them, where the only file may be `true`, `false` or an object without keywords, too: each
-    is read as an object with a keyword that says the same. Raises `Faults`.
+    The only file may be `true` or `false`, or say nothing of values: it is read as an object with a keyword that says the same.
     """
     documents = _documents(source, lambda value, at, given: () if isinstance(value, bool) else check(value, at, given))
-    return documents if len(documents.documents) > 1 else replace(documents, documents=(_said(*documents.documents),))
+    faults = [NOT_AN_OBJECT(at=source.at(each.path)) for each in documents.documents if isinstance(each.value, bool)]
+    if len(documents.documents) == 1:
+        return replace(documents, documents=(_said(*documents.documents),))
+    if faults:
+        raise Faults(faults)
+    return documents
 
 
 _SILENT: Final = frozenset(("$schema", "$id", "id", "$comment", "title", "description"))
@@ -427,12 +428,11 @@ def _is_stray(value: JSON, parts: tuple[str, ...]) -> bool:
 
 
 def place(path: Path) -> str:
-    """A path as people know it: relative to the current folder where it lies below it, empty for that folder itself."""
-    absolute = os.path.abspath(path)
-    relative = os.path.relpath(absolute)
+    """A path as people know it: relative to the current folder where it lies below it or was given so; empty for that folder itself."""
+    relative = os.path.relpath(os.path.abspath(path))
     if relative == ".":
         return ""
-    return Path(absolute).as_posix() if relative.startswith("..") else Path(relative).as_posix()
+    return Path(os.path.normpath(path) if relative.startswith("..") else relative).as_posix()
 
 
 @cache

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen.bundle.faults import MISSPELT_KEYWORD, UNKNOWN_KEYWORD
-from acpgen.errors import did_you_mean, shown
+from acpgen.errors import Fault, did_you_mean, shown
 from acpgen.input.dialect import declared_sides, keywords, meta_schema, wrong_values
 from acpgen.input.drafts import MODERN, draft_of
 from acpgen.input.error_paths import Paths
@@ -55,12 +55,16 @@ def keyword_wrong(subject: Subject) -> Iterable[Remark]:
 
 
 def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
-    """A keyword means nothing where it stands: the file's draft does not know it, or `$ref` hides it."""
-    notes = subject.bundle.notes if subject.bundle is not None else ()
-    notes = tuple(
-        note for note in notes if not (note.kind in _NOT_KEYWORDS and str(note.values["keyword"]).startswith("x-"))
-    )
-    return (Remark(note.at, f"{(what := note.what())[:1].upper()}{what[1:]}") for note in notes)
+    """A keyword means nothing where it stands: the file's draft does not know it, `$ref` hides it, or nothing reads it."""
+    if subject.bundle is None:
+        return
+    notes = (each for each in subject.bundle.notes if not _is_extension(each))
+    yield from (Remark(note.at, f"{(what := note.what())[:1].upper()}{what[1:]}") for note in notes)
+    yield from (Remark(at, told) for at, told in subject.bundle.unread_remarks())
+
+
+def _is_extension(note: Fault) -> bool:
+    return note.kind in _NOT_KEYWORDS and str(note.values["keyword"]).startswith("x-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,8 @@ def _judge(subject: Subject) -> tuple[_Judged, ...]:
     validator = _validator()
     found: dict[str, _Judged] = {}
     for document in subject.documents:
+        if isinstance(document.value, bool) and len(subject.documents) == 1:
+            continue
         if not isinstance(document.value, dict):
             at = f"{document.path}#"
             found[at] = _Judged(

@@ -184,7 +184,11 @@ class Node:
         """The tagged union that it is: a union of objects with a tag, and nothing else."""
         if self.union is None or not self.demands <= {self.union[0], "type"} or not self.is_of_objects:
             return None
-        found = recognise([branch.schema for branch in self.union[1]], self.schemas.written, self.schemas.flats)
+        unions = self.schemas.bundle.unions
+        if self.owner in unions and self is self.schemas[self.owner]:
+            found = unions[self.owner]
+        else:
+            found = recognise([branch.schema for branch in self.union[1]], self.schemas.written, self.schemas.flats)
         if found is not None and any(branch.kinds != OBJECTS for branch in self.union[1]):
             return found if found.default is None and found.fallback is None else None
         return found

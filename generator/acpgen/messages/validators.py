@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import config, embedded
 from acpgen.config import protocols
 from acpgen.errors import Faults, did_you_mean
-from acpgen.files.cache import user_cache
+from acpgen.files.cache import NO_CACHE, Cache, user_cache
 from acpgen.input.complexity import require_few_ways
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, Documents, References, load
@@ -43,11 +43,13 @@ def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
     raise Faults([UNKNOWN_NAME(at="--protocol", kind="protocol", name=protocol, hint=hint)])
 
 
-def strict(documents: Documents, methods: Profile | None = None) -> Strict:
-    """The strict validator of a protocol; `methods` is the profile that says where its methods stand. Raises `Faults`."""
+def strict(documents: Documents, methods: Profile | None = None, cache: Cache = NO_CACHE) -> Strict:
+    """The strict validator of a protocol; `methods` is the profile that says where its methods stand, and the `cache` may know what the
+    protocol means. Raises `Faults`.
+    """
     from acpgen.meaning.contract import method_row, protocol_row
 
-    protocol, bundle = understand(documents, methods=methods, cache=user_cache())
+    protocol, bundle = understand(documents, methods=methods, cache=cache)
     if protocol.envelope == "dap":
         reason = "its messages have the frames of the Debug Adapter Protocol"
         remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"
@@ -68,7 +70,7 @@ def versions(
     found: dict[object, str] = {}
     made: list[Strict] = []
     for name in names or ACP:
-        made.append(strict(find(name, references), methods or _configured(name)))
+        made.append(strict(find(name, references), methods or _configured(name), user_cache()))
         _require_two_peers(made[-1], name)
         first, other = made[0].contract, made[-1].contract
         if first.peers != other.peers:
@@ -134,7 +136,7 @@ def _channel(name: str, roots: tuple[Path, ...]) -> Strict | None:
     """The validator of a channel, made once for the monitors of one process; `roots` are where protocols are looked for."""
     del roots
     with contextlib.suppress(Faults):
-        return strict(find(name))
+        return strict(find(name), cache=user_cache())
     return None
 
 

@@ -15,6 +15,7 @@ from acpgen.input.equality import by_key
 from acpgen.input.tagged_unions import (
     Flat,
     Tag,
+    Tagged,
     Tags,
     branches_of,
     constant,
@@ -23,7 +24,6 @@ from acpgen.input.tagged_unions import (
     keyed,
     lone_key,
     lone_reference,
-    recognise,
 )
 from acpgen.input.walk import Schema, is_array, is_object
 from acpgen.naming.identifiers import class_name, spelled_out
@@ -32,15 +32,13 @@ MOST_WORDS: Final = 3
 """Fields, constants or members that a name lists at most."""
 
 
-def labels(
-    branches: Sequence[Any], definitions: Mapping[str, Schema], *, known: Mapping[int, Tag] | None = None
-) -> list[str]:
-    """A word for each branch, no two alike. `known` are the tags of branches by their positions, where they are recognised already."""
-    tags = telling_constants(branches, definitions) if known is None else known
+def labels(branches: Sequence[Any], definitions: Mapping[str, Schema], found: Tagged | None) -> list[str]:
+    """A word for each branch, no two alike. `found` is the tagged union that they make."""
+    tags = telling_constants(branches, definitions) if found is None else found.first_tags
     keys = _keys(branches, definitions)
     ladders = [_ladder(branch, tags.get(index), keys.get(index)) for index, branch in enumerate(branches)]
     first = [next(ladder) for ladder in ladders]  # mostly no further word is asked for
-    found: dict[int, str] = {}
+    chosen: dict[int, str] = {}
     used: set[str] = set()
     numbered: dict[str, Iterator[str]] = {}  # each goes on where it was left: what it has told is used
     for index in sorted(range(len(branches)), key=lambda index: (first[index][0], index)):
@@ -48,8 +46,8 @@ def labels(
         words, more = (word for _, word in ladders[index]), numbered.setdefault(best, counted(best))
         word = next(word for word in chain([best], words, more) if word not in used) if best else ""
         used.add(word)
-        found[index] = word
-    return [found[index] for index in range(len(branches))]
+        chosen[index] = word
+    return [chosen[index] for index in range(len(branches))]
 
 
 def counted(name: str) -> Iterator[str]:
@@ -58,11 +56,8 @@ def counted(name: str) -> Iterator[str]:
 
 
 def telling_constants(branches: Sequence[Any], definitions: Mapping[str, Schema]) -> dict[int, Tag]:
-    """The constants of the property that tells most of the branches apart, by position, whether or not that makes a tagged union."""
+    """The constants of the property that tells most of the branches apart, by position: of what is no tagged union."""
     known: dict[str, Flat] = {}
-    found = recognise([branch for branch in branches if is_object(branch)], definitions, known)
-    if found is not None and all(map(is_object, branches)):
-        return found.first_tags
     held: dict[str, dict[int, Tag]] = {}
     for index, branch in enumerate(branches):
         flat = flatten(branch, definitions, known) if is_object(branch) else None

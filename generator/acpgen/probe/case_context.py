@@ -294,7 +294,7 @@ class Trial:
     def failed(self, what: str, found: Heard, how: str = "ended with an error") -> str:
         """The same, for what may have begun."""
         if found.code == AUTH_REQUIRED:
-            return f"{what} needs a login: {found.reason}"
+            return f"{what} needs a login: {found.reason}. Log in with the program itself, then add --keep-home; see the guide 'Log in'"
         return f"{what} {how}: {found.reason}"
 
     def advertises(self, *path: str) -> bool:

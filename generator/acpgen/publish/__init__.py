@@ -209,7 +209,8 @@ def navigation(
         title = f"{old.protocol.name} to {new.protocol.name}"
         first = _guide(old, new)
         areas = [(_area(text), path) for path, text in made.items() if path.startswith(f"{first.removesuffix('.md')}/")]
-        told = [("Checklists", first), *areas]
+        has_tasks = any(move.does for move in new.bundle.moves.values())
+        told = [("Checklists" if has_tasks else "Overview", first), *areas]
         between += [(f"{title}: differences", changes.name(old, new)), (f"{title}: migration guide", told)]
     if between:
         found.append(("Between versions", between))

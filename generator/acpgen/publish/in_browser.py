@@ -66,7 +66,7 @@ def scripts(versions: Sequence[Version]) -> Mapping[str, str]:
             "methods": [method_row(method) for method in protocol.methods],
             "example": "\n".join(json.dumps(line) for line in _example(version)),
         }
-        module = typescript.script(protocol, version.bundle, ("DecodeError", "read", "validate"))
+        module = typescript.script(protocol, version.bundle, ("read", "validate"))
         name, rows = json.dumps(protocol.name), json.dumps(data)
         found[_script(version)] = f"(globalThis.acpProtocols ??= {{}})[{name}] = {{ ...{rows}, module: {module} }};\n"
     return found

@@ -89,13 +89,15 @@ class _Guide:
         yield self.first, list(self._first(list(sections)))
         between = f"{plain(self.old.protocol.name)} to {plain(self.new.protocol.name)}"
         for title, lines in sections.items():
-            back = f"[The migration guide](../{self.first}), with the checklists and the other areas.\n"
+            more = "the checklists and " if migration_notes.readers(self.new) else ""
+            back = f"[The migration guide](../{self.first}), with {more}the other areas.\n"
             yield self.paths[title], [f"# {plain(title)}: {between}\n", back, *lines]
 
     def _first(self, titles: list[str]) -> Iterator[str]:
         old, new = self.old, self.new
         yield f"# Migration guide: {plain(old.protocol.name)} to {plain(new.protocol.name)}\n"
-        where = "checklists by role, where each thing went, and " if self.moves else ""
+        where = "where each thing went, and " if self.moves else ""
+        where = f"checklists by role, {where}" if migration_notes.readers(new) else where
         yield (
             f"How to move an implementation from {code(old.protocol.name)} to {code(new.protocol.name)}: {where}every difference between "
             "the two schemas. Every message in this guide was checked against the schema of its version.\n"
@@ -106,6 +108,9 @@ class _Guide:
         yield "\n## Methods\n"
         yield from migration_methods.overview(old, new, self.findings)
         yield "\n## Details\n"
+        if not titles:
+            yield "The schemas of the two versions do not differ.\n"
+            return
         yield "All differences between the schemas of the two versions. They are computed, so none is left out.\n"
         for title in titles:
             inside = [plain(move.title) for _, move in self.moves.get(title, ())]

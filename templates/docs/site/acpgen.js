@@ -42,7 +42,7 @@ function point() {
 
 // A long name in the navigation or a title is broken between its words, if it must be.
 function part() {
-  for (const name of document.querySelectorAll(".md-nav__link .md-ellipsis, .md-nav__link .md-ellipsis code, .md-typeset :is(h1, h2, h3) code")) {
+  for (const name of document.querySelectorAll(".md-nav__link, .md-nav__link .md-ellipsis, .md-nav__link .md-ellipsis code, .md-typeset :is(h1, h2, h3) code")) {
     for (const text of [...name.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && /\S{18}/.test(node.data))) {
       const parts = text.data.split(/(?<=[/_.])(?=\w)|(?<=[a-z])(?=[A-Z])/);
       text.replaceWith(...parts.flatMap((each, index) => (index ? [document.createElement("wbr"), each] : [each])));
@@ -60,22 +60,30 @@ addEventListener("hashchange", lead);
 
 // The page as Markdown, into the clipboard. A page from the disk cannot fetch; its link to the file stays.
 function offer() {
-  for (const button of document.querySelectorAll("[data-acp-copy]")) {
-    if (location.protocol === "file:" || !navigator.clipboard) continue;
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      const said = button.textContent;
-      try {
-        const answer = await fetch(button.dataset.acpCopy);
+  if (location.protocol === "file:" || !navigator.clipboard) return;
+  for (const link of document.querySelectorAll(".acp-actions [type='text/markdown']")) {
+    const button = acpElements.made("button", { class: "acp-copy", type: "button" }, "Copy as Markdown");
+    link.after(button);
+    button.addEventListener("click", () =>
+      put(button, async () => {
+        const answer = await fetch(link.href);
         if (!answer.ok) throw new Error(answer.statusText);
-        await navigator.clipboard.writeText(await answer.text());
-        button.textContent = "Copied";
-      } catch {
-        button.textContent = "Not copied";
-      }
-      setTimeout(() => (button.textContent = said), 2000);
-    });
+        return answer.text();
+      }),
+    );
   }
+}
+
+// What is copied, with a word about it on the button for a while.
+async function put(button, text) {
+  const said = button.textContent;
+  try {
+    await navigator.clipboard.writeText(await text());
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not copied";
+  }
+  setTimeout(() => (button.textContent = said), 2000);
 }
 
 // A block of code has a button that copies it. The theme's own lays the page out once for each block.
@@ -85,16 +93,9 @@ function copied() {
     code.parentElement.append(acpElements.made("button", { class: "acp-copy", type: "button" }, "Copy"));
   }
 }
-addEventListener("click", async event => {
-  const button = event.target instanceof Element && event.target.closest(".acp-copy");
-  if (!button) return;
-  try {
-    await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent);
-    button.textContent = "Copied";
-  } catch {
-    button.textContent = "Not copied";
-  }
-  setTimeout(() => (button.textContent = "Copy"), 2000);
+addEventListener("click", event => {
+  const button = event.target instanceof Element && event.target.closest("pre > .acp-copy");
+  if (button) put(button, async () => button.parentElement.querySelector("code").textContent);
 });
 
 // What the scripts of forms make their elements with, and load what they need with.

@@ -64,13 +64,14 @@ const acpJudge = (() => {
     }
     line(text) {
       try {
-        const [value, twice] = this.protocol.data.module.read(text);
-        return this.read(value, twice.map((one) => ({ rule: "duplicate-key", at: one.pointer, says: one.sentence })));
-      } catch (error) {
+        const [value, faults] = this.protocol.data.module.read(text);
+        if (value !== undefined) return this.read(value, faults.map((one) => ({ rule: "duplicate-key", at: one.pointer, says: one.sentence })));
         this.isBroken = true;
-        if (error instanceof RangeError) return { verdict: "not judged", problems: [], note: "the message is nested too deep" };
-        if (!(error instanceof this.protocol.data.module.DecodeError)) throw error;
-        return { verdict: "wrong", problems: [{ rule: "not-json", at: "", says: error.problems[0].sentence }], note: "" };
+        return { verdict: "wrong", problems: [{ rule: "not-json", at: "", says: faults[0].sentence }], note: "" };
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        this.isBroken = true;
+        return { verdict: "not judged", problems: [], note: "the message is nested too deep" };
       }
     }
     read(value, twice) {

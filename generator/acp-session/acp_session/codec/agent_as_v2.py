@@ -34,7 +34,7 @@ from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Side
 
 from .losses import OnLoss, Place
-from .relay import AgentRelay, ClientRelay, Handler, decode, relay_errors, with_id_of_client
+from .relay import AgentRelay, Calls, ClientRelay, Handler, LocalCalls, decode, relay_errors, with_id_of_client
 from .tables import METHODS
 from .to_v1 import CARRIER_METHOD, TURN_STATES, ToV1, is_carried, offer_services
 from .to_v2 import ToV2
@@ -115,7 +115,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         self.roots = SessionRoots(ClientWorkspace())
         approve = None if offered.approve is None else self._approval(offered.approve)
         self.services = services or LocalServices(replace(offered, approve=approve), self.send, self.roots)
-        self._client = client
+        self._client = None if client is None else LocalCalls(client)
         self._accept_timeout = accept_timeout
 
     def _approval(self, approve: Approve) -> Approve:
@@ -136,9 +136,9 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         return self._client is not None
 
     @property
-    def client(self) -> Any:
-        """The client of v2: an object, or the peer at the far end of the connection that this serves."""
-        return super().client if self._client is None else self._client
+    def calls_to_client(self) -> Calls:
+        """The calls to the client of v2: an object, or the peer at the far end of the connection that this serves."""
+        return self._client or self.connection
 
     async def close(self) -> None:
         await self.services.close()

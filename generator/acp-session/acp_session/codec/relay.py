@@ -156,6 +156,11 @@ class AgentRelay(Relay, Generic[S]):
     def far(self) -> Calls:
         return calls_to(self.agent)
 
+    @property
+    def calls_to_client(self) -> Calls:
+        """The calls to the client."""
+        return self.connection
+
     def offers(self, name: str) -> bool:
         """Whether the agent advertises something for its sessions."""
         return as_object(self.can.get("sessionCapabilities")).get(name) is not None
@@ -213,7 +218,8 @@ class ClientRelay(Relay):
 
     @property
     def far(self) -> Calls:
-        return calls_to(self.codec.client)
+        calls: Calls = self.codec.calls_to_client
+        return calls
 
     async def complete(self, body: Json, place: Place) -> None:
         """Pass on that the user has finished on a web page."""

@@ -12,6 +12,8 @@ from typing import Final
 
 from acp_bindings import v1
 
+from acp_session.arguments import values_of
+
 from .walker import Flag, Object, Row, Union, Values
 
 _TOOL_CALL: Final = {
@@ -35,7 +37,7 @@ CONTENT_BLOCK: Final = Union(
         "resource": "EmbeddedResource",
     }
 )
-OPTION_KIND: Final = Values(type=v1.PermissionOptionKind)
+OPTION_KIND: Final = Values(known=values_of(v1.PermissionOptionKind))
 SESSION_UPDATE: Final = Union(
     tag="sessionUpdate",
     rows={
@@ -70,23 +72,23 @@ TABLE: Final[Mapping[str, Row]] = {
     ),
     "ResourceLink": Object(fields={"annotations": "Annotations"}, only_v2={"icons": ""}),
     "Annotations": Object(fields={"audience": "Role"}),
-    "Role": Values(type=v1.Role),
+    "Role": Values(known=values_of(v1.Role)),
     # tool calls
     "ToolCall": Object(fields=_TOOL_CALL, only_v2=_CANCEL, code=frozenset({"title"})),
     "ToolCallUpdate": Object(fields=_TOOL_CALL, only_v2=_CANCEL),
     "ToolCallContent": Union(rows={"content": "Content", "diff": "Diff", "terminal": "Terminal"}),
     "Content": Object(fields={"content": "ContentBlock"}),
     "Diff": Object(code=frozenset({"path", "oldText", "newText", "changes", "patch"})),
-    "ToolKind": Values(type=v1.ToolKind, other="other"),
+    "ToolKind": Values(known=values_of(v1.ToolKind), other="other"),
     "ToolCallStatus": Values(
-        type=v1.ToolCallStatus,
+        known=values_of(v1.ToolCallStatus),
         near={"paused": "in_progress", "cancelled": "failed"},
         other="in_progress",
     ),
     # plans
     "PlanEntry": Object(fields={"priority": "PlanEntryPriority", "status": "PlanEntryStatus"}),
-    "PlanEntryPriority": Values(type=v1.PlanEntryPriority, other="medium"),
-    "PlanEntryStatus": Values(type=v1.PlanEntryStatus, near={"cancelled": "completed"}, other="pending"),
+    "PlanEntryPriority": Values(known=values_of(v1.PlanEntryPriority), other="medium"),
+    "PlanEntryStatus": Values(known=values_of(v1.PlanEntryStatus), near={"cancelled": "completed"}, other="pending"),
     # options and commands
     "SessionConfigOption": Union(
         rows={"select": "SelectSessionConfigOption", "boolean": "BooleanSessionConfigOption"},

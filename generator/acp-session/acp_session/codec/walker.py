@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
-from acp_session.arguments import values_of
 from acp_session.diffs import as_object
 from jsonrpc_bindings.json_types import is_array
 
@@ -83,16 +82,11 @@ class Union:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """Words of which v1 has those of a type. `near`: the nearest for a word of v2; `other`: for any other word; `None`: it is left out."""
+    """Words of which v1 has but these. `near`: the nearest for a word of v2; `other`: for any other word; `None`: it is left out."""
 
-    type: Any
+    known: tuple[str, ...]
     other: str | None = None
     near: Mapping[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def known(self) -> tuple[str, ...]:
-        """The words of v1."""
-        return values_of(self.type)
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,8 +178,10 @@ def _types(
     work: Comparison, gone: Sequence[Alternative | ir.Anything], come: Sequence[Alternative | ir.Anything]
 ) -> Change:
     """A change of JSON kinds: those that only one revision admits."""
-    kinds = f"{_kinds(work.new)} (previously {_kinds(work.old)})"
-    return Change("type", tuple(gone) or None, tuple(come) or None, detail=kinds, **work.at())
+    now, before = ("any value" if each.anything else _kinds(each) for each in (work.new, work.old))
+    if now == before:  # both admit any value
+        now, before = (f"any value, with a form for {_kinds(each)}" for each in (work.new, work.old))
+    return Change("type", tuple(gone) or None, tuple(come) or None, detail=f"{now} (previously {before})", **work.at())
 
 
 def _kind(work: Comparison, kind: str, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
@@ -197,8 +199,6 @@ def _kind(work: Comparison, kind: str, old: tuple[Alternative, ...], new: tuple[
 
 
 def _kinds(shape: Shape) -> str:
-    if shape.anything:
-        return "any value"
     kinds: dict[str, list[Alternative]] = {}
     for each in shape.alternatives:
         kinds.setdefault(kind_of(each), []).append(each)

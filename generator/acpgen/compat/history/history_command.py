@@ -76,25 +76,17 @@ def _require_words(options: HistoryOptions) -> None:
         faults.append(UNKNOWN_NAME(at="--fail-on", kind="level", name=options.fail_on, hint=hint))
     if options.limit < 1:
         faults.append(
-            BAD_SETTING(at="--limit", key="the number of revisions", expected="1 or more", hint="Correct it.")
+            BAD_SETTING(at="--limit", key="the number of revisions", expected="1 or more", hint="Leave it out for 50.")
         )
     if options.path is None and not options.given:
-        faults.append(
-            BAD_SETTING(
-                at="history",
-                key="what is asked for",
-                expected="a protocol, files, or a path in git",
-                hint="Correct it.",
-            )
-        )
+        expected, hint = "a protocol, files, or a path in git", "See: acpgen history --help"
+        faults.append(BAD_SETTING(at="history", key="what is asked for", expected=expected, hint=hint))
     if options.path is not None and len(options.given) > 1:
-        expected = "one branch, tag, commit or range A..B"
-        faults.append(
-            BAD_SETTING(at=options.given[1], key="what stands before '--'", expected=expected, hint="Correct it.")
-        )
+        expected, hint = "one branch, tag, commit or range A..B", "Leave this one out, or write a range A..B."
+        faults.append(BAD_SETTING(at=options.given[1], key="what stands before '--'", expected=expected, hint=hint))
     if options.path is None and len(options.given) > 1 and options.since is not None:
-        expected = "commits, which have dates: name a revision, '--' and a path"
-        faults.append(BAD_SETTING(at="--since", key="what is compared", expected=expected, hint="Correct it."))
+        expected, hint = "commits, since files have no dates", "Name a revision, '--' and a path, or leave it out."
+        faults.append(BAD_SETTING(at="--since", key="what is compared", expected=expected, hint=hint))
     if faults:
         raise Faults(faults)
 

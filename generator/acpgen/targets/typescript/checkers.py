@@ -16,7 +16,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.bundle.unknown_variants import of_receivers
 from acpgen.embedded import discriminators
-from acpgen.input.equality import by_key
+from acpgen.input.equality import by_key, kind_of
 from acpgen.input.expressions import fault_of
 from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import flatten
@@ -52,7 +52,7 @@ class Checkers:
     def __init__(self, protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> None:
         self._protocol = protocol
         self._definitions: Mapping[str, Schema] = bundle.definitions
-        self._receiving = of_receivers(bundle.definitions, protocol.tolerated, protocol.fallbacks)
+        self._receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
         self._names = names
         self._unions = discriminators.Unions(self._at)
         self._sources: list[str] = []
@@ -61,12 +61,13 @@ class Checkers:
         self._found: dict[str, str] = {}
         self._pending: dict[str, int] = {}
         self._kept: dict[int, str] = {}
+        self._named: dict[int, list[str]] = {}
         self._evaluators: dict[str, str] = {}
 
     def render(self, others: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         """The source of all checkers, each constant after those that it is made of, and `others` with the names in place.
 
-        What one place alone uses stands there, and what is short in a few.
+        What one place alone uses stands there, and what is short in a few. What several definitions share has the name of none of them.
         """
         uses = Counter(_TOKEN.findall("".join([*self._sources, *others.values()])))
         texts: dict[str, str] = {}
@@ -76,15 +77,17 @@ class Checkers:
 
         lines: list[str] = []
         taken: set[str] = set()
+        own = {index: names[0] for index, names in self._named.items() if len(names) == 1}
+        own |= self._kept
         for index in self._order:
-            texts[str(index)] = self._kept.get(index, "")
+            texts[str(index)] = own.get(index, "")
         for index in self._order:
             source = resolved(self._sources[index])
             is_short = (uses[str(index)] - 1) * len(source) <= _COPIES
-            if index not in self._kept and (is_short or _TOKEN.fullmatch(self._sources[index])):
+            if index not in own.keys() | self._named.keys() and (is_short or _TOKEN.fullmatch(self._sources[index])):
                 texts[str(index)] = source
                 continue
-            name = self._kept.get(index) or _constant_name(source, taken)
+            name = own.get(index) or _constant_name(source, taken)
             taken.add(name)
             texts[str(index)] = name
             lines.append(f"const {name} = {source};")
@@ -106,7 +109,7 @@ class Checkers:
         source = self.of_definition(name)
         token = _TOKEN.fullmatch(source)
         if token:
-            self._kept.setdefault(int(token[1]), f"${self._names[name]}")
+            self._named.setdefault(int(token[1]), []).append(f"${self._names[name]}")
         return source
 
     def _both(self, name: str) -> str:
@@ -183,8 +186,14 @@ class Checkers:
             found.append(self._call("not", *map(self.of, excluded["anyOf"] if is_list else [excluded])))
         if "if" in schema and ("then" in schema or "else" in schema):
             found.append(self._call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else"))))
-        found += self._unevaluated(schema)
-        return [*dict.fromkeys(one for one in found if one != "any")]
+        found = [*dict.fromkeys(one for one in found if one != "any")]
+        for word in ("unevaluatedProperties", "unevaluatedItems"):
+            if word in schema:
+                given = [f"() => {self._evaluator(schema, is_inner=False)}", self.of(schema[word]), dumps(word)]
+                if word == "unevaluatedItems":
+                    found, given = [], [*given, self._joined(found)]
+                found.append(self._call("unevaluated", *given))
+        return found
 
     def _reference(self, reference: str) -> str:
         parts = pointer_parts(unquote(reference))
@@ -200,12 +209,17 @@ class Checkers:
     def _scalars(self, schema: Schema, *, has_type: bool) -> Iterator[str]:
         types = schema.get("type") if has_type else None
         type_ = "any" if types is None else self._type(types)
-        constants = [schema["const"]] if "const" in schema else schema.get("enum")
-        yield type_ if constants is None else self._literal(type_, constants)
+        constants = [schema["const"]] if "const" in schema else schema.get("enum", ())
+        if not all(_is_of(one, types) for one in constants):
+            yield type_
+            type_ = "any"
+        if "const" in schema:
+            type_ = self._call("constant", type_, _value(schema["const"]))
+        yield self._literal(type_, schema["enum"]) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
-                yield self._call(keyword, dumps(schema[keyword]))
-        if isinstance(schema.get("pattern"), str) and not fault_of(schema["pattern"]):
+                yield self._call(keyword, _limit(schema[keyword]))
+        if isinstance(schema.get("pattern"), str):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
             yield self._call("pattern", _expression(schema["pattern"]), dumps(text))
 
@@ -244,21 +258,22 @@ class Checkers:
         if not is_object(schema):
             return self.of(schema), 0
         on_error, on_null = (bool(schema.get(f"x-deserialize-default-on-{one}")) for one in ("error", "null"))
-        is_list = is_required and (on_error or on_null) and self._types(schema, frozenset()) - {"null"} == {"array"}
+        is_list = is_required and (on_error or on_null) and self._types(schema) - {"null"} == {"array"}
         checker = self.of(schema, drops=bool(schema.get("x-deserialize-skip-invalid-items")))
         return checker, on_error | on_null << 1 | is_list << 2
 
-    def _types(self, schema: Any, seen: frozenset[str]) -> set[str]:
+    def _types(self, schema: Any, seen: frozenset[str] = frozenset()) -> set[str]:
+        """The types that a schema declares, or the definition that it refers to, or its branches."""
         if not is_object(schema):
             return set()
         declared = schema.get("type", [])
         found = {declared} if isinstance(declared, str) else set(declared)
         reference = schema.get("$ref")
+        if found:
+            return found
         if isinstance(reference, str) and reference not in seen:
-            found |= self._types(self._at(reference), seen | {reference})
-        for keyword in ("anyOf", "oneOf", "allOf"):
-            found.update(*(self._types(one, seen) for one in schema.get(keyword, ())))
-        return found
+            found = self._types(self._at(reference), seen | {reference})
+        return found.union(*(self._types(one, seen) for word in ("anyOf", "oneOf") for one in schema.get(word, ())))
 
     def _array(self, schema: Schema, *, drops: bool) -> list[str]:
         found: list[str] = []
@@ -288,12 +303,6 @@ class Checkers:
         if rows:
             yield self._call("dependents", f"[{', '.join(rows)}]")
 
-    def _unevaluated(self, schema: Schema) -> Iterator[str]:
-        for word in ("unevaluatedProperties", "unevaluatedItems"):
-            if word in schema:
-                evaluator = self._evaluator(schema, is_inner=False)
-                yield self._call("unevaluated", f"() => {evaluator}", self.of(schema[word]), dumps(word))
-
     def _evaluator(self, schema: Schema, *, is_inner: bool) -> str:
         """What says which members or items a schema evaluates; an inner schema evaluates what is left, too."""
         key = dumps([is_inner, schema], sort_keys=True)
@@ -319,11 +328,10 @@ class Checkers:
         return self._evaluators[key]
 
     def _evaluating(self, schema: Schema) -> Iterator[tuple[str, Any]]:
-        """The schemas that evaluate for another one, each with the checker that must hold, or `null`."""
+        """The schemas that evaluate for another one, each with the checker that must hold."""
         if isinstance(schema.get("$ref"), str):
-            yield "null", self._at(schema["$ref"])
-        yield from (("null", one) for one in schema.get("allOf", ()))
-        for keyword in ("anyOf", "oneOf"):
+            yield self._reference(schema["$ref"]), self._at(schema["$ref"])
+        for keyword in ("allOf", "anyOf", "oneOf"):
             yield from ((self.of(one), one) for one in schema.get(keyword, ()))
         if "if" in schema:
             test = self.of(schema["if"])
@@ -342,7 +350,8 @@ class Checkers:
             return self.of(branches[0], drops=drops)
         real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
         nulls = [index for index in range(len(branches)) if index not in real]
-        if nulls and len(real) == 1 and len(nulls) == 1 and "null" not in self._types(branches[real[0]], frozenset()):
+        types = self._types(branches[real[0]]) if len(real) == 1 else set[str]()
+        if len(nulls) == 1 and len(real) == 1 and (keyword == "anyOf" or (types and "null" not in types)):
             return self._call("nullable", self.of(branches[real[0]], drops=drops))
         simple = self._simple([branches[index] for index in real], is_exclusive=keyword == "oneOf")
         if simple:
@@ -355,7 +364,9 @@ class Checkers:
         if tag is None:
             keys = self._unions.keys(branches, real)
             inside = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
-            rows += [f"keys: {{ {inside} }}"] if keys else []
+            types = set[str]().union(*(self._types(branches[index]) for index in real))
+            rows += [f"types: {dumps(sorted(types))}"] if types else []
+            rows += [f"byKey: /* @__PURE__ */ keyed({{ {inside} }})"] if keys else []
         else:
             rows += self._tag_rows(tag, branches, meaning, fallback)
         return self._call("union", given, *([f"{{ {', '.join(rows)} }}"] if rows else []))
@@ -382,8 +393,6 @@ class Checkers:
             yield f"fallback: {self.of({key: one for key, one in whole.items() if key != 'not' or not is_by_tag})}"
         if fallback is None or own is not None:
             yield f"unknown: {dumps([own] if own is not None else [])}"
-        shared = [one.name for one in constant_fields(meaning, self._protocol)]
-        yield from [f"shared: {dumps(shared)}"] if shared else []
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch takes no object with a known tag."""
@@ -406,13 +415,6 @@ class Checkers:
             return None
         is_one = all(isinstance(one, str) for one in values) if plain == ["string"] else False
         return _SCALARS[plain[0]] if is_one or all(one.get("type") == plain[0] for one, _ in others) else None
-
-
-def constant_fields(union: ir.TaggedUnion, protocol: ir.Protocol) -> list[ir.Field]:
-    """The fields that have one value in every object whose tag is unknown: the tags of unions around this one."""
-    record = protocol.definitions.get(union.fallback or "")
-    fields = record.fields if isinstance(record, ir.Record) else ()
-    return [one for one in fields if one.required and isinstance(one.type, ir.Constant) and one.name != union.tag]
 
 
 def _constant_name(source: str, taken: Collection[str]) -> str:
@@ -449,8 +451,22 @@ def _js(holds: bool) -> str:
 
 
 def _expression(pattern: str) -> str:
-    """A pattern as an expression of JavaScript."""
-    return "/(?!)/u" if fault_of(pattern) else f"/* @__PURE__ */ expression({dumps(pattern)})"
+    """A pattern as an expression of JavaScript; one that ECMA-262 does not define is read in no way."""
+    return f"/* @__PURE__ */ expression({dumps(pattern)}{', []' if fault_of(pattern) else ''})"
+
+
+def _is_of(value: ir.JSON, types: Any) -> bool:
+    """Whether a value is of one of some types."""
+    kind = kind_of(value)
+    names = {kind, "integer"} if kind == "number" and value % 1 == 0 else {kind}  # type: ignore[operator]
+    return types is None or not names.isdisjoint([types] if isinstance(types, str) else types)
+
+
+def _limit(given: ir.JSON) -> str:
+    """A limit as an expression: its text, where JavaScript writes the number otherwise."""
+    is_same = isinstance(given, bool) or (isinstance(given, int) and abs(given) <= 2**53)
+    is_same |= isinstance(given, float) and not given.is_integer() and "e" not in str(given)
+    return dumps(given if is_same else str(given))
 
 
 def _is_plain(schema: Any) -> bool:
