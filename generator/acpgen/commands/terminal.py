@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acpgen.input.positions import Positions
     from acpgen.messages.validate import Counts
     from acpgen.recordings import Summary
-    from acpgen.targets import Target
+    from acpgen.targets.interface import Target
 
 WIDEST: Final = 80
 SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
