@@ -348,7 +348,7 @@ def test_a_build_without_a_change_makes_nothing(tmp_path: Path, monkeypatch: pyt
         made.append("")
         return {"index.html": docs.documents["index.md"]}
 
-    monkeypatch.setattr(site, "made", files)
+    monkeypatch.setattr(site, "make_files", files)
     shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
     (tmp_path / "pyproject.toml").write_text(
         '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'
