@@ -93,7 +93,8 @@ class FaultKind:
 class Fault(Exception):
     """Something in the user's input that stops the work.
 
-    `at` is the place: `file`, `file:line:column` or `file#/json/pointer`; `values` are those of the fields of its kind.
+    `at` is the place: `file`, `file:line:column` or `file#/json/pointer`, which is shown as a line and a column where there is such a file.
+    `values` are those of the fields of its kind.
     """
 
     def __init__(self, kind: FaultKind, at: str, values: Mapping[str, str | int]) -> None:

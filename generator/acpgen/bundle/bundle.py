@@ -20,21 +20,17 @@ from acpgen.errors import Fault, Faults, shown
 from acpgen.importers.documents import Translated, relocated, translated
 from acpgen.input.complexity import require_short_chains
 from acpgen.input.drafts import spelled_as_written
-from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, UNKNOWN_SIDE
+from acpgen.input.faults import DANGLING_REFERENCE
 from acpgen.input.load import Documents
-from acpgen.input.positions import positions
 from acpgen.input.step_budget import bounded
 from acpgen.input.tagged_unions import Tagged
 from acpgen.input.walk import Schema, copied, is_object, references
 from acpgen.methods.discovery import Bound, Gaps, find_calls, with_alternatives
 from acpgen.methods.profile import MARKED, Profile, choose
 from acpgen.naming.name_overrides import ChosenNames
-from acpgen.pointers import pointer, pointer_parts
+from acpgen.pointers import pointer
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-
-
-SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +153,7 @@ def _told_where(
     try:
         return _bundled(documents, foreign, wanted, profile, shared, may_count=may_count, is_apart=is_apart)
     except Faults as caught:
-        raise Faults(_told(fault, documents, foreign.places) for fault in caught.faults) from None
+        raise Faults(_told(fault, foreign.places) for fault in caught.faults) from None
 
 
 def _bundled(
@@ -224,22 +220,13 @@ def _bundle(
     )
 
 
-def _told(fault: Fault, documents: Documents, places: Mapping[str, str]) -> Fault:
-    """A fault with the place that the file itself has; of keywords of the dialect, with line and column."""
-    at = relocated(fault.at, places)
-    path, mark, fragment = at.partition("#")
-    if mark and fault.kind in (MALFORMED_KEYWORD, UNKNOWN_SIDE):
-        text = next((one.text for one in documents.documents if one.path == path), None)
-        if text is not None:
-            found = positions(text)
-            offset, _ = found.nearest([*pointer_parts(fragment), str(fault.values["keyword"])], SPELLINGS)
-            line, column = found.line_and_column(offset)
-            at = f"{path}:{line}:{column}#{fragment}"
+def _told(fault: Fault, places: Mapping[str, str]) -> Fault:
+    """A fault with the place that the file itself has."""
     values = dict(fault.values)
     if fault.kind == DANGLING_REFERENCE and (ref := str(values["ref"])).startswith("#"):
         here = fault.at.partition("#")[0]
         values["ref"] = relocated(f"{here}{ref}", places).removeprefix(here)
-    return Fault(fault.kind, at, values)
+    return Fault(fault.kind, relocated(fault.at, places), values)
 
 
 def _about(document: Schema) -> tuple[str, str]:

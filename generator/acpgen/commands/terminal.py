@@ -6,7 +6,8 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from shutil import get_terminal_size
@@ -17,13 +18,17 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from acpgen.commands.project import Outcome, Progress
-    from acpgen.errors import Faults
+    from acpgen.errors import Fault, Faults
     from acpgen.files import Change
+    from acpgen.input.positions import Positions
     from acpgen.messages.validate import Counts
     from acpgen.recordings import Summary
     from acpgen.targets.interface import Target
 
 WIDEST: Final = 80
+SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
+"""Keys that have another name in older drafts."""
+
 _FEW_NOTES: Final = 3
 """As many places are named at which one thing means nothing."""
 
@@ -42,9 +47,38 @@ LONGEST_DIFFERENCE: Final = 400
 
 def show_faults(faults: Faults) -> None:
     """Print each fault: what is wrong, and what to do."""
+    positions = cache(_positions)  # for this run alone: files differ later
     for fault in {str(fault): fault for fault in faults.faults}.values():
         error, hint = fault.error_and_hint()
-        show_error(f"{fault.at}: {error}", hint)
+        show_error(f"{_where(fault, positions)}: {error}", hint)
+
+
+def _where(fault: Fault, positions: Callable[[str], Positions | None]) -> str:
+    """The place of a fault as compilers write it, `file:line:column`, or as it stands where no file of JSON here has it."""
+    from acpgen.pointers import pointer_parts
+
+    path, mark, fragment = fault.at.partition("#")
+    found = positions(path) if mark else None
+    if found is None:
+        return fault.at
+    parts = pointer_parts(fragment)
+    keyword = [str(fault.values["keyword"])] if "keyword" in fault.values else []
+    offset, passed = found.nearest([*parts, *keyword], SPELLINGS)
+    line, column = found.line_and_column(offset)
+    return f"{path}:{line}:{column}" if len(passed) >= len(parts) else fault.at
+
+
+def _positions(path: str) -> Positions | None:
+    """The positions in a file of JSON; `None` where it is none, or cannot be read here."""
+    from acpgen.errors import Faults
+    from acpgen.input.load import decode, read_bytes
+    from acpgen.input.positions import Positions, problems
+
+    try:
+        text = decode(read_bytes(Path(path)), path)
+    except (Faults, ValueError):
+        return None
+    return None if problems(text) else Positions(text)
 
 
 def show_error(error: str, hint: str = "") -> None:

@@ -194,7 +194,7 @@ def find(start: Path) -> Config:
             config = read(folder)
             if config is not None:
                 return config
-    raise Faults([NO_CONFIGURATION(at=place(start) or ".")])
+    raise Faults([NO_CONFIGURATION(at=place(start) or "this folder")])
 
 
 def around(path: Path) -> Config | None:

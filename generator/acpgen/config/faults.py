@@ -6,7 +6,7 @@ from acpgen.errors import FaultKind
 
 NO_CONFIGURATION = FaultKind(
     "no-configuration",
-    "no pyproject.toml, here or in a parent folder, has a table [tool.acpgen].",
+    "no pyproject.toml, in it or in a parent folder, has a table [tool.acpgen].",
     "Run this in a project, make one with 'acpgen init DIR', or, without a project, name files, or protocols "
     "such as acp/v1: acpgen lint FILE, acpgen diff OLD NEW, acpgen generate --schema FILE --package NAME "
     "--out DIR.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -97,13 +96,7 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
 
 def bundle_refused(subject: Subject) -> Iterable[Remark]:
     """The files cannot be brought together for a reason that no other rule names, such as a keyword that is not supported."""
-    return (Remark(_place(fault.at), _sentence(fault.what())) for fault in subject.faults if not _is_told(fault))
-
-
-def _place(at: str) -> str:
-    """The place of a fault without the line and column that some have."""
-    file, mark, fragment = at.partition("#")
-    return f"{re.sub(r':[0-9]+:[0-9]+$', '', file)}{mark}{fragment}"
+    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if not _is_told(fault))
 
 
 def _is_told(fault: Fault) -> bool:

@@ -30,7 +30,8 @@ function label() {
   }
 }
 
-// Each field, value and variant has an address of its own: the empty anchor in its cell becomes a link to itself.
+// Each field, value and variant has an address of its own: the empty anchor in its cell becomes a link to itself. It and the link of a
+// heading are called by what they lead to, as a screen reader lists them.
 function point() {
   for (const anchor of document.querySelectorAll(".md-typeset td > a[id]:not([href])")) {
     anchor.href = `#${anchor.id}`;
@@ -38,6 +39,8 @@ function point() {
     anchor.setAttribute("aria-label", `Link to ${anchor.nextElementSibling ? anchor.nextElementSibling.textContent : anchor.id}`);
     anchor.textContent = "#";
   }
+  for (const anchor of document.querySelectorAll(".md-typeset .headerlink"))
+    anchor.setAttribute("aria-label", `Link to ${anchor.parentElement.textContent.slice(0, -anchor.textContent.length)}`);
 }
 
 // A long name in the navigation or a title is broken between its words, if it must be.
