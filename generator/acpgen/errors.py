@@ -93,7 +93,7 @@ class FaultKind:
 class Fault(Exception):
     """Something in the user's input that stops the work.
 
-    `at` is the place: `file`, `file:line:column` or `file#/json/pointer`, which is shown as a line and a column where there is such a file.
+    `at` is the place: `file`, `file:line:column` or `file#/json/pointer`, which is shown with line and column where there is such a file.
     `values` are those of the fields of its kind.
     """
 

@@ -54,7 +54,7 @@ def show_faults(faults: Faults) -> None:
 
 
 def _where(fault: Fault, positions: Callable[[str], Positions | None]) -> str:
-    """The place of a fault as compilers write it, `file:line:column`, or as it stands where no file of JSON here has it."""
+    """The place of a fault as `file:line:column#/pointer`, or as it stands where no file of JSON here has it."""
     from acpgen.pointers import pointer_parts
 
     path, mark, fragment = fault.at.partition("#")
@@ -65,7 +65,7 @@ def _where(fault: Fault, positions: Callable[[str], Positions | None]) -> str:
     keyword = [str(fault.values["keyword"])] if "keyword" in fault.values else []
     offset, passed = found.nearest([*parts, *keyword], SPELLINGS)
     line, column = found.line_and_column(offset)
-    return f"{path}:{line}:{column}" if len(passed) >= len(parts) else fault.at
+    return f"{path}:{line}:{column}{mark}{fragment}" if len(passed) >= len(parts) else fault.at
 
 
 def _positions(path: str) -> Positions | None:

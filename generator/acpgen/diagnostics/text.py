@@ -36,9 +36,9 @@ def coloured(report: DiagnosticReport) -> str:
 
 
 def _one_a_line(report: DiagnosticReport) -> Iterator[str]:
-    """Each diagnostic as `file:line:column: rule: message`, as compilers write it, and the counts at the end."""
+    """Each diagnostic as `file:line:column#/pointer: rule: message`, a place as errors have it, and the counts at the end."""
     for each in report.diagnostics:
-        where = map(str, each.locations[:1])
+        where = [f"{place}{place.pointer}".removesuffix("#") for place in each.locations[:1]]
         line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.times(each)}")))
         yield printable(line if each.severity == "error" else f"{line} ({each.severity})")
     yield from map(printable, report.remarks)
