@@ -463,6 +463,7 @@ export const keyed = (keys) => (v, c, branches) => {
  */
 export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged = [], byKey, types = [], nulls = [], fallback, unknown = fallback && [] } = {}) => {
   let owners;
+  let others; // the branches that take any tag
   let isClear;
   const received = fallback ? [...strict, fallback] : strict;
   const ownersOf = (v) => {
@@ -470,14 +471,16 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
       owners = new Map();
       for (const [index, found] of tags.entries())
         for (const tag of [found].flat()) owners.set(tag, [...(owners.get(tag) ?? []), index]);
+      const owned = new Set([...owners.values()].flat());
+      others = [...received.keys()].filter((i) => !owned.has(i) && !nulls.includes(i));
       isClear = !isLoose && [...owners.values()].every((one) => one.length === 1);
     }
     return has(v, field) ? owners.get(v[field]) : undefined;
   };
-  /** What the branch makes of a value that `trials` show to be meant: it says what is wrong, or leaves it out. */
-  const explain = (v, c, branches, trials) => {
-    const closest = (indices, judgement = c) => nearest(v, judgement, branches, trials, indices, types);
-    const real = trials.map((_, i) => i).filter((i) => !nulls.includes(i));
+  /** What the branch makes of a value that trials show to be meant: it says what is wrong, or leaves it out. */
+  const explain = (v, c, branches, trial, indices) => {
+    const closest = (indices, judgement = c) => nearest(v, judgement, branches, trial, indices, types);
+    const real = [...branches.keys()].filter((i) => !nulls.includes(i));
     if (real.length < 2) return real.length ? branches[real[0]](v, c) : mismatch(v, c, "null");
     if (field === undefined) return (isObject(v) && byKey?.(v, c, branches)) || closest(real);
     if (!isObject(v)) return mismatch(v, c, "object");
@@ -486,11 +489,11 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
     const hasTag = has(v, field);
     const given = v[field];
     const pointer = below(field);
-    const candidates = hasTag ? real.filter((i) => ![...owners.values()].flat().includes(i)) : untagged;
+    const candidates = hasTag ? indices : untagged;
     if (candidates.length) {
       const said = attempt((_, inner) => closest(candidates, inner), v, c).findings;
       const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
-      const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
+      const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trial(one[0]).findings)] : []));
       const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...wrong) < count(said);
       if (!isStray || typeof given !== "string") return closest(candidates);
     }
@@ -502,18 +505,22 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
   const check = (v, c) => {
     if (isObject(v) && v[field] === UNKNOWN) v = rawOf(v);
     const branches = c.strict ? strict : received;
+    let indices;
     let isUnknown = false;
     if (field !== undefined && isObject(v)) {
       const found = ownersOf(v);
       if (found && isClear) return branches[found[0]](v, c);
+      const told = has(v, field) ? [...(found ?? []), ...others] : untagged;
+      indices = told.filter((i) => i < branches.length).sort((a, b) => a - b);
       isUnknown = !c.strict && !found && typeof v[field] === "string" && unknown?.includes(v[field]) === false;
     }
     const madeOf = (one) => (isUnknown && isObject(one) ? unknownOf(field, one) : one);
     const trials = [];
+    const trial = (i) => (trials[i] ??= attempt(branches[i], v, c));
+    indices ??= [...branches.keys()];
     let fit;
-    for (const f of branches) {
-      const tried = attempt(f, v, c);
-      trials.push(tried.findings);
+    for (const i of indices) {
+      const tried = trial(i);
       if (tried.findings.length) continue;
       if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
       fit = tried;
@@ -524,10 +531,10 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
     // a branch judges twice only where leniency tells more, as each twice doubles with the depth
     const again = (f, i) => (one, judgement) => {
       if (one !== v || judgement.lenient) return f(one, judgement);
-      for (const each of trials[i]) judgement.findings.push({ ...each });
+      for (const each of trial(i).findings) judgement.findings.push({ ...each });
       return one;
     };
-    const found = explain(v, c, branches.map(again), trials);
+    const found = explain(v, c, branches.map(again), trial, indices);
     // a field that the branch needs may be left out where another branch does without it
     const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.pointer === below(one.soft));
     if (soft) {
@@ -544,8 +551,8 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
 };
 
 /** What the branch that comes nearest makes of a value, as one of several; one problem, if the value is of none of their types. */
-const nearest = (v, c, branches, trials, indices, types) => {
-  const here = (i) => trials[i].filter((one) => !one.pointer);
+const nearest = (v, c, branches, trial, indices, types) => {
+  const here = (i) => trial(i).findings.filter((one) => !one.pointer);
   let least = Infinity;
   let best;
   for (const i of indices) {
@@ -553,7 +560,7 @@ const nearest = (v, c, branches, trials, indices, types) => {
     const isOther = rules.includes("const") || rules.includes("enum");
     const isWrong = rules.includes("type") || (isOther && typeof v !== "string");
     const lacks = rules.filter((one) => one === MISSING).length;
-    const rank = ((4 * isWrong + 2 * isOther + rules.includes("not")) * MOST + lacks) * MOST + Math.min(trials[i].length, MOST);
+    const rank = ((4 * isWrong + 2 * isOther + rules.includes("not")) * MOST + lacks) * MOST + Math.min(trial(i).findings.length, MOST);
     if (rank < least) [least, best] = [rank, { i, isWrong, isOther }];
   }
   if (best.isWrong) return mismatch(v, c, ...types);
