@@ -145,7 +145,8 @@ class Hints:
         null = " | None" if len(rest) < len(union.types) and found.source != "None" else ""
         if union.exclusive:
             several = [list(self._values(one)) for one in union.types]
-            if _overlap(several) and (found.source == "None" or any(len(one) > 1 for one in several)):
+            nullable = [one for one in several if not {"any", "null"}.isdisjoint(kind for kind, _ in one)]
+            if _overlap(several) and (len(nullable) > 1 or any(len(one) > 1 for one in several)):
                 found = found._replace(is_judged=True)  # Python joins them, and does not say what two of them accept
             elif _overlap(several):
                 found = found._replace(source=self._annotated(found.source, "Shapes", "exclusive=True"))
