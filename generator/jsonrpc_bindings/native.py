@@ -115,7 +115,7 @@ def _annotation(type_: Type) -> Any:
         case "number" if not type_.limits:
             return _NUMBER
         case "union" if not type_.limits:
-            found = _by_tag(type_, type_.tags) if type_.tags is not None else None
+            found = _by_tag(type_, type_.tags) if type_.tags is not None else _by_kind(type_)
             return found if found is not None else _hook(type_)
         case "number" | "tuple" | "union":
             return _hook(type_)
@@ -184,6 +184,36 @@ def _by_tag(type_: Type, tags: Tags) -> Any:
             annotation = _open(one) if (config.tag_field, config.tag) == (tags.field, tag) else None
             found += [annotation] if is_record(annotation) else []
     return either(*found) if found and not (tags.default or tags.others or type_.is_exclusive) else None
+
+
+def _by_kind(type_: Type) -> Any:
+    """A union whose branches msgspec tells apart by their JSON types or their tags; `None` if it does not."""
+    types = [each for one in type_.branches for each in _members(_open(one))]
+    configs: list[Any] = [one.__struct_config__ for one in types if is_record(one)]
+    kinds = ["object"] * bool(configs) + [_kind(one) for one in types if not is_record(one)]
+    tags = [(one.tag_field, one.tag) for one in configs]
+    are_tagged = len({field for field, _ in tags}) == 1 and tags[0][0] is not None and len(set(tags)) == len(tags)
+    is_plain = len(set(kinds)) == len(kinds) and "" not in kinds and (len(tags) < 2 or are_tagged)
+    return either(*types) if is_plain else None
+
+
+def _kind(annotation: Any) -> str:
+    """The JSON type of what msgspec is annotation; nothing where it may be several."""
+    inner: Any = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    if get_origin(inner) is Literal:
+        inner = cast("Any", type(get_args(inner)[0]))
+    if isinstance(inner, type) and issubclass(inner, str):
+        return "string"
+    return _KINDS.get(get_origin(inner) or inner, "")
+
+
+_KINDS: Final[dict[Any, str]] = {
+    int: "integer",
+    bool: "boolean",
+    NoneType: "null",
+    dict: "object",
+    list: "array",
+}
 
 
 def _members(annotation: Any) -> tuple[Any, ...]:

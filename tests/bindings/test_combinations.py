@@ -27,7 +27,7 @@ from acpgen.bundle.faults import NAME_COLLISION, REFERENCE_LOOP
 from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import is_array, is_object
-from acpgen.meaning.lower import used
+from acpgen.meaning.definition_order import references
 from bindings.subjects import Subject, Subjects, same
 
 Schema: TypeAlias = "dict[str, Any] | bool"
@@ -252,7 +252,7 @@ def _unenforced(protocol: ir.Protocol, name: str) -> Iterator[str]:
         if one not in seen:
             seen.add(one)
             yield from protocol.definitions[one].unenforced
-            pending.extend(used(protocol.definitions[one]))
+            pending.extend(references(protocol.definitions[one]))
 
 
 def _decoded(subject: Subject, name: str, value: Any) -> tuple[Any, str]:

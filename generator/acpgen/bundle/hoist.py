@@ -32,11 +32,18 @@ from acpgen.input.tagged_unions import (
 )
 from acpgen.input.walk import Schema, asserts, copied, demands, inside, is_object, references
 from acpgen.methods.discovery import Bound, Calls, bind, payloads
-from acpgen.naming.branch_names import ORDINALS, joined, names_of_branch, without_stutter
 from acpgen.naming.identifiers import class_name, spelled_out
 from acpgen.naming.name_overrides import ChosenNames
 from acpgen.naming.named_places import NamedPlaces
-from acpgen.naming.qualifiers import labels, members, otherwise
+from acpgen.naming.qualifiers import (
+    ORDINALS,
+    joined,
+    labels,
+    members,
+    names_of_branch,
+    otherwise,
+    without_stutter,
+)
 from acpgen.pointers import escape, reference_to
 
 ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"

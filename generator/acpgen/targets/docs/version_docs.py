@@ -14,7 +14,7 @@ from acpgen.diagnostics.markup import Markdown, code, fenced, html, identifier, 
 from acpgen.errors import Fault
 from acpgen.input.walk import is_object
 from acpgen.meaning import envelopes
-from acpgen.meaning.unchecked_patterns import unchecked
+from acpgen.meaning.unenforced import unchecked
 from acpgen.targets.docs.availability import NO_AVAILABILITY, Availability, since_phrase
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes, methods_of_codes
 from acpgen.targets.docs.conversation_pictures import around, picture
