@@ -311,7 +311,7 @@ class Codec:
 
     def type(self, type_: Any) -> Type:
         """What a class, an alias, a text of them or the name of a definition means."""
-        is_name = isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
+        is_name = self._is_name(type_)
         if (is_name, type_) not in self._types:
             if is_name and type_ in self.receiving.schema["$defs"]:
                 found = self.receiving.schema_module.type_of(type_)
@@ -323,6 +323,10 @@ class Codec:
             self._types[is_name, type_] = type_of(found)
         return self._types[is_name, type_]
 
+    def _is_name(self, type_: Any) -> bool:
+        """Whether this is the name of a definition, if there is one, and not the text of an annotation."""
+        return isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
+
     def _typed(
         self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
     ) -> Any:
@@ -333,7 +337,8 @@ class Codec:
                 return found
         except (Mismatch, RecursionError):
             pass
-        settled = self.receiving.settle(meant.annotation, value, at, lenient=lenient)
+        is_defined = self._is_name(type_) and type_ in self.receiving.schema_module.definitions
+        settled = self.receiving.settle(type_ if is_defined else meant.annotation, value, at, lenient=lenient)
         if settled.problems:
             raise _refusal(code, limited(settled.problems), message) from None
         try:

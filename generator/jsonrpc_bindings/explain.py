@@ -261,6 +261,9 @@ class Explainer:
                 yield SchemaError(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
         real = [index for index in range(len(branches)) if not is_null(branches[index])]
+        if not real:
+            yield SchemaError(path, schema_pointer(place), _wrong_type(["null"], value), "type")
+            return
         if len(real) == 1:
             yield self._at((*place, real[0]), value, path)
             return

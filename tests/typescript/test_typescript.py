@@ -334,6 +334,17 @@ def variants(tag: str) -> dict[str, Any]:
     }
 
 
+def test_a_tag_alone_leads_to_the_branch_that_is_tried(tmp_path: Path) -> None:
+    branch = {"type": "object", "required": ["kind"]}
+    known = [{**branch, "properties": {"kind": {"const": f"known {index}"}}} for index in range(2000)]
+    definitions = {"U": {"oneOf": known}, "L": {"type": "array", "items": {"$ref": "#/$defs/U"}}}
+    source = """(() => {
+      const values = Array.from({ length: 200 }, () => ({ kind: "new" }));
+      return [m.decodeAs(m.L, values).filter((one) => one.kind === m.UNKNOWN).length, m.validateAs(m.L, values)[0].pointer];
+    })()"""
+    assert answers(tmp_path, definitions, source, keep_unknown=True) == [200, "/0/kind"]
+
+
 @pytest.mark.parametrize(
     ("tag", "names"), [("kind", ["tag", "raw"]), ("tag", ["tag_", "raw"]), ("raw", ["tag", "raw_"])]
 )

@@ -46,10 +46,17 @@ const prefix = (c, from, at) => {
     if (one.problem) one.problem.pointer = at + one.problem.pointer;
   }
 };
-/** Leaves out what was told since, and tells that a value was left out. */
-const drop = (c, from, value, { pointer, sentence }) => {
+/** Leaves out what was told since, and tells that a member was left out. */
+const drop = (c, from, key, value, { pointer, sentence }) => {
   c.findings.length = from;
-  c.findings.push({ pointer: "", value, problem: { pointer, sentence } });
+  c.findings.push({ pointer: below(key), value, problem: { pointer, sentence } });
+};
+/** What a checker makes of a member, whose key comes in front of what is told of it. */
+const inside = (f, v, c, key) => {
+  const from = c.findings.length;
+  const found = f(v, c);
+  if (c.findings.length > from) prefix(c, from, below(key));
+  return found;
 };
 const has = Object.hasOwn;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
@@ -274,7 +281,7 @@ export const record = (fields, count = 0, usual = 0, others = [], isPart) => {
       const one = row.isInherited && !has(v, name) ? undefined : v[name];
       const from = c.findings.length;
       let found;
-      if (one !== undefined) found = row.f(one, c);
+      if (one !== undefined) found = inside(row.f, one, c, name);
       else if (isRequired) {
         const more = hint(name, Object.keys(v).filter((each) => !has(fields, each)));
         add(c, `the field ${quote(name)} is required${more}`, MISSING, { missing: name });
@@ -289,7 +296,7 @@ export const record = (fields, count = 0, usual = 0, others = [], isPart) => {
 const rowsOf = (fields, count, usual, others) =>
   [...new Set([...Object.keys(fields), ...others])].map((name, index) => {
     const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
-    return { name, f, how, at: below(name), isRequired: index < count || others.includes(name), isInherited: name in {} };
+    return { name, f, how, isRequired: index < count || others.includes(name), isInherited: name in {} };
   });
 /** Tells of an object first, then of its members in their order. */
 const arrange = (v, c, from) => {
@@ -297,20 +304,18 @@ const arrange = (v, c, from) => {
   const rank = ({ pointer }) => ranks.get(pointer.split("/", 2).join("/")) ?? -1;
   for (const one of c.findings.splice(from).sort((a, b) => rank(a) - rank(b))) c.findings.push(one);
 };
-/** Tells of a member, and whether it was left out. */
-const isDropped = (c, { name, f, how, at, isRequired }, from, one) => {
+/** Whether a member that something is wrong with is left out. */
+const isDropped = (c, { name, f, how, isRequired }, from, one) => {
   const [problem] = how && c.lenient && (how & 1 || one === null) ? problemsOf(c, from) : [];
-  const isLeftOut = problem !== undefined && (!isRequired || (how & 4 && fits(f, [], c)));
-  if (isLeftOut) drop(c, from, one, problem);
-  if (one !== undefined) {
-    if (problem && !isLeftOut) problem.soft = name;
-    prefix(c, from, at);
-  } else if (isLeftOut) c.findings[from].pointer = at;
+  if (!problem) return false;
+  const isLeftOut = !isRequired || (how & 4 && fits(f, [], c));
+  if (isLeftOut) drop(c, from, name, one, problem);
+  else if (one !== undefined) problem.soft = name;
   return isLeftOut;
 };
 
 /** The members of an object beyond those that are declared: by pattern, and all others. */
-export const members = (names, patterns, rest) => {
+export const members = (rest, names = [], patterns = []) => {
   const known = new Set(names);
   return (v, c) => {
     if (!isObject(v)) return v;
@@ -331,9 +336,7 @@ const refuse = (c, extra, rule) => {
   add(c, `${listed(extra)} ${extra.length === 1 ? "is" : "are"} not allowed here`, rule);
 };
 const member = (made, v, name, c, f) => {
-  const from = c.findings.length;
-  const found = f(made[name], c);
-  if (c.findings.length > from) prefix(c, from, below(name));
+  const found = inside(f, made[name], c, name);
   return found === made[name] ? made : put(made, v, name, found);
 };
 export const names = (f) => (v, c) => {
@@ -357,23 +360,20 @@ export const dependents = (needs) => (v, c) => {
   return v;
 };
 
-/** A list: one checker for each of the first items, one for the others. `drops`: receivers leave out items that are wrong. */
-export const items = (f, first = [], drops) => (v, c) => {
+/** A list: one checker for each of the `first` items, one for the others. `drops`: receivers leave out items that are wrong. */
+export const items = (f, drops, first = []) => (v, c) => {
   if (!Array.isArray(v)) return v;
   let made = v;
   let isShorter = false;
   for (let i = 0; i < v.length; i++) {
     const from = c.findings.length;
     const one = v[i];
-    let found = (i < first.length ? first[i] : f)(one, c);
-    if (c.findings.length > from) {
-      const [problem] = drops && c.lenient ? problemsOf(c, from) : [];
-      if (problem) {
-        drop(c, from, one, problem);
-        isShorter = true;
-        found = undefined;
-      }
-      prefix(c, from, `/${i}`);
+    let found = inside(i < first.length ? first[i] : f, one, c, i);
+    const [problem] = drops && c.lenient && c.findings.length > from ? problemsOf(c, from) : [];
+    if (problem) {
+      drop(c, from, i, one, problem);
+      isShorter = true;
+      found = undefined;
     }
     if (found !== one) made = put(made, v, i, found);
   }
@@ -389,7 +389,7 @@ const closed = (v) => {
 };
 /** An array that is a list of one kind of items. */
 export const list = (f, drops) => {
-  const check = items(f, [], drops);
+  const check = items(f, drops);
   return (v, c) => check(array(v, c), c);
 };
 export const contains = (f, least, most) => (v, c) => {
@@ -446,106 +446,105 @@ export const evaluate = ({ names: declared = [], patterns = [], allNames, first 
 };
 
 /** What a union says of an object by the one field of each of some branches; nothing, where it has several of them, or there are none. */
-export const keyed = (keys) => (v, c, branches) => {
+export const keyed = (keys) => (v, c, say) => {
   const [inside, ...more] = Object.keys(keys).filter((i) => has(v, keys[i]));
   if (more.length) return;
-  if (inside) return branches[inside](v, c);
+  if (inside) return say(inside);
   const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
   add(c, `the object must have one field of ${Object.values(keys).map(show).join(", ")}; it has ${there}`, MISSING);
   return v;
 };
 
-/** One of several schemas, or but one where it `isExclusive`. How they are told apart:
- *  `field` and `tags` (of each branch, one or a list), `isLoose` (a branch that has none may take an object with a known tag),
- *  `untagged` (branches that take objects without the field), `byKey` (what tells by fields of one branch each), `types` (of all branches), `nulls` (branches that are null alone),
+/** One of several schemas, or but one where it `isExclusive`; `nil` is never what a value is told about. How they are told apart:
+ *  `field` and `tags` (of each branch, one or a list), `isLoose` (more than one branch may take an object with a known tag),
+ *  `untagged` (branches that take objects without the field), `byKey` (what tells by fields of one branch each), `types` (of all branches),
  *  `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
- *  one of these: with a fallback, for all).
+ *  one of these; `null`: for none).
  */
-export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged = [], byKey, types = [], nulls = [], fallback, unknown = fallback && [] } = {}) => {
-  let owners;
-  let isClear;
+export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged = [], byKey, types = [], fallback, unknown = [] } = {}) => {
   const received = fallback ? [...strict, fallback] : strict;
-  const ownersOf = (v) => {
-    if (!owners) {
-      owners = new Map();
-      for (const [index, found] of tags.entries())
-        for (const tag of [found].flat()) owners.set(tag, [...(owners.get(tag) ?? []), index]);
-      isClear = !isLoose && [...owners.values()].every((one) => one.length === 1);
+  let owners; // tag → the branches that it leads to
+  let others; // the branches that no tag leads to
+  const layOut = () => {
+    owners = new Map();
+    others = [];
+    for (const [i, f] of received.entries()) {
+      const own = [tags[i] ?? []].flat();
+      for (const tag of own) owners.set(tag, [...(owners.get(tag) ?? []), i]);
+      if (!own.length && f !== nil) others.push(i);
     }
-    return has(v, field) ? owners.get(v[field]) : undefined;
-  };
-  /** What the branch makes of a value that `trials` show to be meant: it says what is wrong, or leaves it out. */
-  const explain = (v, c, branches, trials) => {
-    const closest = (indices, judgement = c) => nearest(v, judgement, branches, trials, indices, types);
-    const real = trials.map((_, i) => i).filter((i) => !nulls.includes(i));
-    if (real.length < 2) return real.length ? branches[real[0]](v, c) : mismatch(v, c, "null");
-    if (field === undefined) return (isObject(v) && byKey?.(v, c, branches)) || closest(real);
-    if (!isObject(v)) return mismatch(v, c, "object");
-    const found = ownersOf(v);
-    if (found) return found.length === 1 ? branches[found[0]](v, c) : closest(found);
-    const hasTag = has(v, field);
-    const given = v[field];
-    const pointer = below(field);
-    const candidates = hasTag ? real.filter((i) => ![...owners.values()].flat().includes(i)) : untagged;
-    if (candidates.length) {
-      const said = attempt((_, inner) => closest(candidates, inner), v, c).findings;
-      const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
-      const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
-      const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...wrong) < count(said);
-      if (!isStray || typeof given !== "string") return closest(candidates);
-    }
-    const known = [...owners.keys()];
-    if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`, "tag", { pointer });
-    else add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
-    return v;
   };
   const check = (v, c) => {
     if (isObject(v) && v[field] === UNKNOWN) v = rawOf(v);
     const branches = c.strict ? strict : received;
-    let isUnknown = false;
-    if (field !== undefined && isObject(v)) {
-      const found = ownersOf(v);
-      if (found && isClear) return branches[found[0]](v, c);
-      isUnknown = !c.strict && !found && typeof v[field] === "string" && unknown?.includes(v[field]) === false;
-    }
+    const isTold = field !== undefined && isObject(v);
+    const hasTag = isTold && has(v, field);
+    if (isTold && !owners) layOut();
+    const found = hasTag ? owners.get(v[field]) : undefined;
+    if (found && !isLoose) return branches[found[0]](v, c);
+    const isUnknown = isTold && !c.strict && !found && typeof v[field] === "string" && unknown !== null && !unknown.includes(v[field]);
     const madeOf = (one) => (isUnknown && isObject(one) ? unknownOf(field, one) : one);
+    const whole = [...branches.keys()];
+    const told = hasTag ? [...(found ?? []), ...others].filter((i) => i < branches.length) : isTold ? untagged : whole;
     const trials = [];
+    const trial = (i) => (trials[i] ??= attempt(branches[i], v, c));
     let fit;
-    for (const f of branches) {
-      const tried = attempt(f, v, c);
-      trials.push(tried.findings);
+    for (const i of told) {
+      const tried = trial(i);
       if (tried.findings.length) continue;
       if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
       fit = tried;
       if (!isExclusive) break;
     }
     if (fit) return madeOf(fit.made);
-    const from = c.findings.length;
     // a branch judges twice only where leniency tells more, as each twice doubles with the depth
-    const again = (f, i) => (one, judgement) => {
-      if (one !== v || judgement.lenient) return f(one, judgement);
-      for (const each of trials[i]) judgement.findings.push({ ...each });
-      return one;
+    const say = (i, judgement = c) => {
+      if (judgement.lenient) return branches[i](v, judgement);
+      for (const one of trial(i).findings) judgement.findings.push({ ...one });
+      return v;
     };
-    const found = explain(v, c, branches.map(again), trials);
+    const closest = (indices, judgement = c) => nearest(v, judgement, say, trial, indices, types);
+    /** What the branch makes of the value that is meant: it says what is wrong, or leaves it out. */
+    const explain = () => {
+      const real = whole.filter((i) => branches[i] !== nil);
+      if (real.length < 2) return real.length ? say(real[0]) : mismatch(v, c, "null");
+      if (field === undefined) return (isObject(v) && byKey?.(v, c, say)) || closest(real);
+      if (!isTold) return mismatch(v, c, "object");
+      if (found) return found.length === 1 ? say(found[0]) : closest(found);
+      const given = v[field];
+      const pointer = below(field);
+      if (told.length) {
+        const said = attempt((_, inner) => closest(told, inner), v, c).findings;
+        const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
+        const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trial(one[0]).findings)] : []));
+        const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...wrong) < count(said);
+        if (!isStray || typeof given !== "string") return closest(told);
+      }
+      const known = [...owners.keys()];
+      if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`, "tag", { pointer });
+      else add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
+      return v;
+    };
+    const from = c.findings.length;
+    const made = explain();
     // a field that the branch needs may be left out where another branch does without it
     const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.pointer === below(one.soft));
     if (soft) {
       const { soft: name, pointer, sentence } = soft;
-      const rest = put(found, found, name);
+      const rest = put(made, made, name);
       if (!attempt(check, rest, c).findings.some((one) => one.missing === name && !one.pointer)) {
         c.findings.push(...c.findings.splice(from).filter((one) => one.problem), { pointer, value: v[name], problem: { pointer, sentence } });
         return check(rest, c);
       }
     }
-    return madeOf(found);
+    return madeOf(made);
   };
   return check;
 };
 
 /** What the branch that comes nearest makes of a value, as one of several; one problem, if the value is of none of their types. */
-const nearest = (v, c, branches, trials, indices, types) => {
-  const here = (i) => trials[i].filter((one) => !one.pointer);
+const nearest = (v, c, say, trial, indices, types) => {
+  const here = (i) => trial(i).findings.filter((one) => !one.pointer);
   let least = Infinity;
   let best;
   for (const i of indices) {
@@ -553,13 +552,13 @@ const nearest = (v, c, branches, trials, indices, types) => {
     const isOther = rules.includes("const") || rules.includes("enum");
     const isWrong = rules.includes("type") || (isOther && typeof v !== "string");
     const lacks = rules.filter((one) => one === MISSING).length;
-    const rank = ((4 * isWrong + 2 * isOther + rules.includes("not")) * MOST + lacks) * MOST + Math.min(trials[i].length, MOST);
+    const rank = ((4 * isWrong + 2 * isOther + rules.includes("not")) * MOST + lacks) * MOST + Math.min(trial(i).findings.length, MOST);
     if (rank < least) [least, best] = [rank, { i, isWrong, isOther }];
   }
   if (best.isWrong) return mismatch(v, c, ...types);
   const from = c.findings.length;
   const values = best.isOther && indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null);
-  const found = values ? (oneOf(v, c, values), v) : branches[best.i](v, c);
+  const found = values ? (oneOf(v, c, values), v) : say(best.i, c);
   const more = ` (the nearest of ${indices.length} alternatives)`;
   const first = c.findings[from];
   for (const one of new Set([first?.problem ?? first, problemsOf(c, from)[0]]))
@@ -798,9 +797,7 @@ export const protocol = (methods, { id, error, each = (value, f) => f(value, "")
     const isEmpty = (came ?? null) === null && empty !== undefined;
     const given = isEmpty ? empty() : came;
     if (given === undefined) return v;
-    const from = c.findings.length;
-    let found = run(f, given, c);
-    if (c.findings.length > from) prefix(c, from, `/${name}`);
+    let found = inside((one) => run(f, one, c), given, c, name);
     if (isEmpty && found !== null)
       found = writes(found, function () {
         return Object.keys(this).length ? this : came;

@@ -6,7 +6,7 @@ const $Meta = /* @__PURE__ */ type("object", "null");
 const $AuthenticateRequest = /* @__PURE__ */ record({ methodId: string, _meta: $Meta }, 1, 1);
 const kdf9f1 = /* @__PURE__ */ record({ _meta: $Meta }, 0, 1);
 const k5cfb2 = /* @__PURE__ */ type("string", "null");
-const $AuthMethodTerminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), id: string, name: string, description: k5cfb2, args: [/* @__PURE__ */ list(string), 2], env: [/* @__PURE__ */ all(object, /* @__PURE__ */ members([], [], string)), 2], _meta: $Meta }, 3, 1);
+const $AuthMethodTerminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), id: string, name: string, description: k5cfb2, args: [/* @__PURE__ */ list(string), 2], env: [/* @__PURE__ */ all(object, /* @__PURE__ */ members(string)), 2], _meta: $Meta }, 3, 1);
 const k60ba1 = /* @__PURE__ */ record({ id: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1);
 const $AuthMethod = /* @__PURE__ */ union([$AuthMethodTerminal, /* @__PURE__ */ all(k60ba1, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ all(string, /* @__PURE__ */ not(/* @__PURE__ */ constant(any, "agent"))) }, 1)))], { field: "type", tags: ["terminal"], untagged: [1], isLoose: true, fallback: /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ literal(any, "terminal", "agent") }, 1, 0, [], true))), unknown: ["agent"] });
 const k1a425 = /* @__PURE__ */ record({ hint: string, _meta: $Meta }, 1, 1);
@@ -14,7 +14,7 @@ const $AvailableCommand = /* @__PURE__ */ record({ name: string, description: st
 const $AvailableCommandsUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "available_commands_update"), availableCommands: [/* @__PURE__ */ list($AvailableCommand, true), 5], _meta: $Meta }, 2, 1);
 const $Role = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "assistant", "user"), string);
 const ka4283 = /* @__PURE__ */ type("array", "null");
-const $Annotations = /* @__PURE__ */ record({ audience: /* @__PURE__ */ all(/* @__PURE__ */ items($Role, [], true), ka4283), lastModified: k5cfb2, priority: /* @__PURE__ */ type("number", "null"), _meta: $Meta }, 0, 1);
+const $Annotations = /* @__PURE__ */ record({ audience: /* @__PURE__ */ all(/* @__PURE__ */ items($Role, true), ka4283), lastModified: k5cfb2, priority: /* @__PURE__ */ type("number", "null"), _meta: $Meta }, 0, 1);
 const k00a67 = /* @__PURE__ */ nullable($Annotations);
 const $TextContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "text"), text: string, annotations: k00a67, _meta: $Meta }, 2, 1);
 const $ImageContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "image"), data: string, mimeType: string, annotations: k00a67, uri: k5cfb2, _meta: $Meta }, 3, 1);
@@ -26,17 +26,17 @@ const $BlobResourceContents = /* @__PURE__ */ record({ blob: string, uri: string
 const $EmbeddedResourceResource = /* @__PURE__ */ union([$TextResourceContents, $BlobResourceContents], { types: ["object"] });
 const $EmbeddedResource = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource"), resource: $EmbeddedResourceResource, annotations: k00a67, _meta: $Meta }, 2, 1);
 const $ContentBlock = /* @__PURE__ */ union([$TextContent, $ImageContent, $AudioContent, $ResourceLink, $EmbeddedResource], { isExclusive: true, field: "type", tags: ["text", "image", "audio", "resource_link", "resource"], fallback: /* @__PURE__ */ record({ type: string, annotations: k00a67, _meta: $Meta }, 1, 1) });
-const $CompactionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_update"), compactionId: string, status: string, summary: /* @__PURE__ */ all(/* @__PURE__ */ items($ContentBlock, [], true), ka4283), error: k5cfb2, _meta: $Meta }, 3, 1);
+const $CompactionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_update"), compactionId: string, status: string, summary: /* @__PURE__ */ all(/* @__PURE__ */ items($ContentBlock, true), ka4283), error: k5cfb2, _meta: $Meta }, 3, 1);
 const $CompactionSummaryChunk = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_summary_chunk"), compactionId: string, content: $ContentBlock, _meta: $Meta }, 3, 1);
 const $BooleanSetSessionConfigOptionRequest = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), sessionId: string, configId: string, value: boolean, _meta: $Meta }, 4, 1);
 const $ValueIdSetSessionConfigOptionRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionId: string, configId: string, value: string, _meta: $Meta }, 3, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean") }, 1)));
-const $SetSessionConfigOptionRequest = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$BooleanSetSessionConfigOptionRequest, $ValueIdSetSessionConfigOptionRequest], { field: "type", tags: ["boolean"], untagged: [1], unknown: ["value_id"] }));
+const $SetSessionConfigOptionRequest = /* @__PURE__ */ union([$BooleanSetSessionConfigOptionRequest, $ValueIdSetSessionConfigOptionRequest], { field: "type", tags: ["boolean"], untagged: [1], unknown: ["value_id"] });
 const $SessionConfigSelectOption = /* @__PURE__ */ record({ value: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1);
 const $SessionConfigSelectGroup = /* @__PURE__ */ record({ group: string, name: string, options: [/* @__PURE__ */ list($SessionConfigSelectOption, true), 5], _meta: $Meta }, 3, 1);
 const $SessionConfigSelectOptions = /* @__PURE__ */ union([/* @__PURE__ */ list($SessionConfigSelectOption), /* @__PURE__ */ list($SessionConfigSelectGroup)], { types: ["array"] });
 const $SessionConfigSelect = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "select"), currentValue: string, options: $SessionConfigSelectOptions, id: string, name: string, description: k5cfb2, category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 5, 1);
 const $SessionConfigBoolean = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), currentValue: boolean, id: string, name: string, description: k5cfb2, category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 4, 1);
-const $SessionConfigOption = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$SessionConfigSelect, $SessionConfigBoolean], { isExclusive: true, field: "type", tags: ["select", "boolean"], fallback: /* @__PURE__ */ record({ type: string, id: string, name: string, description: k5cfb2, category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 3, 1) }));
+const $SessionConfigOption = /* @__PURE__ */ union([$SessionConfigSelect, $SessionConfigBoolean], { isExclusive: true, field: "type", tags: ["select", "boolean"], fallback: /* @__PURE__ */ record({ type: string, id: string, name: string, description: k5cfb2, category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 3, 1) });
 const $SetSessionConfigOptionResponse = /* @__PURE__ */ record({ configOptions: [/* @__PURE__ */ list($SessionConfigOption, true), 5], _meta: $Meta }, 1, 1);
 const $ConfigOptionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "config_option_update"), configOptions: [/* @__PURE__ */ list($SessionConfigOption, true), 5], _meta: $Meta }, 2, 1);
 const $ElicitationSchemaType = /* @__PURE__ */ constant(string, "object");
@@ -50,32 +50,32 @@ const $BooleanPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ co
 const $StringMultiSelectItems = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string"), enum: /* @__PURE__ */ list(string), _meta: $Meta }, 2, 1);
 const $UnknownMultiSelectItems = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)));
 const $TitledMultiSelectItems = /* @__PURE__ */ record({ anyOf: /* @__PURE__ */ list($EnumOption), _meta: $Meta }, 1, 1);
-const $MultiSelectItems = /* @__PURE__ */ union([$StringMultiSelectItems, $UnknownMultiSelectItems, /* @__PURE__ */ all($TitledMultiSelectItems, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)))], { field: "type", tags: ["string"], untagged: [2], unknown: [] });
-const $MultiSelectPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array"), items: $MultiSelectItems, title: k5cfb2, description: k5cfb2, minItems: [ke408d, 0], maxItems: [ke408d, 0], default: /* @__PURE__ */ all(/* @__PURE__ */ items(string, [], true), ka4283), _meta: $Meta }, 2, 1);
+const $MultiSelectItems = /* @__PURE__ */ union([$StringMultiSelectItems, $UnknownMultiSelectItems, /* @__PURE__ */ all($TitledMultiSelectItems, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)))], { field: "type", tags: ["string"], untagged: [2] });
+const $MultiSelectPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array"), items: $MultiSelectItems, title: k5cfb2, description: k5cfb2, minItems: [ke408d, 0], maxItems: [ke408d, 0], default: /* @__PURE__ */ all(/* @__PURE__ */ items(string, true), ka4283), _meta: $Meta }, 2, 1);
 const $UnknownElicitationPropertySchema = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "number") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "integer") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array") }, 1)));
-const $ElicitationPropertySchema = /* @__PURE__ */ union([$StringPropertySchema, $NumberPropertySchema, $IntegerPropertySchema, $BooleanPropertySchema, $MultiSelectPropertySchema, $UnknownElicitationPropertySchema], { field: "type", tags: ["string", "number", "integer", "boolean", "array"], unknown: [] });
-const $ElicitationSchema = /* @__PURE__ */ record({ type: $ElicitationSchemaType, title: k5cfb2, properties: [/* @__PURE__ */ all(object, /* @__PURE__ */ members([], [], $ElicitationPropertySchema)), 0], required: [/* @__PURE__ */ all(/* @__PURE__ */ items(string), ka4283), 0], description: k5cfb2, _meta: $Meta }, 0, 1);
+const $ElicitationPropertySchema = /* @__PURE__ */ union([$StringPropertySchema, $NumberPropertySchema, $IntegerPropertySchema, $BooleanPropertySchema, $MultiSelectPropertySchema, $UnknownElicitationPropertySchema], { field: "type", tags: ["string", "number", "integer", "boolean", "array"] });
+const $ElicitationSchema = /* @__PURE__ */ record({ type: $ElicitationSchemaType, title: k5cfb2, properties: [/* @__PURE__ */ all(object, /* @__PURE__ */ members($ElicitationPropertySchema)), 0], required: [/* @__PURE__ */ all(/* @__PURE__ */ items(string), ka4283), 0], description: k5cfb2, _meta: $Meta }, 0, 1);
 const k430a7 = /* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "form"), requestedSchema: $ElicitationSchema, message: string, _meta: $Meta }, 3, 1);
 const $ElicitationSessionScope = /* @__PURE__ */ record({ sessionId: string, toolCallId: /* @__PURE__ */ nullable(string) }, 1, 1);
 const $SessionElicitationFormMode = /* @__PURE__ */ all(k430a7, $ElicitationSessionScope);
 const $RequestId = /* @__PURE__ */ nullable(/* @__PURE__ */ type("integer", "string"));
 const $ElicitationRequestScope = /* @__PURE__ */ record({ requestId: $RequestId }, 1);
 const $RequestElicitationFormMode = /* @__PURE__ */ all(k430a7, $ElicitationRequestScope);
-const $ElicitationFormMode = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$SessionElicitationFormMode, $RequestElicitationFormMode], { types: ["object"] }));
+const $ElicitationFormMode = /* @__PURE__ */ union([$SessionElicitationFormMode, $RequestElicitationFormMode], { types: ["object"] });
 const ke7d47 = /* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "url"), elicitationId: string, url: string, message: string, _meta: $Meta }, 4, 1);
 const $SessionElicitationUrlMode = /* @__PURE__ */ all(ke7d47, $ElicitationSessionScope);
 const $RequestElicitationUrlMode = /* @__PURE__ */ all(ke7d47, $ElicitationRequestScope);
-const $ElicitationUrlMode = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$SessionElicitationUrlMode, $RequestElicitationUrlMode], { types: ["object"] }));
+const $ElicitationUrlMode = /* @__PURE__ */ union([$SessionElicitationUrlMode, $RequestElicitationUrlMode], { types: ["object"] });
 const $UnknownCreateElicitationRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ message: string, mode: string, _meta: $Meta }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "form") }, 1), /* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "url") }, 1)));
 const $SessionUnknownCreateElicitationRequest = /* @__PURE__ */ all(object, $UnknownCreateElicitationRequest, $ElicitationSessionScope);
 const $RequestUnknownCreateElicitationRequest = /* @__PURE__ */ all(object, $UnknownCreateElicitationRequest, $ElicitationRequestScope);
-const $CreateElicitationRequest = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$ElicitationFormMode, $ElicitationUrlMode, /* @__PURE__ */ union([$SessionUnknownCreateElicitationRequest, $RequestUnknownCreateElicitationRequest], { types: ["object"] })], { field: "mode", tags: ["form", "url"], unknown: [] }));
+const $CreateElicitationRequest = /* @__PURE__ */ union([$ElicitationFormMode, $ElicitationUrlMode, /* @__PURE__ */ union([$SessionUnknownCreateElicitationRequest, $RequestUnknownCreateElicitationRequest], { types: ["object"] })], { field: "mode", tags: ["form", "url"] });
 const $ElicitationContentValue = /* @__PURE__ */ union([string, integer, number, boolean, /* @__PURE__ */ list(string)], { types: ["array", "boolean", "integer", "number", "string"] });
-const $ElicitationAcceptAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "accept"), content: /* @__PURE__ */ all($Meta, /* @__PURE__ */ members([], [], $ElicitationContentValue)), _meta: [$Meta, 1] }, 1);
+const $ElicitationAcceptAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "accept"), content: /* @__PURE__ */ all($Meta, /* @__PURE__ */ members($ElicitationContentValue)), _meta: [$Meta, 1] }, 1);
 const $ElicitationDeclineAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "decline"), _meta: $Meta }, 1, 1);
 const $ElicitationCancelAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "cancel"), _meta: $Meta }, 1, 1);
 const $UnknownCreateElicitationResponse = /* @__PURE__ */ all(/* @__PURE__ */ record({ action: string, _meta: $Meta }, 1, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "accept") }, 1), /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "decline") }, 1), /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "cancel") }, 1)));
-const $CreateElicitationResponse = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$ElicitationAcceptAction, $ElicitationDeclineAction, $ElicitationCancelAction, $UnknownCreateElicitationResponse], { field: "action", tags: ["accept", "decline", "cancel"], unknown: [] }));
+const $CreateElicitationResponse = /* @__PURE__ */ union([$ElicitationAcceptAction, $ElicitationDeclineAction, $ElicitationCancelAction, $UnknownCreateElicitationResponse], { field: "action", tags: ["accept", "decline", "cancel"] });
 const $CompleteElicitationNotification = /* @__PURE__ */ record({ elicitationId: string, _meta: $Meta }, 1, 1);
 const kb5261 = /* @__PURE__ */ record({ name: string, value: string, _meta: $Meta }, 2, 1);
 const $AbsolutePath = /* @__PURE__ */ all(string, /* @__PURE__ */ pattern(/* @__PURE__ */ expression("^(?:/|[A-Za-z]:[\\\\/]|\\\\\\\\[^\\\\/])"), ""));
@@ -112,13 +112,13 @@ const $Diff = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "d
 const $Terminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), terminalId: string, _meta: $Meta }, 2, 1);
 const $ToolCallContent = /* @__PURE__ */ union([$Content, $Diff, $Terminal], { isExclusive: true, field: "type", tags: ["content", "diff", "terminal"], fallback: /* @__PURE__ */ record({ type: string, _meta: $Meta }, 1, 1) });
 const $ToolCallLocation = /* @__PURE__ */ record({ path: $AbsolutePath, line: ke408d, _meta: $Meta }, 1, 1);
-const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, kind: /* @__PURE__ */ nullable($ToolKind), status: /* @__PURE__ */ nullable($ToolCallStatus), title: k5cfb2, name: k5cfb2, content: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallContent, [], true), ka4283), locations: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallLocation, [], true), ka4283), rawInput: any, rawOutput: any, _meta: $Meta }, 1, 1);
+const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, kind: /* @__PURE__ */ nullable($ToolKind), status: /* @__PURE__ */ nullable($ToolCallStatus), title: k5cfb2, name: k5cfb2, content: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallContent, true), ka4283), locations: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallLocation, true), ka4283), rawInput: any, rawOutput: any, _meta: $Meta }, 1, 1);
 const $PermissionOptionKind = /* @__PURE__ */ literal(any, "allow_once", "allow_always", "reject_once", "reject_always");
 const $PermissionOption = /* @__PURE__ */ record({ optionId: string, name: string, kind: $PermissionOptionKind, _meta: $Meta }, 3, 1);
 const $RequestPermissionRequest = /* @__PURE__ */ record({ sessionId: string, toolCall: $ToolCallUpdate, options: /* @__PURE__ */ list($PermissionOption), _meta: $Meta }, 3, 1);
 const $CancelledPermissionOutcome = /* @__PURE__ */ record({ outcome: /* @__PURE__ */ constant(string, "cancelled") }, 1);
 const $SelectedPermissionOutcome = /* @__PURE__ */ record({ outcome: /* @__PURE__ */ constant(string, "selected"), optionId: string, _meta: $Meta }, 2, 1);
-const $RequestPermissionOutcome = /* @__PURE__ */ union([$CancelledPermissionOutcome, $SelectedPermissionOutcome], { isExclusive: true, field: "outcome", tags: ["cancelled", "selected"] });
+const $RequestPermissionOutcome = /* @__PURE__ */ union([$CancelledPermissionOutcome, $SelectedPermissionOutcome], { isExclusive: true, field: "outcome", tags: ["cancelled", "selected"], unknown: null });
 const $RequestPermissionResponse = /* @__PURE__ */ record({ outcome: $RequestPermissionOutcome, _meta: $Meta }, 1, 1);
 const $PlanEntryPriority = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "high", "medium", "low"), string);
 const $PlanEntryStatus = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "pending", "in_progress", "completed"), string);
@@ -131,9 +131,9 @@ const ked4b8 = /* @__PURE__ */ record({ sessionId: string, _meta: $Meta }, 1, 1)
 const k9f50a = /* @__PURE__ */ list($AbsolutePath);
 const $NewSessionRequest = /* @__PURE__ */ record({ cwd: $AbsolutePath, mcpServers: [/* @__PURE__ */ list($McpServer), 6], additionalDirectories: k9f50a, _meta: [$Meta, 1] }, 2);
 const $SessionModeState = /* @__PURE__ */ record({ currentModeId: string, availableModes: [/* @__PURE__ */ list(k60ba1, true), 5], _meta: $Meta }, 2, 1);
-const k3cecb = /* @__PURE__ */ record({ sessionId: string, modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: /* @__PURE__ */ all(/* @__PURE__ */ items($SessionConfigOption, [], true), ka4283), _meta: $Meta }, 1, 1);
+const k2c97e = /* @__PURE__ */ record({ sessionId: string, modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: /* @__PURE__ */ all(/* @__PURE__ */ items($SessionConfigOption, true), ka4283), _meta: $Meta }, 1, 1);
 const $LoadSessionRequest = /* @__PURE__ */ record({ mcpServers: [/* @__PURE__ */ list($McpServer), 6], cwd: $AbsolutePath, sessionId: string, additionalDirectories: k9f50a, _meta: [$Meta, 1] }, 3);
-const k8640f = /* @__PURE__ */ record({ modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: /* @__PURE__ */ all(/* @__PURE__ */ items($SessionConfigOption, [], true), ka4283), _meta: $Meta }, 0, 1);
+const k38f6f = /* @__PURE__ */ record({ modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: /* @__PURE__ */ all(/* @__PURE__ */ items($SessionConfigOption, true), ka4283), _meta: $Meta }, 0, 1);
 const k38af2 = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: k9f50a, mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 2);
 const $ListSessionsRequest = /* @__PURE__ */ record({ cwd: /* @__PURE__ */ nullable($AbsolutePath), additionalDirectories: k9f50a, cursor: k5cfb2, _meta: [$Meta, 1] });
 const $SessionInfo = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: [k9f50a, 0], title: k5cfb2, updatedAt: k5cfb2, _meta: $Meta }, 2, 1);
@@ -170,10 +170,10 @@ const messages = /* @__PURE__ */ protocol([
   ["session/request_permission", "client", $RequestPermissionRequest, $RequestPermissionResponse],
   ["session/prompt", "agent", $PromptRequest, $PromptResponse],
   ["session/cancel", "agent", ked4b8],
-  ["session/new", "agent", $NewSessionRequest, k3cecb],
-  ["session/load", "agent", $LoadSessionRequest, k8640f, true],
-  ["session/resume", "agent", k38af2, k8640f, true],
-  ["session/fork", "agent", k38af2, k3cecb],
+  ["session/new", "agent", $NewSessionRequest, k2c97e],
+  ["session/load", "agent", $LoadSessionRequest, k38f6f, true],
+  ["session/resume", "agent", k38af2, k38f6f, true],
+  ["session/fork", "agent", k38af2, k2c97e],
   ["session/list", "agent", $ListSessionsRequest, $ListSessionsResponse],
   ["session/delete", "agent", ked4b8, kdf9f1, true],
   ["session/close", "agent", ked4b8, kdf9f1, true],
@@ -333,13 +333,13 @@ export {
   $StopReason as StopReason,
   ked4b8 as CancelNotification,
   $NewSessionRequest as NewSessionRequest,
-  k3cecb as NewSessionResponse,
+  k2c97e as NewSessionResponse,
   $LoadSessionRequest as LoadSessionRequest,
-  k8640f as LoadSessionResponse,
+  k38f6f as LoadSessionResponse,
   k38af2 as ResumeSessionRequest,
-  k8640f as ResumeSessionResponse,
+  k38f6f as ResumeSessionResponse,
   k38af2 as ForkSessionRequest,
-  k3cecb as ForkSessionResponse,
+  k2c97e as ForkSessionResponse,
   $ListSessionsRequest as ListSessionsRequest,
   $ListSessionsResponse as ListSessionsResponse,
   $SessionInfo as SessionInfo,

@@ -173,7 +173,10 @@ class Checkers:
         found = [self._reference(schema["$ref"])] if isinstance(schema.get("$ref"), str) else []
         record, array = self._record(schema), self._array(schema, drops=drops)
         found += array  # what receivers leave out counts no more
-        found += self._scalars(schema, has_type=not record and schema.get("type") != "array")
+        branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+        is_of_objects = bool(branches) and all(self._types(one, "any") == {"object"} for one in branches)
+        types_told = ("array", "object") if is_of_objects else ("array",)
+        found += self._scalars(schema, has_type=not record and schema.get("type") not in types_told)
         found += record
         found += self._object(schema)
         found += [self.of(one) for one in schema.get("allOf", ())]
@@ -262,28 +265,28 @@ class Checkers:
         checker = self.of(schema, drops=bool(schema.get("x-deserialize-skip-invalid-items")))
         return checker, on_error | on_null << 1 | is_list << 2
 
-    def _types(self, schema: Any, seen: frozenset[str] = frozenset()) -> set[str]:
-        """The types that a schema declares, or the definition that it refers to, or its branches."""
+    def _types(self, schema: Any, undeclared: str | None = None, seen: frozenset[str] = frozenset()) -> set[str]:
+        """The types that a schema declares, or the definition that it refers to, or its branches; `undeclared` stands for none."""
         if not is_object(schema):
-            return set()
-        declared = schema.get("type", [])
-        found = {declared} if isinstance(declared, str) else set(declared)
-        reference = schema.get("$ref")
-        if found:
-            return found
-        if isinstance(reference, str) and reference not in seen:
-            found = self._types(self._at(reference), seen | {reference})
-        return found.union(*(self._types(one, seen) for word in ("anyOf", "oneOf") for one in schema.get(word, ())))
+            return {undeclared} if undeclared else set()
+        declared, reference = schema.get("type", []), schema.get("$ref")
+        if declared:
+            return {declared} if isinstance(declared, str) else set(declared)
+        parts = [self._types(one, undeclared, seen) for word in ("anyOf", "oneOf") for one in schema.get(word, ())]
+        if isinstance(reference, str):
+            is_known = reference in seen
+            parts += [set() if is_known else self._types(self._at(reference), undeclared, seen | {reference})]
+        return set[str]().union(*(parts or [self._types(False, undeclared)]))
 
     def _array(self, schema: Schema, *, drops: bool) -> list[str]:
         found: list[str] = []
         first = [self.of(one) for one in schema.get("prefixItems", ())]
         rest = self.of(schema.get("items", True))
-        how = ["true"] if drops else []
+        how = [_js(drops)] if drops or first else []
         if schema.get("type") == "array":
             found.append("array" if first or rest == "any" else self._call("list", rest, *how))
         if found in ([], ["array"]) and (first or rest != "any"):
-            found.append(self._call("items", rest, *([f"[{', '.join(first)}]"] if first or drops else []), *how))
+            found.append(self._call("items", rest, *how, *([f"[{', '.join(first)}]"] if first else [])))
         if "contains" in schema:
             most = schema.get("maxContains", "Infinity")
             found.append(
@@ -295,7 +298,10 @@ class Checkers:
         rest = self.of(schema.get("additionalProperties", True))
         patterns = [f"[{_expression(one)}, {self.of(sub)}]" for one, sub in schema.get("patternProperties", {}).items()]
         if rest != "any" or patterns:
-            yield self._call("members", dumps([*schema.get("properties", {})]), f"[{', '.join(patterns)}]", rest)
+            given = [rest, dumps([*schema.get("properties", {})]), f"[{', '.join(patterns)}]"]
+            while given[-1] == "[]":
+                given.pop()
+            yield self._call("members", *given)
         if "propertyNames" in schema:
             yield self._call("names", self.of(schema["propertyNames"]))
         rows = [f"[{dumps(name)}, {dumps(need)}]" for name, need in schema.get("dependentRequired", {}).items()]
@@ -349,16 +355,17 @@ class Checkers:
         if len(branches) == 1 and not isinstance(meaning, ir.TaggedUnion):
             return self.of(branches[0], drops=drops)
         real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
-        nulls = [index for index in range(len(branches)) if index not in real]
-        types = self._types(branches[real[0]]) if len(real) == 1 else set[str]()
-        if len(nulls) == 1 and len(real) == 1 and (keyword == "anyOf" or (types and "null" not in types)):
-            return self._call("nullable", self.of(branches[real[0]], drops=drops))
-        simple = self._simple([branches[index] for index in real], is_exclusive=keyword == "oneOf")
+        nulls = len(branches) - len(real)
+        inner = [branches[index] for index in real]
+        if nulls and (keyword == "anyOf" or (nulls == 1 and all(map(self._excludes_null, inner)))):
+            others = self._union(inner, keyword, meaning, fallback=fallback, drops=drops) if real else ""
+            return self._call("nullable", others) if others else "nil"
+        simple = None if nulls else self._simple(branches, is_exclusive=keyword == "oneOf")
         if simple:
-            return self._call("nullable", simple) if nulls else simple
-        given = f"[{', '.join(self.of(one, drops=drops) for one in branches)}]"
+            return simple
+        checkers = [self.of(one, drops=drops) if index in real else "nil" for index, one in enumerate(branches)]
+        given = f"[{', '.join(checkers)}]"
         rows = ["isExclusive: true"] if keyword == "oneOf" else []
-        rows += [f"nulls: {nulls}"] if nulls else []
         tag = self._unions.discriminator(branches, real)
         assert tag is not None or fallback is None
         if tag is None:
@@ -381,18 +388,24 @@ class Checkers:
         rows = [dumps(one[0] if len(one) == 1 and one != [None] else one) for one in tags]
         yield from (f"field: {dumps(tag.field)}", f"tags: [{', '.join(rows)}]")
         yield from [f"untagged: {[*tag.untagged]}"] if tag.untagged else []
-        is_apart = all(self._excludes(branches[one], tag) for one in tag.others)
+        is_apart = all(len(own) == 1 for own in tag.known.values())
+        is_apart = is_apart and all(self._excludes(branches[one], tag) for one in tag.others)
         if not is_apart:
             yield "isLoose: true"
         if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
+            yield "unknown: null"
             return
         own = meaning.default_tag
         if fallback is not None:
-            is_by_tag = is_apart and own is None and all(len(one) == 1 for one in tag.known.values())
+            is_by_tag = is_apart and own is None
             whole = self._at(fallback["$ref"]) if "$ref" in fallback else fallback
             yield f"fallback: {self.of({key: one for key, one in whole.items() if key != 'not' or not is_by_tag})}"
-        if fallback is None or own is not None:
-            yield f"unknown: {dumps([own] if own is not None else [])}"
+        if own is not None:
+            yield f"unknown: {dumps([own])}"
+
+    def _excludes_null(self, branch: Any) -> bool:
+        """Whether the types that a schema declares leave null out."""
+        return self._types(branch, "any").isdisjoint(("any", "null"))
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch takes no object with a known tag."""
