@@ -219,7 +219,10 @@ SNIPPETS = {
         """const line = '{"jsonrpc":"2.0","id":1,"method":"logout"}';
         out(...[m.decode, m.validate].flatMap((f) => [{sender: "cleint"}, {}, undefined].map((options) => {
           try { f(line, options); return "silent"; } catch (error) { return `${error.name}: ${error.message}`; } })))""",
-        [f"TypeError: the sender is one of 'agent', 'client', not {found}" for found in ("'cleint'", *["undefined"] * 2)]
+        [
+            f"TypeError: the sender is one of 'agent', 'client', not {found}"
+            for found in ("'cleint'", *["undefined"] * 2)
+        ]
         * 2,
     ),
     "numbers that JavaScript writes otherwise": (
