@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from .codec import ErrorObject
 from .contract import Method
-from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, EncodeError, Problem
+from .errors import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, DecodeError, EncodeError, Problem
 from .failures import (
     ALONE,
     BUSY,
@@ -428,8 +428,8 @@ class Connection:
         if is_call(value):
             if is_answered(value):
                 self._refuse(id_of(error.id), error.method or "", answer_to(error), batch)
-            else:
-                self._report(error)
+            else:  # nobody is answered; a peer may well know more methods than this side
+                self._report(error, logging.INFO if error.code == METHOD_NOT_FOUND else logging.WARNING)
         elif is_answer(value):
             number = value.get("id")
             if not self._pending.settle(number, error):

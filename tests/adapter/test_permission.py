@@ -128,7 +128,13 @@ def test_a_request_that_nobody_could_answer_rightly_is_refused() -> None:
     error, _ = to_v1(v2_request(options=[{"optionId": "x", "name": "X", "kind": "_later"}]))
     assert (error.code, error.data) == (INVALID_PARAMS, {"pointer": "/options"})
     error, lost = to_v2(v1_request({"toolCallId": "c"}, options=[]))
-    assert (error.code, error.data["problems"][0]["pointer"], lost) == (INVALID_PARAMS, "/options", ["/options"])
+    sentence = "the array must have 1 items or more"
+    assert (error.code, error.data, lost) == (
+        INVALID_PARAMS,
+        {"problems": [{"pointer": "/options", "message": sentence}]},
+        ["/options"],
+    )
+    assert f"/options: {sentence}" in str(error)
 
 
 def test_an_unknown_outcome_is_no_consent_in_v1() -> None:

@@ -214,6 +214,17 @@ SNIPPETS = {
           catch (error) { return [error.code, error.problems[0].sentence]; } }))""",
         [*[[-32600, "no request with id 7 is pending, so the result cannot be read"]] * 2, 7],
     ),
+    "a sender that is no side of the protocol is refused": (
+        "v1",
+        """const line = '{"jsonrpc":"2.0","id":1,"method":"logout"}';
+        out(...[m.decode, m.validate].flatMap((f) => [{sender: "cleint"}, {}, undefined].map((options) => {
+          try { f(line, options); return "silent"; } catch (error) { return `${error.name}: ${error.message}`; } })))""",
+        [
+            f"TypeError: the sender is one of 'agent', 'client', not {found}"
+            for found in ("'cleint'", *["undefined"] * 2)
+        ]
+        * 2,
+    ),
     "numbers that JavaScript writes otherwise": (
         "v1",
         """const texts = ['{"n":[-0,-0.0,0.50,-0.5]}'].map((text) => m.encode(m.parse(text)));

@@ -743,9 +743,12 @@ export const plainError = (v, c) => {
 /** Decodes and validates the messages of one protocol: `methods` are rows `[name, side, params, result, isNullFine, empty]`: of
  *  a notification without a result. `empty` makes what stands for params that are left out.
  */
-export const protocol = (methods, { id, error, each = (value, f) => f(value, ""), versioned = true }) => {
+export const protocol = (methods, { sides, id, error, each = (value, f) => f(value, ""), versioned = true }) => {
   const rows = [new Map(), new Map()]; // of notifications, of requests
   for (const [name, ...row] of methods) rows[row[2] ? 1 : 0].set(name, row);
+  const checkSender = ({ sender } = {}) => {
+    if (sides.length && !sides.includes(sender)) throw new TypeError(`the sender is one of ${sides.map(quote).join(", ")}, not ${tell(sender)}`);
+  };
   const checkId = (v, c) => {
     if (!is(id, v)) fault(c, `an id must be ${is(id, null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
   };
@@ -806,6 +809,7 @@ export const protocol = (methods, { id, error, each = (value, f) => f(value, "")
   };
   return {
     decode(line, options) {
+      checkSender(options);
       const value = parse(line);
       const judged = (v, at) => {
         const c = judge(false, options.lenient !== false);
@@ -819,6 +823,7 @@ export const protocol = (methods, { id, error, each = (value, f) => f(value, "")
       return each(value, judged, judge());
     },
     validate(given, options) {
+      checkSender(options);
       const c = judge(true);
       const [value, problems] = read(given);
       c.findings = problems;

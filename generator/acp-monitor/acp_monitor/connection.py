@@ -138,6 +138,10 @@ class Connection:
         found = (request for request in self.pending[side].values() if request.method == method)
         return [request for request in found if key(request.session) == wanted]
 
+    def awaits_refusal(self, side: str) -> bool:
+        """Whether a side sent something that an error without an id may refuse: what is no message, or a malformed request."""
+        return bool(self.strays[side]) or not all(request.well_formed for request in self.pending[side].values())
+
     def session(self, name: str | None) -> Session | None:
         """A session that was opened on this connection, closed ones included."""
         return None if name is None else self.sessions.get(key(name) or "")

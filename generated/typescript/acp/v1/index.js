@@ -184,7 +184,7 @@ const messages = /* @__PURE__ */ protocol([
   ["terminal/kill", "client", k04613, kdf9f1, true],
   ["terminal/release", "client", k04613, kdf9f1, true],
   ["session/update", "client", $SessionNotification],
-], { id: $RequestId, error: $Error });
+], { sides: ["agent", "client"], id: $RequestId, error: $Error });
 const decode = (line, options) => messages.decode(line, options);
 const validate = (message, options) => messages.validate(message, options);
 

@@ -228,7 +228,7 @@ const messages = /* @__PURE__ */ protocol([
   ["terminal/cancel", "agent", $CancelTerminalRequest, kdf9f1],
   ["tool_call/cancel", "agent", $CancelToolCallRequest, kdf9f1],
   ["session/update", "client", $UpdateSessionNotification],
-], { id: $RequestId, error: $Error, each: batches });
+], { sides: ["agent", "client"], id: $RequestId, error: $Error, each: batches });
 const decode = (line, options) => messages.decode(line, options);
 const validate = (message, options) => messages.validate(message, options);
 

@@ -68,8 +68,8 @@ def decode(side: type[Side], type_: Any, body: Any, place: Place) -> Any:
     except DecodeError as error:
         for problem in error.problems:
             place.lose(problem.sentence, pointer=problem.pointer)
-        problems = [{"pointer": one.pointer, "reason": one.sentence} for one in error.problems]
-        message = "the other version of the protocol cannot hold this message"
+        problems = [{"pointer": one.pointer, "message": one.sentence} for one in error.problems]
+        message = f"the other version of the protocol cannot hold this message: {error}"
         raise invalid_params(message, problems=problems) from None
 
 

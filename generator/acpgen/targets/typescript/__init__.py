@@ -193,7 +193,8 @@ def _distribution(
 
 def _module(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers) -> dict[str, Any]:
     offered = {names[name]: checkers.export(name) for name in checkers.offered()}
-    options = [
+    options = [f"sides: {dumps(protocol.sides)}"]
+    options += [
         f"{key}: {checkers.of_definition(name) if name in checkers.offered() else plain}"
         for key, (name, plain) in _ENVELOPE.items()
     ]

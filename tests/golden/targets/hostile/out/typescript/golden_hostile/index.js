@@ -15,7 +15,7 @@ const $Shape = /* @__PURE__ */ union([/* @__PURE__ */ all(string, /* @__PURE__ *
 
 const messages = /* @__PURE__ */ protocol([
   ["\"\"\"'''\\\");__import__(\"os\").system(\"x\"){{7*7}}{%raw%}</script><b>\u202e\u0000", "agent", $EvilRequest, object],
-], { id: /* @__PURE__ */ type("integer", "string"), error: plainError });
+], { sides: ["agent", "client"], id: /* @__PURE__ */ type("integer", "string"), error: plainError });
 const decode = (line, options) => messages.decode(line, options);
 const validate = (message, options) => messages.validate(message, options);
 

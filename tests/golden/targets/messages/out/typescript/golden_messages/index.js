@@ -12,7 +12,7 @@ const $ServerNotification = /* @__PURE__ */ union([$ByeNotification], { types: [
 const messages = /* @__PURE__ */ protocol([
   ["ping", "server", k5b44d, k5b44d],
   ["notifications/bye", "client"],
-], { id: $RequestId, error: plainError });
+], { sides: ["client", "server"], id: $RequestId, error: plainError });
 const decode = (line, options) => messages.decode(line, options);
 const validate = (message, options) => messages.validate(message, options);
 

@@ -13,7 +13,7 @@ const $Counts = /* @__PURE__ */ all(/* @__PURE__ */ record({ total: integer }, 1
 const $Any = /* @__PURE__ */ record({ None: nil });
 
 const messages = /* @__PURE__ */ protocol([
-], { id: /* @__PURE__ */ type("integer", "string"), error: plainError });
+], { sides: [], id: /* @__PURE__ */ type("integer", "string"), error: plainError });
 const decode = (line, options) => messages.decode(line, options);
 const validate = (message, options) => messages.validate(message, options);
 

@@ -32,7 +32,7 @@ const $DrawRequest = /* @__PURE__ */ record({ shapes: /* @__PURE__ */ list($Shap
 
 const messages = /* @__PURE__ */ protocol([
   ["board/draw", "agent", $DrawRequest, object, true],
-], { id: /* @__PURE__ */ type("integer", "string"), error: plainError });
+], { sides: ["agent", "client"], id: /* @__PURE__ */ type("integer", "string"), error: plainError });
 const decode = (line, options) => messages.decode(line, options);
 const validate = (message, options) => messages.validate(message, options);
 
