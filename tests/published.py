@@ -11,7 +11,7 @@ from acpgen import publish
 from acpgen.config import docs_inputs
 from acpgen.files.cache import Memory, user_cache
 from acpgen.input.load import parse, read
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import understand
 
 ROOT: Final = Path(__file__).parents[1]

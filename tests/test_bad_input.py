@@ -152,7 +152,7 @@ NOTES = {STRAY_DEFINITION, FOREIGN_KEYWORD, HIDDEN_KEYWORD, MISSPELT_KEYWORD, UN
 """What is left out and stops nothing."""
 
 ELSEWHERE = {NOT_RESTORED}
-"""What needs a disk that fails twice: `test_write.py` raises it."""
+"""What needs a disk that fails twice: `compat/test_fix.py` raises it."""
 
 
 def test_every_kind_of_fault_is_in_a_case() -> None:

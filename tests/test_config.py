@@ -10,13 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acpgen.config import Config, Member, Output, Published, find, is_package, is_protocol, published, read, read_names
+from acpgen.config import (
+    Config,
+    Member,
+    Output,
+    SiteSettings,
+    find,
+    is_package,
+    is_protocol,
+    read,
+    read_names,
+    site_settings,
+)
 from acpgen.config.faults import NO_CONFIGURATION
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import generate
 
 FULL = """
@@ -241,18 +252,18 @@ def test_a_license_without_a_distribution_is_told(tmp_path: Path) -> None:
 # --- the site --------------------------------------------------------------------------------------------------------
 
 
-def site_of(tmp_path: Path, text: str) -> Published:
+def site_of(tmp_path: Path, text: str) -> SiteSettings:
     (tmp_path / "pyproject.toml").write_text(f"[tool.acpgen]\n{text}")
     return find(tmp_path).site
 
 
 def test_the_site_is_told_where_it_stands_and_where_its_files_are_edited(tmp_path: Path) -> None:
     told = site_of(tmp_path, '[tool.acpgen.site]\nurl = "https://a.example/docs"\n')
-    assert told == Published(url="https://a.example/docs/")
-    assert published(told, source="http://b.example/edit/main") == Published(
+    assert told == SiteSettings(url="https://a.example/docs/")
+    assert site_settings(told, source="http://b.example/edit/main") == SiteSettings(
         url="https://a.example/docs/", source="http://b.example/edit/main/"
     )
-    assert site_of(tmp_path, "") == Published()
+    assert site_of(tmp_path, "") == SiteSettings()
 
 
 @pytest.mark.parametrize(
@@ -277,4 +288,4 @@ def test_a_wrong_setting_of_the_site_is_a_fault(tmp_path: Path, text: str, key: 
 
 def test_an_address_on_the_command_line_is_held_to_the_same() -> None:
     with pytest.raises(Faults, match="--url"):
-        published(Published(), url="docs")
+        site_settings(SiteSettings(), url="docs")

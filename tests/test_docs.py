@@ -28,13 +28,14 @@ from acpgen.diagnostics.markup import code, prose, quoting
 from acpgen.errors import Faults, visible
 from acpgen.input.load import load
 from acpgen.publish import reference, table
-from acpgen.targets import Settings, docs
+from acpgen.targets import docs
 from acpgen.targets.docs import pictures, templates, views
 from acpgen.targets.docs.page_paths import Linker, find_page_paths
 from acpgen.targets.docs.scenarios import has_message
 from acpgen.targets.docs.type_text import admits_null, describe_type
 from acpgen.targets.docs.usages import find_capability_usages
 from acpgen.targets.faults import INVALID_EXAMPLE
+from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import generate, understand
 from published import PROTOCOLS, ROOT, all_versions, docs_material, files, versions
 

@@ -22,7 +22,8 @@ from acpgen.input.load import Documents, Source, parse
 from acpgen.ir import Ref
 from acpgen.meaning.samples import LARGEST, Unmakeable, Values
 from acpgen.messages.validators import strict
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import understand
 from doubling import SHAPES, level, protocol
 

@@ -25,13 +25,14 @@ import acpgen
 import evidence
 import tiers
 from acpgen import cli
-from acpgen.built_in import BUILT_IN
 from acpgen.bundle.bundle import bundle
 from acpgen.commands import project, terminal
 from acpgen.config import find
 from acpgen.files.cache import Code, all_code, own_code, user_cache
 from acpgen.publish import migration
-from acpgen.targets import TARGETS, Target
+from acpgen.targets.built_in import BUILT_IN
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Target
 
 ROOT = Path(__file__).parents[1]
 
@@ -687,7 +688,7 @@ def test_a_target_of_another_package_that_makes_no_files_is_a_fault(
     def entry_points(group: str, name: str = "odd") -> list[Entry]:
         return [Entry()] if (group, name) == ("acpgen.targets", "odd") else []
 
-    monkeypatch.setattr("acpgen.targets.entry_points", entry_points)
+    monkeypatch.setattr("acpgen.targets.installed.entry_points", entry_points)
     ran = run("--schema", "schema/acme/v1", "--out", "made", "--target", "bundle,odd")
     assert ran.code == 2
     assert ran.err.startswith("error: odd_target:render: the target 'odd' failed: it ")
@@ -730,7 +731,7 @@ def test_help_loads_the_command_line_alone() -> None:
         "import acpgen.cli; acpgen.cli.main()"
     )
     ours = {name for name in loaded if name.startswith(("acpgen.", "schema_inclusion."))}
-    light = {"built_in", "embedded", "resources", "input", "input.step_budget"}
+    light = {"input", "input.step_budget", "targets", "targets.built_in"}
     assert {name for name in ours if not name.startswith(("acpgen.cli", "acpgen.commands"))} == {
         *(f"acpgen.{name}" for name in light),
         "schema_inclusion.imports",
@@ -749,7 +750,8 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
     )
     assert {"acpgen.commands.project", "acpgen.files.cache"} <= loaded
     understanding = {
-        f"acpgen.{name}" for name in ("ir", "bundle.bundle", "methods.profile", "input.expressions", "targets")
+        f"acpgen.{name}"
+        for name in ("ir", "bundle.bundle", "methods.profile", "input.expressions", "targets.installed")
     }
     assert not loaded & {*understanding, "datamodel_code_generator", "jinja2", "jsonschema", "jsonschema_rs", "ruff"}
     assert not {name for name in loaded if name.startswith("schema_inclusion.")} - {
@@ -782,7 +784,7 @@ def test_a_target_whose_files_clash_with_another_is_a_fault_and_nothing_is_writt
         return {"acme": "a file where another target needs a folder"}
 
     changed = {**{name: TARGETS[name] for name in TARGETS}, "ir": Target(render)}
-    monkeypatch.setattr("acpgen.targets.TARGETS", changed)
+    monkeypatch.setattr("acpgen.targets.installed.TARGETS", changed)
     ran = run("--schema", "schema/acme/v1", "--package", "acme", "--out", "made", "--target", "python,ir")
     assert ran.code == 2
     said = "error: made: two protocols or targets need 'acme' for different content.\nhint: Give each its own output.\n"

@@ -26,8 +26,9 @@ from acpgen.publish.first_releases import UNRELEASED, find_availability
 from acpgen.publish.history import History, histories
 from acpgen.publish.pages import arrange
 from acpgen.publish.release_verdicts import FEW
-from acpgen.targets import Settings, docs
+from acpgen.targets import docs
 from acpgen.targets.docs import examples
+from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import understand
 from monitor.cases import CASES, MCP_CASES
 from published import PROTOCOLS, ROOT, docs_material, files, versions

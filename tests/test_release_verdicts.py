@@ -25,7 +25,7 @@ from acpgen.errors import Faults
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.load import load
 from acpgen.publish import release_verdicts as verdicts
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import understand
 
 ROOT = Path(__file__).parents[1]

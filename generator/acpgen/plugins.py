@@ -25,8 +25,9 @@ from acpgen.input.load import Source as _Source
 from acpgen.meaning.definition_order import ordered, references, referred
 from acpgen.meaning.interchange import dump, load
 from acpgen.naming.identifiers import assign, class_name, class_names, field_name, field_names, method_keys
-from acpgen.targets import Option, Render, Settings, Target
 from acpgen.targets.faults import TARGET_REFUSED
+from acpgen.targets.interface import Render, Settings, Target
+from acpgen.targets.options import Option
 from acpgen.targets.outside import files_of
 from acpgen.targets.pipeline import understand
 from acpgen.targets.python.formatting import format_files

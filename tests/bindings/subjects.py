@@ -23,7 +23,8 @@ from acpgen.input.load import load
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from acpgen.targets.python.naming import Names, name_all
 from bindings.meaning import Meaning
 

@@ -26,7 +26,8 @@ from acpgen.input.load import load
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.lower import lower
 from acpgen.pointers import place_parts
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from bindings.drawing import Drawing
 from bindings.instances import Chooser, damage
 from bindings.subjects import Source, Subject, Subjects, same
@@ -43,14 +44,14 @@ PUBLISHED: Final = [
 ]
 
 REFUSED: Final[Mapping[str, str]] = {
-    "published/check-jsonschema/drone-ci.json": "dangling-reference",
+    "published/check-jsonschema/drone-ci.json": "reference-not-given",
     "published/check-jsonschema/meltano.json": "not-a-schema",
-    "published/validate-pyproject/partial-tox.schema.json": "dangling-reference",
-    "published/validate-pyproject/pdm.schema.json": "dangling-reference",
+    "published/validate-pyproject/partial-tox.schema.json": "reference-not-given",
+    "published/validate-pyproject/pdm.schema.json": "reference-not-given",
     "wild/dap.json": "unsupported",
     "wild/jsonrpc-meta.json": "unknown-dialect",
     "wild/openrpc-meta.json": "unknown-dialect",
-    "wild/pyproject.json": "dangling-reference",
+    "wild/pyproject.json": "reference-not-given",
 }
 """The schemas that nothing can be made of, each with the fault that says why."""
 

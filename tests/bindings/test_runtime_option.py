@@ -14,7 +14,8 @@ import pytest
 import jsonrpc_bindings
 from acpgen import embedded, plugins
 from acpgen.errors import Faults
-from acpgen.targets import TARGETS, Settings, with_options
+from acpgen.targets.installed import TARGETS, with_options
+from acpgen.targets.interface import Settings
 from acpgen.targets.python.python_options import read_options
 from bindings.subjects import forget
 

@@ -19,7 +19,8 @@ from acpgen import ir
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from bindings.meaning import Meaning
 from bindings.subjects import OWN, SOURCES, Subject, Subjects, same, tolerant
 from conformance.messages import message_schema

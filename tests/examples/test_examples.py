@@ -18,7 +18,8 @@ from acp_workspace.containment import guarantees
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from conformance.implementations import TYPESCRIPT_SDK, ZOD, python_paths
 from examples.lines import SDKS, table
 from javascript import Unreachable, node, packages

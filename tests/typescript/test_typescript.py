@@ -15,7 +15,7 @@ import pytest
 import evidence
 import javascript
 from acpgen.input.load import load
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import generate
 from bindings.subjects import Subjects
 from jsonrpc_bindings.errors import DecodeError

@@ -63,8 +63,8 @@ def _no_number(error: Any) -> str:
 
 def _refusal(error: Any) -> tuple[str, str]:
     """What the parser refuses, and what to do."""
-    told = _no_number(error) or re.sub(r"^Invalid value: ", "", error.format_message())
-    message, _, near = told.partition(" Did you mean ")
+    message_text = _no_number(error) or re.sub(r"^Invalid value: ", "", error.format_message())
+    message, _, near = message_text.partition(" Did you mean ")
     options = getattr(error, "possibilities", None)
     if options:
         message, near = message.partition(" (")[0], f"{' or '.join(sorted(options))}?"
@@ -75,8 +75,8 @@ def _refusal(error: Any) -> tuple[str, str]:
 
 def _page(command: Any, ctx: Any, commands: Sequence[tuple[str, str]]) -> str:
     """What a command does, how it is called, its arguments and options, and its exit codes."""
-    told, codes = _exit_codes(command.help or "")
-    summary, *paragraphs = [" ".join(part.split()) for part in told.split("\n\n") if part.strip()] or [""]
+    summary_text, codes = _exit_codes(command.help or "")
+    summary, *paragraphs = [" ".join(part.split()) for part in summary_text.split("\n\n") if part.strip()] or [""]
     shown = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
     arguments = [param for param in shown if param.param_type_name == "argument"]
     options = [param for param in shown if param.param_type_name == "option"]
@@ -116,8 +116,8 @@ def _metavar(argument: Any) -> str:
 def _help(param: Any, ctx: Any) -> str:
     """What an argument or option means, with its default and its least value as sentences."""
     text, _, extra = str(param.get_help_record(ctx)[1]).replace("[required]", "").strip().partition("  [")
-    told = [part.replace("x>=", "at least ") for part in extra.rstrip("]").split("; ") if part]
-    return " ".join([text, *(f"{part[:1].upper()}{part[1:]}." for part in told)])
+    parts = [part.replace("x>=", "at least ") for part in extra.rstrip("]").split("; ") if part]
+    return " ".join([text, *(f"{part[:1].upper()}{part[1:]}." for part in parts)])
 
 
 def _table(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -125,8 +125,10 @@ def _table(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
     rows = list(rows)
     width = min(max(len(name) for name, _ in rows), _TERM)
     indent = " " * (width + 4)
-    for name, told in rows:
-        lines = fill(told, terminal.WIDEST, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    for name, description in rows:
+        lines = fill(
+            description, terminal.WIDEST, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+        )
         if len(name) > width:
             yield f"  {_name(name)}"
             yield lines

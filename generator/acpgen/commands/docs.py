@@ -34,7 +34,7 @@ def build(
 
     with faults_end_with_2():
         found = config.find(current_folder())
-        found = replace(found, site=config.published(found.site, url=url, source=source))
+        found = replace(found, site=config.site_settings(found.site, url=url, source=source))
         with terminal.progress() as progress:
             steps = partial(progress, 0, 0)
             change = site.build(found, Path(os.path.abspath(out)), cache_of(no_cache), terminal.say, steps)

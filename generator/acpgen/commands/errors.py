@@ -50,11 +50,11 @@ def errors(
             print_report(json.dumps({"errors": listed}, indent=2, ensure_ascii=False) + "\n")
             return
         indent = " " * 4
-        told = (
+        entries = (
             f"{name}\n{fill(f'{error} {hint}', terminal.WIDEST, initial_indent=indent, subsequent_indent=indent)}\n"
             for name, (error, hint) in rows.items()
         )
-        print_report("\n".join(told))
+        print_report("\n".join(entries))
 
 
 def fault_kinds() -> Mapping[str, FaultKind]:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from acpgen import embedded, resources
-from acpgen.built_in import BUILT_IN
 from acpgen.commands import terminal
 from acpgen.commands.output import faults_end_with_2
 from acpgen.commands.shared_options import (
@@ -24,6 +22,7 @@ from acpgen.commands.shared_options import (
     references_of,
     target_names,
 )
+from acpgen.targets.built_in import BUILT_IN
 
 if TYPE_CHECKING:
     from acpgen.commands.project import Outcome, Work
@@ -129,6 +128,7 @@ def generate(
     elif only:
         raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
 
+    from acpgen import embedded, resources
     from acpgen.commands import project
 
     cache = cache_of(no_cache)

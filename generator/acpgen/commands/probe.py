@@ -94,7 +94,7 @@ def probe(
     from acpgen.diagnostics.outputs import outputs, texts
     from acpgen.probe import probe_command as work
     from acpgen.probe.client_driver import ClientProbing
-    from acpgen.probe.driver import Probing, Wanted, run
+    from acpgen.probe.driver import ProbeOptions, Probing, run
     from acpgen.probe.probe_report import probe_report
     from acpgen.probe.registry import OF_REGISTRIES
 
@@ -113,7 +113,7 @@ def probe(
         require_places([write_baseline, *(each.file for each in destinations)])
         known = work.read_baseline(baseline) if baseline is not None else None
         report = run(
-            Wanted(
+            ProbeOptions(
                 command=tuple(command),
                 seed=work.seed(seed),
                 seconds=timeout,

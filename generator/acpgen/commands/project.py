@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acpgen.built_in import BUILT_IN
 from acpgen.bundle.faults import UNUSED_NAME, unused_name
 from acpgen.commands.faults import NO_OUTPUT
 from acpgen.config import Config, docs_inputs, quoted, read_names
@@ -21,6 +20,7 @@ from acpgen.input.faults import BAD_SETTING, TOO_DEEP, TOO_MUCH_WORK, UNKNOWN_NA
 from acpgen.input.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.methods.faults import UNUSED_RULE
 from acpgen.naming.faults import NAMED_BY_POSITION
+from acpgen.targets.built_in import BUILT_IN
 from acpgen.targets.pipeline import merge, require_targets, understand
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from acpgen.meaning import unenforced
     from acpgen.methods.profile import Profile
     from acpgen.publish.versions import Version
-    from acpgen.targets import Settings, Target
+    from acpgen.targets.interface import Settings, Target
 
 
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -219,7 +219,7 @@ def configured(
 
 def _without_output(target: str, config: Config) -> Fault:
     """The fault of a target that no output of a project has: it exists, or it does not."""
-    from acpgen.targets import TARGETS
+    from acpgen.targets.installed import TARGETS
 
     if target in TARGETS:
         return NO_OUTPUT(at=place(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
@@ -291,21 +291,21 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     gaps.update({folder: cached.gaps(folder) for folder in fresh})
     merged = {label: gap for output in work.outputs for label, gap in gaps[output.folder].items()}
     notes.update({folder: cached.notes(folder) for folder in fresh})
-    told = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
+    notes_shown = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
     labels = {part.source: part.label for part in _protocols(work.outputs)}
     read = {source: meaning for (source, _), meaning in meanings.items()}
-    said = tuple(line for source, meaning in read.items() for line in _told(labels[source], meaning))
+    said = tuple(line for source, meaning in read.items() for line in _describe_methods(labels[source], meaning))
     return Outcome(
         changes=(*changes, *(change for _, change in verdicts)),
         fresh=tuple(sorted(fresh)),
         gaps=merged,
         trees=(*trees, *(tree for tree, _ in verdicts)),
-        notes=tuple(told),
+        notes=tuple(notes_shown),
         methods=said,
     )
 
 
-def _told(label: str, meaning: tuple[ir.Protocol, Bundle]) -> Iterable[str]:
+def _describe_methods(label: str, meaning: tuple[ir.Protocol, Bundle]) -> Iterable[str]:
     """What methods were found in a protocol, in lines."""
     from acpgen.meaning import method_summary
 
@@ -402,7 +402,7 @@ def _readings(outputs: Iterable[OutputFolder], parts: Mapping[PartPlace, CachedP
 
 
 def _reading(part: Part) -> Reading:
-    from acpgen.targets import TARGETS
+    from acpgen.targets.installed import TARGETS
 
     return part.source, TARGETS[part.target].is_apart
 
@@ -469,7 +469,7 @@ def _meanings(
     progress: Progress,
 ) -> Meanings:
     """What the protocols mean of which parts are to be made; all where names are chosen for all. Raises `Faults` of all together."""
-    from acpgen.targets import TARGETS
+    from acpgen.targets.installed import TARGETS
 
     require_targets((part.target for output in outputs for part in output.parts), TARGETS, at=work.at)
     for output in outputs:
@@ -527,13 +527,13 @@ def _trees(
     progress: Progress,
 ) -> tuple[Tree, ...]:
     """What the outputs are to hold; the parts that are made now are added to the others. Raises `Faults`."""
-    from acpgen.targets import TARGETS
+    from acpgen.targets.installed import TARGETS
 
     done, total = len(_protocols(outputs)), _steps(outputs)
     trees: list[Tree] = []
     for output in outputs:
         made: list[Files] = []
-        told: list[Version] = []
+        versions: list[Version] = []
         for index, part in enumerate(output.parts):
             progress(done, total, f"{part.target} of {part.label}")
             settings, source, at = _settings(part, output, work), sources[part.source], (output.folder, index)
@@ -541,7 +541,7 @@ def _trees(
                 from acpgen.publish.versions import Version
 
                 meaning = meanings[_reading(part)]
-                told.append(Version(*meaning, settings, source.at, source.extends))
+                versions.append(Version(*meaning, settings, source.at, source.extends))
                 parts[at] = _part({}, part, meaning, source)
                 continue
             done += 1
@@ -552,15 +552,17 @@ def _trees(
                     inputs = _part_inputs(work, part, sources, cached.code)
                     cached.keep_part(output.folder, _part_name(part), inputs, parts[at])
             made.append(parts[at]["files"])
-        if told:
+        if versions:
             from acpgen import publish
 
             def before(page: str, done: int = done) -> None:
                 progress(done, total, f"docs: {page}")
 
             beside = docs_inputs.parsed(materials[output.folder]) if output.folder in materials else docs_inputs.NONE
-            made.append(publish.documents(told, beside, memory=Memory(forgets=True, before=before), cache=cached.cache))
-            done += len(told)
+            made.append(
+                publish.documents(versions, beside, memory=Memory(forgets=True, before=before), cache=cached.cache)
+            )
+            done += len(versions)
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))
     progress(done, total, "writing")
     return tuple(trees)
@@ -595,7 +597,8 @@ def _rendered(target: Target, meaning: tuple[ir.Protocol, Bundle], settings: Set
 
 def _settings(part: Part, output: OutputFolder, work: Work) -> Settings:
     """What the target of a part is told. Raises `Faults` of options that it does not have."""
-    from acpgen.targets import Settings, with_options
+    from acpgen.targets.installed import with_options
+    from acpgen.targets.interface import Settings
 
     settings = Settings(part.package, part.distribution, part.version, part.license, part.prefix, part.module)
     return with_options(part.target, settings, part.options, work.at if output.key else "--option", output.key)

@@ -34,5 +34,5 @@ def rules(
     from acpgen.compat import command
 
     with faults_end_with_2():
-        told = command.list_rules(chosen or (), output_format, config.around(current_folder()))
-        print_report(terminal.markdown(told) if chosen and output_format == "text" else told)
+        listing = command.list_rules(chosen or (), output_format, config.around(current_folder()))
+        print_report(terminal.markdown(listing) if chosen and output_format == "text" else listing)

@@ -89,7 +89,7 @@ def profile_names(incomplete: str) -> list[str]:
 
 def target_names(incomplete: str) -> list[str]:
     """What completes the name of a target that is installed."""
-    from acpgen.targets import TARGETS
+    from acpgen.targets.installed import TARGETS
 
     return [name for name in TARGETS if name.startswith(incomplete)]
 

@@ -173,8 +173,8 @@ def tap(
         code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace, redact=redact_line)
         for breach, count in folding().rest():
             tell(replace(breach, count=count))
-        if tape is not None and tape.told:
-            say(tape.told)
+        if tape is not None and tape.file_note:
+            say(tape.file_note)
     work.end(code)
 
 

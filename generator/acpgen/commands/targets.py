@@ -36,7 +36,7 @@ def targets(
     import json
 
     from acpgen.meaning import interchange
-    from acpgen.targets import TARGETS, hidden
+    from acpgen.targets.installed import TARGETS, hidden
     from acpgen.targets.pipeline import require_targets
 
     if ir_schema:

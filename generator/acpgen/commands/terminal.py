@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acpgen.files import Change
     from acpgen.messages.validate import Counts
     from acpgen.recordings import Summary
-    from acpgen.targets import Target
+    from acpgen.targets.interface import Target
 
 WIDEST: Final = 80
 _FEW_NOTES: Final = 3

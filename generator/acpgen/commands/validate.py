@@ -148,7 +148,7 @@ def validate(
                 verdicts = work.conversation(lines, validators.monitor(strict, fixed=bool(protocol)))
             else:
                 known = {one.contract.version: one for one in strict}
-                verdicts = work.judged(lines, known, sender, fixed=bool(protocol))
+                verdicts = work.judge_lines(lines, known, sender, fixed=bool(protocol))
 
             def counted() -> Iterator[LineVerdict]:
                 for verdict in verdicts:

@@ -1,5 +1,7 @@
 """What `[tool.acpgen]` of the nearest pyproject.toml says, and what a file given to `--names` says.
 
+In: TOML. Out: a frozen `Config`, or faults with file and key. `protocols` finds protocols by name, `docs_inputs` what the docs take in.
+
     [tool.acpgen]
     schema = "schema"
 
@@ -113,7 +115,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class SiteSettings:
     """What the built site is told: `url` where it will stand, `source` what stands before the path of a file in links that edit it; both
     end in a slash or are empty. `python` are the files and folders of Python whose docstrings make the API reference. `sections` are the
     pages that stand together in the navigation, by the title above them; the first page of a group stands for the group.
@@ -145,7 +147,7 @@ class Config:
     methods: Mapping[str, str] = field(default_factory=dict[str, str])
     """By protocol, and for all others by the empty name: a profile that comes with acpgen, or the path of a file."""
     compat: Table = field(default_factory=dict[str, object])
-    site: Published = field(default_factory=Published)
+    site: SiteSettings = field(default_factory=SiteSettings)
 
     def profile(self, protocol: str) -> Profile | None:
         """The profile that says where a protocol keeps its methods; `None` where the project names none. Raises `Faults`."""
@@ -163,16 +165,18 @@ class Config:
 
     def package(self, protocol: str) -> str:
         """The Python package that an output makes of a protocol with the names of the house; empty if none does."""
-        return next((package for _, package in self._made("python", protocol)), "")
+        return next((package for _, package in self._find_packages("python", protocol)), "")
 
     def module(self, protocol: str) -> str:
         """The npm module that an output makes of a protocol; empty if none does."""
         modules = (
-            f"{name}/{package.replace('.', '/')}" for name, package in self._made("typescript", protocol) if name
+            f"{name}/{package.replace('.', '/')}"
+            for name, package in self._find_packages("typescript", protocol)
+            if name
         )
         return next(modules, "")
 
-    def _made(self, target: str, protocol: str) -> Iterator[tuple[str | None, str]]:
+    def _find_packages(self, target: str, protocol: str) -> Iterator[tuple[str | None, str]]:
         """The distribution and the package of each output without options that a target makes of a protocol."""
         outputs = (output for output in self.outputs if output.target == target and not output.options)
         yield from (
@@ -306,7 +310,7 @@ def is_package(name: str) -> bool:
     return all(part.isascii() and part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))
 
 
-def published(said: Published, *, url: str = "", source: str = "") -> Published:
+def site_settings(said: SiteSettings, *, url: str = "", source: str = "") -> SiteSettings:
     """What a project says of its site, with what the command line says in its place. Raises `Faults`."""
     url, source = url or said.url, source or said.source
     faults: list[Fault] = [
@@ -372,7 +376,7 @@ class _Reader:
         site = self.site(table.get("site", {}))
         return Config(root, schema, tuple(made), references, levels, shared, own, methods, compat, site)
 
-    def site(self, value: object) -> Published:
+    def site(self, value: object) -> SiteSettings:
         key = "tool.acpgen.site"
         table = self.table(value, key, ("url", "source", "python", "sections"))
         addresses: dict[str, str] = {}
@@ -389,7 +393,7 @@ class _Reader:
             self.wrong(f"{key}.python", "files and folders of Python, each once")
         for each in named:
             self.folder(each, f"{key}.python")
-        return Published(**addresses, python=named, sections=tuple(self.sections(table.get("sections", {}))))
+        return SiteSettings(**addresses, python=named, sections=tuple(self.sections(table.get("sections", {}))))
 
     def sections(self, value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
         key = "tool.acpgen.site.sections"

@@ -205,7 +205,7 @@ def index(content: bytes | None, at: str) -> Index:
         faults.append(BAD_MATERIAL(at=f"{at}#/versions", reason="a release cannot be called 'verdicts'", remedy=remedy))
     if len(set(map(str, listed))) < len(listed):
         faults.append(BAD_MATERIAL(at=f"{at}#/versions", reason="a version occurs twice", remedy="Remove one of them"))
-    told: dict[str, dict[str, str]] = {}
+    tables: dict[str, dict[str, str]] = {}
     for key, is_right, reason, remedy in (
         ("dates", _is_day, "this is no date", 'Write it as "2026-01-31"'),
         ("titles", _is_title, "this is no title", 'Write a line of text, such as "Public preview"'),
@@ -221,8 +221,8 @@ def index(content: bytes | None, at: str) -> Index:
                 faults.append(BAD_MATERIAL(at=below, reason="no such version is kept", remedy=remedy_))
             elif not is_right(said):
                 faults.append(BAD_MATERIAL(at=below, reason=reason, remedy=remedy))
-        told[key] = {version: str(said) for version, said in rows.items()}
-    names = [told["titles"].get(version, version) for version in map(str, listed)]
+        tables[key] = {version: str(said) for version, said in rows.items()}
+    names = [tables["titles"].get(version, version) for version in map(str, listed)]
     if len(set(names)) < len(set(map(str, listed))):
         reason = "two releases have one title"
         faults.append(BAD_MATERIAL(at=f"{at}#/titles", reason=reason, remedy="Give each a title of its own"))
@@ -233,7 +233,7 @@ def index(content: bytes | None, at: str) -> Index:
         faults.append(BAD_MATERIAL(at=f"{at}#/typescript", reason=reason, remedy=remedy))
     if faults:
         raise Faults(faults)
-    return Index(str(about), tuple(map(str, listed)), **told, differences=reasons, typescript=str(package))
+    return Index(str(about), tuple(map(str, listed)), **tables, differences=reasons, typescript=str(package))
 
 
 def _reasons(given: object, at: str, faults: list[Fault]) -> tuple[Reason, ...]:
@@ -284,8 +284,8 @@ _INDEX_REMEDY: Final = (
 
 
 def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases:
-    told = index(contents.get(INDEX), f"{at}/{INDEX}")
-    listed = {f"{version}.json" for version in told.versions}
+    entry = index(contents.get(INDEX), f"{at}/{INDEX}")
+    listed = {f"{version}.json" for version in entry.versions}
     verdicts = contents.get(VERDICTS)
     faults: list[Fault] = [
         BAD_MATERIAL(at=f"{at}/{name}", reason=f"{INDEX} does not list this release", remedy="List it, oldest first")
@@ -293,19 +293,19 @@ def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases
     ]
     faults += [
         BAD_MATERIAL(at=f"{at}/{INDEX}#/versions/{number}", reason=f"there is no file {version}.json", remedy=_KEEP)
-        for number, version in enumerate(told.versions)
+        for number, version in enumerate(entry.versions)
         if f"{version}.json" not in contents
     ]
     found: list[Release] = []
-    for version in told.versions:
+    for version in entry.versions:
         name = f"{version}.json"
         if name in contents:
             source = Source(f"{protocol} {version}", at, ((name, contents[name]),))
-            found.append(Release(version, source, told.titles.get(version, version)))
+            found.append(Release(version, source, entry.titles.get(version, version)))
     if faults:
         raise Faults(sorted(faults, key=str))
     beside = None if verdicts is None else (f"{at}/{VERDICTS}", verdicts)
-    return Releases(told.about, tuple(found), told.dates, told.differences, told.typescript, beside)
+    return Releases(entry.about, tuple(found), entry.dates, entry.differences, entry.typescript, beside)
 
 
 def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:

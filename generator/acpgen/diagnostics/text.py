@@ -70,8 +70,8 @@ def _head(report: DiagnosticReport, *, summed: bool) -> Iterator[str]:
     if summed:
         yield ""
         for severity, found in groupby(outline.groups(report.diagnostics), lambda group: group.severity):
-            told = ", ".join(f"{each.rule} {each.count}" for each in found)
-            yield from wrapped(told, f"{severity:10} ", COLOURS[tone(severity)])
+            counts = ", ".join(f"{each.rule} {each.count}" for each in found)
+            yield from wrapped(counts, f"{severity:10} ", COLOURS[tone(severity)])
 
 
 def _body(report: DiagnosticReport, form: Callable[[RuleGroup], Iterator[Line]]) -> Iterator[str]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from acpgen.errors import Fault, FaultKind
+from acpgen.input.keywords import DRAFTS
+
+_DRAFTS = [name.removeprefix("draft-") for name in DRAFTS]
 
 NOT_FOUND = FaultKind("not-found", "there is no such file or folder.", "Correct the path.")
 UNREADABLE = FaultKind("unreadable", "it cannot be read ({reason}).", "Correct this, or name another file.")
@@ -79,7 +82,7 @@ TOO_LONG_CHAIN = FaultKind(
 NOT_AN_OBJECT = FaultKind("not-an-object", "a schema file must hold one JSON object.", "Put the schema in '{{ … }}'.")
 UNKNOWN_DIALECT = FaultKind(
     "unknown-dialect",
-    "'$schema' names {dialect!q}, which is none of the drafts 04, 06, 07, 2019-09 and 2020-12.",
+    f"'$schema' names {{dialect!q}}, which is none of the drafts {', '.join(_DRAFTS[:-1])} and {_DRAFTS[-1]}.",
     "Give the file with that meta-schema: --ref URL=FILE; or the draft that it extends: --ref URL=draft-07; "
     "or write https://json-schema.org/draft/2020-12/schema here.",
 )

@@ -68,7 +68,7 @@ def _is_extension(note: Fault) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _Verdict:
     kind: Kind
     remark: Remark
 
@@ -78,22 +78,22 @@ def _remarks(subject: Subject, kind: Kind) -> Iterator[Remark]:
 
 
 @lru_cache(maxsize=1)
-def _judge(subject: Subject) -> tuple[_Judged, ...]:
+def _judge(subject: Subject) -> tuple[_Verdict, ...]:
     validator = _validator()
-    found: dict[str, _Judged] = {}
+    found: dict[str, _Verdict] = {}
     for document in subject.documents:
         if isinstance(document.value, bool) and len(subject.documents) == 1:
             continue
         if not isinstance(document.value, dict):
             at = f"{document.path}#"
-            found[at] = _Judged(
+            found[at] = _Verdict(
                 "malformed", Remark(at, "A schema file must hold one JSON object. Put the schema in '{ … }'.")
             )
             continue
         draft = draft_of(document.value, subject.found.given)
         if draft is not MODERN:  # the meta-schema of the dialect is one of 2020-12
             for fault in check(document.value, document.path, subject.found.given, patterns=True):
-                found[fault.at] = _Judged(
+                found[fault.at] = _Verdict(
                     "malformed", Remark(fault.at, f"{(what := fault.what())[:1].upper()}{what[1:]}")
                 )
         paths = Paths(document.value)
@@ -103,7 +103,7 @@ def _judge(subject: Subject) -> tuple[_Judged, ...]:
                 continue
             at = document.path + pointer(*paths.of(error))
             if at not in found or _GRAVEST.index(kind) < _GRAVEST.index(found[at].kind):
-                found[at] = _Judged(kind, Remark(at, sentence))
+                found[at] = _Verdict(kind, Remark(at, sentence))
     return tuple(found.values())
 
 

@@ -82,8 +82,8 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
         path, _, fragment = node.at.partition("#")
         parts = pointer_parts(fragment)
         if len(parts) == 2 and parts[0] in DEFINITIONS and keys.setdefault(parts[1], path) != path:
-            told = f"{keys[parts[1]]} defines {shown(parts[1])}, too: generated names would get the file's name as a prefix."
-            yield Remark(node.at, f"{told} Rename one of them.")
+            sentence = f"{keys[parts[1]]} defines {shown(parts[1])}, too: generated names would get the file's name as a prefix."
+            yield Remark(node.at, f"{sentence} Rename one of them.")
     if subject.bundle is None:
         return
     classes: dict[str, str] = {}

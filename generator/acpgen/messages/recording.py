@@ -102,7 +102,7 @@ _BEGINNING: Final = 65_536
 
 def remedy(content: bytes) -> str:
     """What to do about a line that is not JSON, where its form tells; else nothing."""
-    return next((told for form, told in _FORMS if form.match(content, 0, _BEGINNING)), "")
+    return next((advice for form, advice in _FORMS if form.match(content, 0, _BEGINNING)), "")
 
 
 def lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]:

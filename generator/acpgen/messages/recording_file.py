@@ -52,7 +52,7 @@ class Tape:
         self._written += len(line)
 
     @property
-    def told(self) -> str:
+    def file_note(self) -> str:
         """Where the recording lies, in one sentence; empty where it is one file, of the name that was asked for."""
         if not self._number:
             return ""

@@ -421,7 +421,7 @@ def _wait(agent: Program, upstream: _Copy, downstream: _Copy, grace: float, stop
     was handed a signal to end and goes on.
     """
     gone: float | None = None
-    told = ""
+    reason = ""
     while not agent.wait(0.05):
         # An agent that does not read leaves the copy to it stuck, so that alone its source shows that the client has ended.
         if gone is None and (
@@ -430,12 +430,12 @@ def _wait(agent: Program, upstream: _Copy, downstream: _Copy, grace: float, stop
             gone = time.monotonic()
         if gone is not None and time.monotonic() - gone > grace:
             since = "a signal to end" if stopped.is_set() else "its client's input had ended"
-            told = f"The command still ran {grace:g} seconds after {since}, and was ended (--grace)."
+            reason = f"The command still ran {grace:g} seconds after {since}, and was ended (--grace)."
             for pause in agent.ending(PATIENCE):
                 time.sleep(pause)
             break
     downstream.thread.join(LINGER)
-    return told
+    return reason
 
 
 def _is_torn(end: int) -> bool:

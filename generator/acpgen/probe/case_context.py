@@ -246,8 +246,8 @@ class Trial:
     def framed(self, id_: Any, text: str = "tide") -> dict[str, Any]:
         """A request that holds a text and is answered: of an unknown method, or of a known one with the text in `_meta`."""
         method, params = self.sign()
-        told = {"text": text} if params is None else {**params, "_meta": {"acpgen.dev/text": text}}
-        return {"jsonrpc": "2.0", "id": id_, "method": method, "params": told}
+        params_sent = {"text": text} if params is None else {**params, "_meta": {"acpgen.dev/text": text}}
+        return {"jsonrpc": "2.0", "id": id_, "method": method, "params": params_sent}
 
     def _deaf(self) -> bool:
         raise self.skip("the program answers no request for an unknown method, so that no sign of life can be had")

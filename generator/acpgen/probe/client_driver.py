@@ -92,7 +92,7 @@ class ClientProbing(Probing):
             listener.listen(1)
             listener.settimeout(self.clock.left(self.clock.start))
             command = filled(command, f"{folder}/s")
-            join = partial(_joined, listener)
+            join = partial(_accept_bridge, listener)
         return Greeting(self._connection(command, agent, join), None, None, None, None, 0)
 
     def _end(self, connection: Connection) -> None:
@@ -134,7 +134,7 @@ class ClientProbing(Probing):
             connection.reply({"jsonrpc": "2.0", "method": "session/update", "params": said})
 
 
-def _joined(listener: socket) -> socket:
+def _accept_bridge(listener: socket) -> socket:
     """The connection of the bridge that the client starts. Raises `OSError` if none comes in time."""
     try:
         return listener.accept()[0]

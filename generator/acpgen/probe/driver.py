@@ -33,7 +33,7 @@ STARTS: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ProbeOptions:
     """What is asked of a probe. `seconds` is what one answer may take, `total` what all may; `versions` are those to be tried."""
 
     command: tuple[str, ...]
@@ -48,7 +48,7 @@ class Wanted:
     tell: Callable[[str], None] = field(default=lambda _: None)
 
 
-def run(wanted: Wanted, kind: type[Probing] | None = None) -> Conformance:
+def run(wanted: ProbeOptions, kind: type[Probing] | None = None) -> Conformance:
     """Drive an agent through all cases, or what `kind` is about. Raises `Faults` if the command does not start."""
     began = time.monotonic()
     kind = kind or Probing
@@ -78,7 +78,7 @@ class Probing:
 
     side = "agent"
 
-    def __init__(self, wanted: Wanted, report: Conformance, scratch: Path, began: float) -> None:
+    def __init__(self, wanted: ProbeOptions, report: Conformance, scratch: Path, began: float) -> None:
         self.wanted, self.report, self.scratch = wanted, report, scratch
         self.strict: list[Strict] = validators.versions([f"acp/v{version}" for version in VERSIONS])
         self.clock = Clock(wanted.seconds, STARTS * wanted.seconds, began + wanted.total)
@@ -101,7 +101,7 @@ class Probing:
             if self.side in case.sides and (version in case.versions or case.start == "program")
         }
         usual = {name for name, (case, _) in names.items() if not case.is_extra}
-        chosen = registry.chosen(self.wanted.cases, names) if self.wanted.cases else usual
+        chosen = registry.select_cases(self.wanted.cases, names) if self.wanted.cases else usual
         is_over = False
         for name, (case, version) in names.items():
             if name not in chosen:

@@ -32,7 +32,7 @@ def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
     table = [one for one in registry.load().values() if side in one.sides]
     every = [registry.full(one, version) for one in table for version in one.versions]
     for name in names:
-        if not registry.chosen([name], every):
+        if not registry.select_cases([name], every):
             known = [*every, *(one.id for one in table), *(one.id.partition("/")[0] for one in table)]
             raise Faults(
                 [UNKNOWN_NAME(at="--case", kind="case", name=name, hint=did_you_mean(name, dict.fromkeys(known)))]
@@ -40,7 +40,7 @@ def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
     return [
         one
         for one in table
-        if not names or registry.chosen(names, [registry.full(one, version) for version in one.versions])
+        if not names or registry.select_cases(names, [registry.full(one, version) for version in one.versions])
     ]
 
 

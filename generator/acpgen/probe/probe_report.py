@@ -51,7 +51,7 @@ def probe_report(report: Conformance) -> DiagnosticReport:
         skipped=tuple((each.case, each.reason) for each in report.not_reached),
         is_judged=report.verdict != "not judged",
         data=partial(as_data, report),
-        describe=partial(_described, report),
+        describe=partial(_describe_rules, report),
         badge=_badge(report),
         layout="full",
         code=report.code,
@@ -113,7 +113,7 @@ def _notes(report: Conformance) -> Iterator[Diagnostic]:
         yield Diagnostic("standard-error", "note", message, evidence=(snippet,), group="Program")
 
 
-def _described(report: Conformance, rules: Collection[str]) -> Sequence[RuleDescription]:
+def _describe_rules(report: Conformance, rules: Collection[str]) -> Sequence[RuleDescription]:
     clauses = {each.rule: each.clause for each in reversed(report.findings)}
     return [RuleDescription(rule, each.says, str(each)) for rule, each in clauses.items() if rule in rules]
 

@@ -108,7 +108,7 @@ def full(case: ProbeCase, version: int) -> str:
     return case.id if case.start == "program" else f"v{version}/{case.id}"
 
 
-def chosen(wanted: Iterable[str], known: Iterable[str]) -> set[str]:
+def select_cases(wanted: Iterable[str], known: Iterable[str]) -> set[str]:
     """The names that stand below one of those wanted: `transports`, `transports/junk`, `v1/transports`, `v2`."""
     found: set[str] = set()
     for name in known:

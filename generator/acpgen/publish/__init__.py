@@ -142,7 +142,7 @@ def documents(
     files.update(pages.added(material, files))
     if for_site:
         for path in filter(files.__contains__, material.pages):
-            used = once(f"used {path}", reference.used, python, files[path], path, may_lag=False)
+            used = once(f"used {path}", reference.link_imports, python, files[path], path, may_lag=False)
             files[path] += f"\n{used}" if used is not None else ""
         files |= once("reference", reference.pages, python, may_lag=False)
     listed, above = _listed(versions, where, past, files), _above(versions, material, files)

@@ -235,7 +235,7 @@ def sources(library: Library) -> Mapping[str, str]:
     return {each.path: each.source.at for each in _public(library)}
 
 
-def used(library: Library, text: str, path: str) -> Markdown | None:
+def link_imports(library: Library, text: str, path: str) -> Markdown | None:
     """Links to what the Python in a page at `path` imports, in the order of the page; `None` where nothing of it is known."""
     links: dict[str, Markdown] = {}
     for block in _PYTHON.findall(text):
@@ -246,7 +246,7 @@ def used(library: Library, text: str, path: str) -> Markdown | None:
                 _note(links, library, path, whole, "")
     if not links:
         return None
-    return Markdown(f"## Python API\n\nThe Python on this page uses {docs.joined([*links.values()])}.\n")
+    return Markdown(f"## Python API\n\nThe Python on this page uses {docs.join_markdown([*links.values()])}.\n")
 
 
 def _note(links: dict[str, Markdown], library: Library, path: str, module: str, name: str) -> None:

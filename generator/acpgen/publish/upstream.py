@@ -70,7 +70,7 @@ def origins(version: Version, history: History | None, given: Releases | None, r
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Difference:
     """One difference: its way, the member that it is in, if it is in one, and the places by which a reason may name it."""
 
     way: Way
@@ -118,17 +118,17 @@ class _Comparison:
                 types[name] = ()  # it only names what upstream writes out
         return Origins(self.newest.title, types, members, dict(self._parts()), methods, self.typescript)
 
-    def _differences(self, name: str) -> Iterator[_Found]:
+    def _differences(self, name: str) -> Iterator[_Difference]:
         ours = self.ours[name]
         for each in differences(_plain(facts(self.theirs[name])), self._written_out(facts(ours))):
             way, member = _way(each), _member(each)
             inside = self._within(ours, each.at)
             here = [target_ for target_ in dict.fromkeys(references(inside)) if target_ in self.named_here]
             places = (*((f"{name}.{member[1]}",) if member else ()), name, *here)
-            yield _Found(way, member, places)
+            yield _Difference(way, member, places)
         for keyword in LENIENT:
             if keyword in ours:
-                yield _Found("more lenient", None, (keyword,))
+                yield _Difference("more lenient", None, (keyword,))
 
     def _written_out(self, schema: Any, inside: frozenset[str] = frozenset()) -> Any:
         """Facts of ours, with what only we name in the place of its name."""

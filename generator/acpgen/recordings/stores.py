@@ -73,7 +73,7 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRecordings:
     """What names lead to: recordings, and how many files of their folders are none by their ending."""
 
     recordings: tuple[Recording, ...]
@@ -87,7 +87,7 @@ def is_one(name: str) -> bool:
     )
 
 
-def find(names: Iterable[str]) -> Found:
+def find(names: Iterable[str]) -> FoundRecordings:
     """The recordings that names mean, in order and each once: files, folders with all below, patterns such as `logs/**/*.jsonl`, URLs.
 
     Folders and patterns give what has one of `ENDINGS`, a file is taken whatever it is called. Raises `Faults` where a name leads nowhere
@@ -111,7 +111,7 @@ def find(names: Iterable[str]) -> Found:
         files.update((file.name, file) for file in taken)
     if faults:
         raise Faults(faults)
-    return Found(tuple(_joined(files)), others)
+    return FoundRecordings(tuple(_join_files(files)), others)
 
 
 def opened(name: str) -> io.BufferedReader:
@@ -221,7 +221,7 @@ def _shown(name: str, path: str) -> str:
     return path if Path(name).is_absolute() else os.path.relpath(path)
 
 
-def _joined(files: dict[str, File]) -> Iterator[Recording]:
+def _join_files(files: dict[str, File]) -> Iterator[Recording]:
     """Recordings of files: `talk.1.jsonl` continues `talk.jsonl`, if it does not begin a conversation itself.
 
     Where the one before it is gone, as `--max-files` removes the oldest, something is missing.

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from acpgen import embedded, resources
-from acpgen.config import Config, Published, docs_inputs
+from acpgen.config import Config, SiteSettings, docs_inputs
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
 from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LARGEST_PAGE: Final = 1_000_000
 
-_NOWHERE: Final = Published()
+_NOWHERE: Final = SiteSettings()
 
 _UNUSED: Final = re.compile(r"assets/images/favicon\.png|assets/javascripts/workers/.*")
 
@@ -63,7 +63,7 @@ class Docs:
     edited: Mapping[str, str] = field(default_factory=dict[str, str])
     scripts: Files = field(default_factory=dict[str, str])
 
-    def laid_out(self, address: Published, *, is_draft: bool = False) -> Files:
+    def laid_out(self, address: SiteSettings, *, is_draft: bool = False) -> Files:
         """The files that the site generator reads; in a draft, pages are not described."""
         return laying.laid_out(self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft)
 
@@ -91,7 +91,7 @@ def build(
     require_folder(Tree(out, {}))
     documents = docs(config, found, Memory(forgets=True, before=step))
     step("pages of the site")
-    tree = Tree(out, made(documents, config.site))
+    tree = Tree(out, make_files(documents, config.site))
     (change,) = write([tree])
     outputs.record(tree, known, {})
     return change
@@ -152,7 +152,7 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
 
 def _version(config: Config, name: str, source: Source) -> Version:
     from acpgen.publish import Version
-    from acpgen.targets import Settings
+    from acpgen.targets.interface import Settings
     from acpgen.targets.pipeline import understand
 
     understood = understand(
@@ -179,7 +179,7 @@ def _digest(config: Config, given: Inputs, code: Code) -> str:
     return key_of("site", code.digest, repr(options), *(each for file in files for each in file))
 
 
-def made(shown: Docs, address: Published = _NOWHERE) -> Files:
+def make_files(shown: Docs, address: SiteSettings = _NOWHERE) -> Files:
     """The files of the site. Raises `Faults` where the generator fails, warns, or makes a page that is too large."""
     generator.require()
     with TemporaryDirectory(prefix="acpgen-site-") as temporary:
@@ -249,15 +249,15 @@ def serve(
                 try:
                     count = show(in_hurry=True)
                     while memory.is_behind:
-                        say(_told(count, "; the rest follows"))
+                        say(_count_files(count, "; the rest follows"))
                         count = show(in_hurry=False)
                 except Faults as faults:
                     complain(faults)
                 else:
-                    say(_told(count))
+                    say(_count_files(count))
 
 
-def _told(count: int, more: str = "") -> str:
+def _count_files(count: int, more: str = "") -> str:
     return f"Made again: {count} {'file' if count == 1 else 'files'}{more}."
 
 

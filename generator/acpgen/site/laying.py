@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import resources
-from acpgen.config import Published, docs_inputs
+from acpgen.config import SiteSettings, docs_inputs
 from acpgen.errors import visible
 from acpgen.files import Files
 from acpgen.site import heads
@@ -61,7 +61,7 @@ reference.
 def laid_out(
     documents: Files,
     navigation: Sequence[Entry],
-    address: Published,
+    address: SiteSettings,
     edited: Mapping[str, str],
     scripts: Files,
     *,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acpgen.files import Files
     from acpgen.input.load import Documents
     from acpgen.methods.profile import Profile
-    from acpgen.targets import Settings
+    from acpgen.targets.interface import Settings
 
 Made: TypeAlias = "Mapping[str, Files]"
 """The files of each target, by its name."""
@@ -43,7 +43,8 @@ def generate(
     the schema to generated names, as `schema.chosen` says. `keep_unknown` lets receivers keep unknown tags of closed unions.
     `methods` is the profile that says where the methods stand (see `acpgen.profile`). Raises `Faults`.
     """
-    from acpgen.targets import TARGETS, Settings
+    from acpgen.targets.installed import TARGETS
+    from acpgen.targets.interface import Settings
 
     chosen: Mapping[str, Settings] = (
         cast("Mapping[str, Settings]", targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, Settings())

@@ -165,10 +165,10 @@ def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
     others = [found[-1] for other, found in connection.answers.items() if len(found) > before.get(other, 0)]
     what, text = f"a request with the id {id_text(value)[:60]}", id_text(value)
     if others:
-        told = others[0].value.get("id")
+        id_ = others[0].value.get("id")
         text = text if len(str(value)) < 60 else f"{text[:57]}..."
         place = place or ("a negative number" if isinstance(value, int) and value < 0 else text)
-        sentence = f"a request with the id {text} is answered under {id_text(told)}"
+        sentence = f"a request with the id {text} is answered under {id_text(id_)}"
         trial.fail(sentence, index, others[0].index, place=place)
     elif trial.goes_on(what, index, "answered"):
         trial.due(value, index, what, "answered")

@@ -249,10 +249,10 @@ def _inserted(trial: Trial, session: str, since: int, until: int) -> list[Heard]
 
 def _accepted(trial: Trial, session: str, since: int, found: Heard) -> None:
     """Hold it against an agent of version 2 if the only prompt fails though its message was reported."""
-    told = _inserted(trial, session, since, found.index) if trial.version == 2 and "error" in found.value else []
-    if told:
+    insertions = _inserted(trial, session, since, found.index) if trial.version == 2 and "error" in found.value else []
+    if insertions:
         sentence = f"the message of the prompt was reported, and the prompt then failed with {found.reason}"
-        trial.fail(sentence, since, told[0].index, found.index, clause="inserted", place="inserted")
+        trial.fail(sentence, since, insertions[0].index, found.index, clause="inserted", place="inserted")
 
 
 def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:

@@ -61,23 +61,26 @@ def cancel_unanswered(trial: Trial) -> None:
     try:
         _, index = prompt(trial, session, [wish(trial)])
 
-        def asked() -> list[Heard]:
+        def find_calls() -> list[Heard]:
             return [
                 one
                 for one in connection.calls
                 if one.index > index and one.value.get("method") == "session/request_permission"
             ]
 
-        connection.wait(lambda: bool(asked()) or bool(ended_turns(trial, session, index)), trial.slow)
+        connection.wait(lambda: bool(find_calls()) or bool(ended_turns(trial, session, index)), trial.slow)
         trial.client.cancelled.add(session)
         cancel = connection.notify("session/cancel", {"sessionId": session})
         sent = connection.sent
         is_over = connection.wait(lambda: bool(ended_turns(trial, session, index)), trial.slow)
-        if not asked():
+        if not find_calls():
             raise trial.skip("the agent asked for no permission")
         if not is_over:
             trial.fail(
-                "a cancelled turn waits for the answer to its permission request", asked()[0].index, cancel, sent=sent
+                "a cancelled turn waits for the answer to its permission request",
+                find_calls()[0].index,
+                cancel,
+                sent=sent,
             )
     finally:
         connection.delay = 0.0

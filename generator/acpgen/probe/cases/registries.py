@@ -18,8 +18,10 @@ def login_methods(trial: Trial) -> None:
     methods = _methods(found)
     if not any(kind in ("agent", "terminal") for kind in map(_kind, methods)):
         kinds = ", ".join(dict.fromkeys(repr(_kind(method)) for method in methods))
-        told = f"all authentication methods are of the type {kinds}" if methods else "there is no authentication method"
-        trial.blame(found.answer, f"{told}; one must be of the type 'agent' or 'terminal'")
+        sentence = (
+            f"all authentication methods are of the type {kinds}" if methods else "there is no authentication method"
+        )
+        trial.blame(found.answer, f"{sentence}; one must be of the type 'agent' or 'terminal'")
     ids = [method.get("id", method.get("methodId")) for method in methods]
     twice = [name for name in dict.fromkeys(map(str, ids)) if list(map(str, ids)).count(name) > 1]
     if twice:

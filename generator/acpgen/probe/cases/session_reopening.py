@@ -66,8 +66,8 @@ def _whole(trial: Trial, name: str, found: Heard) -> None:
     kinds = [_kind(one) for one in trial.updates(name, found.asked or 0) if one.index < found.index]
     if any(kind.startswith("user_message") for kind in kinds):
         return
-    told = any(kind.startswith(("agent_message", "agent_thought", "tool_call")) for kind in kinds)
-    part = "the agent's part of its conversation alone" if told else "none of its conversation"
+    is_replayed = any(kind.startswith(("agent_message", "agent_thought", "tool_call")) for kind in kinds)
+    part = "the agent's part of its conversation alone" if is_replayed else "none of its conversation"
     trial.blame(found, f"a session that was prompted is loaded, and {part} is replayed", clause="replayed")
 
 

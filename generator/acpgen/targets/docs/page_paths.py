@@ -173,7 +173,7 @@ def capability_anchor(path: str) -> str:
     return identifier(path.replace(":", "-", 1))
 
 
-def joined(items: Iterable[str], between: str = ", ") -> Markdown:
+def join_markdown(items: Iterable[str], between: str = ", ") -> Markdown:
     """Pieces of Markdown with something harmless between them."""
     return Markdown(between.join(items))
 

@@ -14,8 +14,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.embedded import runtime_folder
 from acpgen.meaning.unenforced import gaps
-from acpgen.targets import Settings
-from acpgen.targets.interface import require_json_rpc
+from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.python.additional_properties import additional_property_definitions
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.distribution import distribution

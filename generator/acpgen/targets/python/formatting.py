@@ -100,6 +100,6 @@ def _ruff(command: list[str], folder: Path, at: str, target: str) -> None:
         [find_ruff(), *command, "."], cwd=folder, capture_output=True, encoding="utf-8", check=False
     )
     if done.returncode != 0:
-        told = next((line for line in done.stderr.splitlines() if line.strip()), "nothing was told")
-        reason = f"ruff, which lays out its modules, ended with code {done.returncode}: {told}"
+        message = next((line for line in done.stderr.splitlines() if line.strip()), "nothing was told")
+        reason = f"ruff, which lays out its modules, ended with code {done.returncode}: {message}"
         raise Faults([TARGET_FAILED(at=at, name=target, reason=printable(reason.rstrip(".")))])

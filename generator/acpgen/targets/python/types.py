@@ -71,7 +71,9 @@ class Hints:
                 return Hint(self.names.classes[definition.name])
             case ir.Enum():
                 values = ir.Constant(tuple(value.value for value in definition.values))
-                return self.of(values) if definition.openness == "closed" else self._joined((values, definition.base))
+                return (
+                    self.of(values) if definition.openness == "closed" else self._join_types((values, definition.base))
+                )
             case ir.Alias(type=ir.AnyOf() as union):
                 found = self.of(union)
                 if union.exclusive or not _overlap(map(self._values, _not_null(union))):
@@ -131,13 +133,13 @@ class Hints:
 
     # --- unions ---
 
-    def _joined(self, types: Sequence[ir.Type]) -> Hint:
+    def _join_types(self, types: Sequence[ir.Type]) -> Hint:
         members = [self.of(one) for one in types]
         return Hint(either(dict.fromkeys(one.source for one in members)), any(one.is_judged for one in members))
 
     def _either(self, union: ir.AnyOf) -> Hint:
         rest = _not_null(union)
-        found = self._joined(rest)
+        found = self._join_types(rest)
         null = " | None" if len(rest) < len(union.types) else ""
         if union.exclusive:
             several = [list(self._values(one)) for one in union.types]

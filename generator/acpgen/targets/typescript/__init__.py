@@ -15,8 +15,7 @@ from acpgen.bundle.bundle import Bundle
 from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import class_names
 from acpgen.resources import templates
-from acpgen.targets import Settings
-from acpgen.targets.interface import require_json_rpc
+from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.options import Option
 from acpgen.targets.typescript.checkers import Checkers
 from acpgen.targets.typescript.declarations import Declarations, comment, visible

@@ -118,10 +118,10 @@ class Checkers:
         received, fallback = self._receiving.get(name, schema), None
         if isinstance(meaning, ir.TaggedUnion):
             received, fallback = _parted(received, schema)
-        strict = self._joined(self._parts(schema, meaning, fallback=fallback))
+        strict = self._join_checks(self._parts(schema, meaning, fallback=fallback))
         if received == schema:
             return strict
-        return self._call("open", strict, self._joined(self._parts(received, meaning)))
+        return self._call("open", strict, self._join_checks(self._parts(received, meaning)))
 
     def _once(self, key: str, make: Any, name: str = "") -> str:
         """What `make` gives, made once; where it refers to itself, what looks it up when it is called."""
@@ -157,9 +157,9 @@ class Checkers:
         if drops and "$ref" in schema:
             schema = {**schema, **self._at(schema["$ref"])}
             del schema["$ref"]
-        return self._joined(self._parts(schema, drops=drops))
+        return self._join_checks(self._parts(schema, drops=drops))
 
-    def _joined(self, parts: Sequence[str]) -> str:
+    def _join_checks(self, parts: Sequence[str]) -> str:
         if len(parts) == 1:
             return parts[0]
         return self._call("all", *parts) if parts else "any"
@@ -191,7 +191,7 @@ class Checkers:
             if word in schema:
                 given = [f"() => {self._evaluator(schema, is_inner=False)}", self.of(schema[word]), dumps(word)]
                 if word == "unevaluatedItems":
-                    found, given = [], [*given, self._joined(found)]
+                    found, given = [], [*given, self._join_checks(found)]
                 found.append(self._call("unevaluated", *given))
         return found
 
@@ -322,8 +322,8 @@ class Checkers:
             "allItems": _js("items" in schema or (is_inner and "unevaluatedItems" in schema)),
             "contains": self.of(schema["contains"]) if "contains" in schema else "",
         }
-        told = ", ".join(f"{word}: {text}" for word, text in given.items() if text not in ("", "[]", "0", "false"))
-        self._sources[index] = f"/* @__PURE__ */ evaluate({{ {told} }}, [{', '.join(rows)}])"
+        members = ", ".join(f"{word}: {text}" for word, text in given.items() if text not in ("", "[]", "0", "false"))
+        self._sources[index] = f"/* @__PURE__ */ evaluate({{ {members} }}, [{', '.join(rows)}])"
         self._order.append(index)
         return self._evaluators[key]
 
@@ -378,8 +378,8 @@ class Checkers:
         tags = [[value for (_, value), own in tag.known.items() if index in own] for index in range(len(branches))]
         while not tags[-1]:
             tags.pop()
-        told = [dumps(one[0] if len(one) == 1 and one != [None] else one) for one in tags]
-        yield from (f"field: {dumps(tag.field)}", f"tags: [{', '.join(told)}]")
+        rows = [dumps(one[0] if len(one) == 1 and one != [None] else one) for one in tags]
+        yield from (f"field: {dumps(tag.field)}", f"tags: [{', '.join(rows)}]")
         yield from [f"untagged: {[*tag.untagged]}"] if tag.untagged else []
         is_apart = all(self._excludes(branches[one], tag) for one in tag.others)
         if not is_apart:
