@@ -893,6 +893,12 @@ def test_an_unlike_schema_needs_to_be_told_its_protocol(project: Project) -> Non
     assert caught.value.faults == (UNCLEAR_PROTOCOL(at=str(project.file), choices="--into p or --into q"),)
 
 
+def test_where_no_folder_follows_upstream_the_hint_does_not_record_the_new_schema_as_adopted(project: Project) -> None:
+    with pytest.raises(Faults) as caught:
+        nearest(project.file, {})
+    assert caught.value.faults == (UNCLEAR_PROTOCOL(at=str(project.file), choices="--into PROTOCOL"),)
+
+
 def test_a_failure_while_writing_leaves_everything_as_it_was(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     import os
 

@@ -337,6 +337,11 @@ CASES: Final = (
         "plan.json#/$defs/PlanEntry/properties/content/x-gates",
     ),
     Case(
+        "keyword-wrong",
+        {"session.json#/$defs/LoadSessionRequest/x-side": REMOVED},
+        "session.json#/$defs/LoadSessionRequest",
+    ),
+    Case(
         "method-mismatched",
         {"session.json#/$defs/LoadSessionResponse/x-side": "client"},
         "session.json#/$defs/LoadSessionResponse",

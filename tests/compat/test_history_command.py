@@ -154,6 +154,7 @@ def test_ranges_dates_and_limits_say_what_they_leave_out_and_begin_with_the_stat
     ):
         assert [each.subject for each in found.milestones] == subjects
         assert left in " ".join(found.notes)
+        assert "left out by --limit, --since or a range" in " ".join(found.notes)
 
 
 def test_a_protocol_of_the_project_is_read_from_its_folder_at_each_commit(repository: Path) -> None:

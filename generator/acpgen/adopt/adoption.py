@@ -171,8 +171,8 @@ def nearest(file: Path, folders: Mapping[str, Path], extending: Mapping[str, Pat
 
 
 def _choices(known: Sequence[str]) -> str:
-    """The options that name one of the protocols, or a new one."""
-    return " or ".join(f"--into {name}" for name in known) or "--into PROTOCOL --start"
+    """The options that name one of the protocols."""
+    return " or ".join(f"--into {name}" for name in known) or "--into PROTOCOL"
 
 
 def _is_unstable(file: Path) -> bool:

@@ -35,7 +35,7 @@ _STARTER: Final = "schema.json.jinja2"
 
 _PLAIN: Final[Mapping[str, str]] = {
     ".gitattributes": "generated/** linguist-generated=true\n",
-    ".gitignore": ".venv/\n__pycache__/\n",
+    ".gitignore": ".venv/\n__pycache__/\nsite/\n",
 }
 
 

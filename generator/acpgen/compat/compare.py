@@ -489,7 +489,7 @@ class _Files:
                 yield self.finding(*_LANGUAGE[sender], places=places, witness=witness)
             elif relation.verdict.value == "undecided":
                 message = f"Whether the {receiver} schema accepts everything that the {sender} one accepts could not be decided"
-                advice = "Simplify the part that differs, or review both schemas."
+                advice = "Simplify or correct the part that is named, or review both schemas."
                 said = f"{message}: {relation.reason}"
                 yield self.finding(_UNDECIDED, "undecided", said, advice, places=places, mark=f"{_UNDECIDED}-{sender}")
 

@@ -239,8 +239,9 @@ def _mismatches(
     alike = next(
         (one for one, its in zip(nodes, roles, strict=True) if (its == "notification") == is_notification), first
     )
-    if node.schema.get("x-side") != alike.schema.get("x-side"):
-        yield f"{alike.name} says that the {alike.schema.get('x-side')} handles {method}. Give both the same 'x-side'."
+    side, other = node.schema.get("x-side"), alike.schema.get("x-side")
+    if side is not None and other is not None and side != other:
+        yield f"{alike.name} says that the {other} handles {method}. Give both the same 'x-side'."
     if node.schema.get("x-unstable") != first.schema.get("x-unstable"):
         yield f"{first.name} and {node.name} are not both stable, though both belong to {method}. Mark both or none."
 

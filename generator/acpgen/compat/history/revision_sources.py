@@ -136,4 +136,6 @@ def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | N
 def _omission_note(count: int, which: str) -> tuple[str, ...]:
     if count <= 0:
         return ()
-    return (f"{count} {which} {'revision was' if count == 1 else 'revisions were'} left out: see --limit and --since.",)
+    return (
+        f"{count} {which} {'revision was' if count == 1 else 'revisions were'} left out by --limit, --since or a range.",
+    )

@@ -407,9 +407,9 @@ class SchemaRevision:
 
     @cached_property
     def gates_unknown(self) -> bool:
-        """Whether peers advertise capabilities, and the schema does not say of anything that one gates it, as published files of ACP."""
+        """Whether peers advertise capabilities, and the schema never says what one gates, as published files of ACP."""
         return any(method.name == "initialize" for method in self.protocol.methods) and not any(
-            "x-capability" in node for schema in self.bundle.definitions.values() for _, node in inside(schema)
+            not _GATING.isdisjoint(node) for schema in self.bundle.definitions.values() for _, node in inside(schema)
         )
 
     def may_gate(self, capability: str | None) -> bool:
@@ -461,6 +461,9 @@ _STATEMENTS: Final = frozenset(
     }
 )
 """Keywords that say what a value means, or what receivers make of it, and that no validator asserts."""
+
+_GATING: Final = frozenset({"x-capability", "x-required-with", "x-gates"})
+"""Keywords of a schema that says what its capabilities gate."""
 
 _OF_FIELDS: Final = _STATEMENTS - {"x-batch", "x-unknown"}
 """Those of fields."""
