@@ -437,7 +437,7 @@ def test_a_fault_in_a_file_that_is_given_is_told_there(here: Path) -> None:
     result = CliRunner().invoke(cli.app, [*COMMANDS[0], *REF])
     assert result.exit_code == 2
     column = (here / "common.json").read_text("utf-8").index('"type": "coin"') + 1
-    assert result.output.startswith(f"error: common.json:1:{column}: ")
+    assert result.output.startswith(f"error: common.json:1:{column}#/definitions/Money")
     result = CliRunner().invoke(cli.app, [*COMMANDS[0], "--ref", f"{COMMON}=absent.json"])
     assert result.output.startswith("error: absent.json: there is no such file")
 

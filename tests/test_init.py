@@ -193,7 +193,7 @@ def test_what_a_schema_cannot_mean_is_told_where_it_was_given(folder: str, given
     made = acpgen("init", folder, f"acme/v1={given}")
     assert made.exit_code == 2
     column = (here / "theirs" / "clash.json").read_text("utf-8").index('"$ref"') + 1
-    assert f"error: ../theirs/clash.json:1:{column}: " in made.output.replace("\n", "")
+    assert f"error: ../theirs/clash.json:1:{column}#/$defs/A: " in made.output.replace("\n", "")
     assert "schema/acme" not in made.output
     assert not [*Path().iterdir()]
 
