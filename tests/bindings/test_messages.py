@@ -504,10 +504,11 @@ def test_extension_methods_carry_any_params_of_json_rpc_and_any_result(v1: Subje
     is_structured = params is None or isinstance(params, dict | list)
     for subject in (v1, v2):
         for sender in ("agent", "client"):
-            for message in (
+            messages: tuple[dict[str, Any], ...] = (
                 {"jsonrpc": "2.0", "id": 7, "method": "_vendor/do", "params": params},
                 {"jsonrpc": "2.0", "method": "_vendor/did", "params": params},
-            ):
+            )
+            for message in messages:
                 assert (subject.module.validate(message, sender=sender) == ()) == is_structured
                 if not is_structured:
                     with pytest.raises(DecodeError, match="the params must be an object or an array") as refused:
@@ -517,7 +518,7 @@ def test_extension_methods_carry_any_params_of_json_rpc_and_any_result(v1: Subje
                 found = subject.module.decode(message, sender=sender)
                 assert same(found.params, params)
                 assert same(subject.encoded(found), message)
-            answer = {"jsonrpc": "2.0", "id": 7, "result": params}
+            answer: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "result": params}
             found = subject.module.decode(answer, sender=sender, pending={7: "_vendor/do"})
             assert (found.method, found.id) == ("_vendor/do", 7)
             assert same(subject.encoded(found), answer)

@@ -310,7 +310,8 @@ def _changes(
     removed = [path for path in said if path not in values and (extending is None or extending.is_plain(path))]
     written: dict[str, Schema] = {path: values[path] for path in values if path in changed}
     if extending is not None:
-        emptied = {path: {**after.heads.get(path, {}), "$defs": {}} for path in said if path not in (*values, *removed)}
+        gone = [path for path in said if path not in (*values, *removed)]
+        emptied: dict[str, Schema] = {path: {**after.heads.get(path, {}), "$defs": {}} for path in gone}
         both = {path: extending.document(path, whole) for path, whole in {**written, **emptied}.items()}
         removed += [path for path, document in both.items() if document is None and path in extending.own]
         written = {path: document for path, document in both.items() if document is not None}
