@@ -215,7 +215,7 @@ def test_exactly_the_keys_that_are_given_twice_are_found(v1: Subject, value: Any
         keys = [key for key, _ in given]
         return len({*keys}) != len(keys) or any(map(twice, inside))
 
-    error = refusal(v1, f'{{"jsonrpc":"2.0","method":"_x","params":{text_of(value)}}}', sender="client")
+    error = refusal(v1, f'{{"jsonrpc":"2.0","method":"_x","params":[{text_of(value)}]}}', sender="client")
     assert (error is not None) is twice(value)
 
 

@@ -43,7 +43,7 @@ def test_each_keyword_has_a_wrong_value_here() -> None:
 
 
 @pytest.mark.parametrize("keyword", WRONG)
-def test_a_wrong_value_is_refused_with_file_line_and_remedy(keyword: str) -> None:
+def test_a_wrong_value_is_refused_with_file_pointer_and_remedy(keyword: str) -> None:
     on_file = keyword in ("x-sides", "x-migration")
     schema: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "array", "items": {}}}}
     given = documents(
@@ -52,7 +52,6 @@ def test_a_wrong_value_is_refused_with_file_line_and_remedy(keyword: str) -> Non
             "$defs": {"A": {**schema, **({} if on_file else {keyword: WRONG[keyword]})}},
         }
     )
-    line = next(number for number, text in enumerate(given.documents[0].text.splitlines(), 1) if f'"{keyword}"' in text)
     commands: list[Callable[[], Any]] = [
         lambda: understand(given),
         lambda: validators.strict(given),
@@ -63,8 +62,7 @@ def test_a_wrong_value_is_refused_with_file_line_and_remedy(keyword: str) -> Non
             read()
         (fault,) = caught.value.faults
         assert fault.kind == MALFORMED_KEYWORD
-        assert fault.at.startswith(f"schema.json:{line}:")
-        assert fault.at.endswith("#" if on_file else "#/$defs/A")
+        assert fault.at == ("schema.json#" if on_file else "schema.json#/$defs/A")
         assert str(fault).endswith(".") and f"'{keyword}' must be " in str(fault)
 
 

@@ -25,7 +25,8 @@ const acpJudge = (() => {
     // What is wrong with a message, each with the rule that it breaks; `isIgnored` is what receivers may accept.
     judged(message, sender, requestOf) {
       const isBatch = Array.isArray(message) && this.data.batch;
-      return this.data.module.validate(message, { sender, pending: requestOf }).map(({ pointer, sentence, rule }) => {
+      const either = sender ?? this.data.sides[0]; // an unknown sender is one whom both directions suit
+      return this.data.module.validate(message, { sender: either, pending: requestOf }).map(({ pointer, sentence, rule }) => {
         const place = isBatch ? pointer.replace(/^\/[0-9]+/, "") : pointer;
         const item = isBatch && pointer ? message[pointer.split("/")[1]] : message;
         return { at: pointer, says: sentence, ...this.rule(item, place, rule, sentence, sender, requestOf) };
