@@ -293,6 +293,8 @@ def show_methods(outcome: Outcome) -> None:
 
 def show_gaps(outcome: Outcome) -> None:
     """Say what no validator enforces."""
+    if not any(outcome.gaps.values()):
+        return
     from acpgen.meaning import unenforced
 
     for label, found in outcome.gaps.items():
