@@ -223,7 +223,7 @@ def test_the_readme_shows_the_agent() -> None:
     assert f"```python\n{(HERE / 'agent.py').read_text('utf-8')}```" in (ROOT / "README.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize(("name", "most"), [("agent.py", 30), ("client.py", 60)])
+@pytest.mark.parametrize(("name", "most"), [("agent.py", 30), ("client.py", 66)])
 def test_the_examples_are_short(name: str, most: int) -> None:
     assert len((HERE / name).read_text("utf-8").splitlines()) <= most
 

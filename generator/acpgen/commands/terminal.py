@@ -65,7 +65,7 @@ def _where(fault: Fault, positions: Callable[[str], Positions | None]) -> str:
     keyword = [str(fault.values["keyword"])] if "keyword" in fault.values else []
     offset, passed = found.nearest([*parts, *keyword], SPELLINGS)
     line, column = found.line_and_column(offset)
-    return f"{path}:{line}:{column}{mark}{fragment}" if len(passed) >= len(parts) else fault.at
+    return f"{path}:{line}:{column}{mark}{fragment}".removesuffix("#") if len(passed) >= len(parts) else fault.at
 
 
 def _positions(path: str) -> Positions | None:
