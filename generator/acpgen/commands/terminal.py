@@ -47,8 +47,10 @@ LONGEST_DIFFERENCE: Final = 400
 
 def show_faults(faults: Faults) -> None:
     """Print each fault: what is wrong, and what to do."""
+    from acpgen.errors import distinct
+
     positions = cache(_positions)  # for this run alone: files differ later
-    for fault in {str(fault): fault for fault in faults.faults}.values():
+    for fault in distinct(faults.faults):
         error, hint = fault.error_and_hint()
         show_error(f"{_where(fault, positions)}: {error}", hint)
 

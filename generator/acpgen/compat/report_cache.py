@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from acpgen.compat import findings
 from acpgen.compat.compare import compare_inputs, compare_sides, side
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from acpgen.compat.compare import Side
     from acpgen.compat.sources import Input
 
-RECORDS: Final[dict[str, Any]] = {name: found for name, found in vars(findings).items() if is_dataclass(found)}
+Made = TypeVar("Made")
+
+_RECORDS: Final[dict[str, Any]] = {name: found for name, found in vars(findings).items() if is_dataclass(found)}
 """What reports are made of, by name."""
 
 
@@ -32,17 +35,9 @@ class Comparer:
 
     def __call__(self, old: Input, new: Input) -> Report:
         """The report of two sides, from the cache if it is there. Raises `Faults`."""
-        if self.cache.folder is None:
-            return self.compare(old, new)
-        code = own_code()
         how = self.mode, repr((self.unstable, self.budget, self.formats))
-        known = key_of("report", code.digest, *how, *_texts(old), *_texts(new))
-        data = self.cache.find(known)
-        if data is None:
-            data = to_json(self.compare(old, new))
-            if code.is_as_it_was:
-                self.cache.keep(known, data)
-        return cast("Report", from_json(data, RECORDS))
+        inputs = chain(("report", *how), _texts(old), _texts(new))
+        return find_or_make(self.cache, inputs, lambda: self.compare(old, new))
 
     def compare(self, old: Input, new: Input) -> Report:
         """The report of two sides, made now. Raises `Faults`."""
@@ -52,6 +47,20 @@ class Comparer:
             self._known[id(old)] = old, side(old, unstable=self.unstable)
         after = side(new, unstable=self.unstable)
         return compare_sides(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
+
+
+def find_or_make(cache: Cache, inputs: Iterable[str], make: Callable[[], Made]) -> Made:
+    """What is made of some inputs, records of `findings`: from the cache if it is there. Without a cache, nobody reads the inputs."""
+    if cache.folder is None:
+        return make()
+    code = own_code()
+    known = key_of(code.digest, *inputs)
+    data = cache.find(known)
+    if data is None:
+        data = to_json(make())
+        if code.is_as_it_was:
+            cache.keep(known, data)
+    return cast("Made", from_json(data, _RECORDS))
 
 
 def _texts(side: Input) -> Iterator[str]:

@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, cast
+from itertools import chain
+from typing import Final
 
 from acpgen.bundle.bundle import Moved
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.compat.report_cache import RECORDS
+from acpgen.compat.report_cache import find_or_make
 from acpgen.diagnostics.markup import code, identifier, plain
-from acpgen.files.cache import NO_CACHE, Cache, key_of, own_code
-from acpgen.files.serialization import from_json, to_json
+from acpgen.files.cache import NO_CACHE, Cache
+from acpgen.files.serialization import to_json
 from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
@@ -49,16 +50,8 @@ def guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> 
 def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tuple[Reach, ...]:
     """Check two revisions as if nobody had described anything: what the words of a schema say is neither a finding nor an input."""
     before, after = old.without_prose(), new.without_prose()
-    if cache.folder is None:
-        return check(before, after).reaches
-    code = own_code()
-    known = key_of("facts", code.digest, *(dumps(to_json(side)) for side in (before, after)))
-    data = cache.find(known)
-    if data is None:
-        data = to_json(check(before, after).reaches)
-        if code.is_as_it_was:
-            cache.keep(known, data)
-    return cast("tuple[Reach, ...]", from_json(data, RECORDS))
+    inputs = chain(("facts",), (dumps(to_json(side)) for side in (before, after)))
+    return find_or_make(cache, inputs, lambda: check(before, after).reaches)
 
 
 class _Guide:

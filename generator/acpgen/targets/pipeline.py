@@ -81,7 +81,7 @@ def understand(
 
     known = Outputs(cache, own_code()) if cache.folder is not None else None
     how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods, is_apart))
-    inputs = key_of(*_contents(protocol), own_code().digest) if known is not None else ""
+    inputs = key_of(*_contents(protocol), known.code.digest) if known is not None else ""
     if known is not None and (found := known.find_part(Path(protocol.name), how, inputs)) is not None:
         return cast("tuple[ir.Protocol, Bundle]", from_json(found["meaning"], _records()))
     with bounded(protocol.documents[0].path, protocol.size):

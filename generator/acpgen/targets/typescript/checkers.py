@@ -16,10 +16,10 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.bundle.unknown_variants import of_receivers
 from acpgen.embedded import discriminators
-from acpgen.input.equality import by_key, kind_of
+from acpgen.input.equality import by_key
 from acpgen.input.expressions import fault_of
 from acpgen.input.numbers import dumps
-from acpgen.input.tagged_unions import flatten
+from acpgen.input.tagged_unions import flatten, is_of_type
 from acpgen.input.walk import ASSERTIONS, Schema, is_object
 from acpgen.pointers import pointer_parts, resolve
 
@@ -213,7 +213,7 @@ class Checkers:
         types = schema.get("type") if has_type else None
         type_ = "any" if types is None else self._type(types)
         constants = [schema["const"]] if "const" in schema else schema.get("enum", ())
-        if not all(_is_of(one, types) for one in constants):
+        if has_type and not all(is_of_type(one, schema) for one in constants):
             yield type_
             type_ = "any"
         if "const" in schema:
@@ -466,13 +466,6 @@ def _js(holds: bool) -> str:
 def _expression(pattern: str) -> str:
     """A pattern as an expression of JavaScript; one that ECMA-262 does not define is read in no way."""
     return f"/* @__PURE__ */ expression({dumps(pattern)}{', []' if fault_of(pattern) else ''})"
-
-
-def _is_of(value: ir.JSON, types: Any) -> bool:
-    """Whether a value is of one of some types."""
-    kind = kind_of(value)
-    names = {kind, "integer"} if kind == "number" and value % 1 == 0 else {kind}  # type: ignore[operator]
-    return types is None or not names.isdisjoint([types] if isinstance(types, str) else types)
 
 
 def _limit(given: ir.JSON) -> str:
