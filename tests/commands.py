@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import cli
+from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.load import Documents
 from acpgen.input.step_budget import account
 from acpgen.messages import validators
@@ -23,13 +24,13 @@ _CACHE_SIZE: Final = 8
 _CACHE: Final[list[tuple[Documents, Profile | None, Any]]] = []
 
 
-def strict_once(documents: Documents, methods: Profile | None = None) -> Any:
+def strict_once(documents: Documents, methods: Profile | None = None, cache: Cache = NO_CACHE) -> Any:
     """`validators.strict`, which understands what is the same once: most of what a short command takes is that."""
     for index, (known, profile, validator) in enumerate(_CACHE):
         if known == documents and profile == methods:
             _CACHE.append(_CACHE.pop(index))
             return validator
-    validator = strict(documents, methods)
+    validator = strict(documents, methods, cache)
     _CACHE.append((documents, methods, validator))
     del _CACHE[:-_CACHE_SIZE]
     return validator

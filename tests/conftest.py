@@ -56,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than processors for `-n auto`: a third of the time tests wait for programs, browsers and clocks."""
+    """One worker more than processors for `-n auto`: an eighth of their time, browsers aside, tests wait for programs and clocks."""
     allowed = getattr(os, "sched_getaffinity", None)
     return (len(allowed(0)) if allowed else os.cpu_count() or 1) + 1
 

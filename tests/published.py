@@ -7,11 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from acpgen import material, publish
-from acpgen.files.cache import Memory
+from acpgen import publish
+from acpgen.config import docs_inputs
+from acpgen.files.cache import Memory, user_cache
 from acpgen.input.load import parse, read
-from acpgen.pipeline import understand
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
+from acpgen.targets.pipeline import understand
 
 ROOT: Final = Path(__file__).parents[1]
 PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -24,7 +25,9 @@ _MEMORY: Final = Memory()
 def version(name: str) -> publish.Version:
     """One protocol version of this project."""
     source = read(ROOT / "schema" / name, name=name)
-    return publish.Version(*understand(parse(source)), Settings(prefix=name), extends=source.extends)
+    return publish.Version(
+        *understand(parse(source), cache=user_cache()), Settings(prefix=name), extends=source.extends
+    )
 
 
 @cache
@@ -39,9 +42,9 @@ def all_versions() -> tuple[publish.Version, ...]:
 
 
 @cache
-def docs_material() -> material.Material:
+def docs_material() -> docs_inputs.Material:
     """What stands beside the schemas."""
-    return material.parsed(material.read(ROOT / "schema", PROTOCOLS))
+    return docs_inputs.parsed(docs_inputs.read(ROOT / "schema", PROTOCOLS))
 
 
 @cache

@@ -34,16 +34,19 @@ from acpgen.adopt.adoption import read_upstream
 from acpgen.adopt.canonical import Canonical, canonical
 from acpgen.adopt.differences import differences
 from acpgen.adopt.facts import OURS, Parts, facts, keyed
+from acpgen.adopt.faults import ADOPTION_REFUSED, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
 from acpgen.adopt.layout import compact
 from acpgen.adopt.layout import text as laid_out
-from acpgen.errors import AdoptionRefused, Faults, NoBase, NotAdoptable, NotJson, UnclearProtocol, Unwritable
+from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index, is_material
+from acpgen.diagnostics.markup import code
+from acpgen.errors import FaultKind, Faults
+from acpgen.files.faults import UNWRITABLE
 from acpgen.input.dialect import keywords
+from acpgen.input.faults import NOT_JSON
 from acpgen.input.load import load, read
 from acpgen.input.walk import children, is_array, is_object
 from acpgen.lint import lint
-from acpgen.markup import code
-from acpgen.material import INDEX, RELEASES, VERDICTS, index, is_material
-from acpgen.pipeline import understand
+from acpgen.targets.pipeline import understand
 
 ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"
@@ -556,6 +559,24 @@ def test_a_new_field_comes_at_its_place_with_room_for_words(project: Project) ->
     assert "Write 1 description (Text)" in project.tasks(adoption)
 
 
+@pytest.mark.parametrize("indent", [4, "\t", 1])
+def test_a_file_keeps_the_layout_and_the_order_that_its_author_gave_it(project: Project, indent: int | str) -> None:
+    file = project.folder / "items.json"
+    head = json.loads(file.read_text())
+    document = {"$defs": head.pop("$defs"), **head}
+    file.write_text(json.dumps(document, indent=indent))
+    before = file.read_text().splitlines()
+    project.definitions["Image"]["properties"]["lang"] = {"type": "string"}
+    project.adopt()
+    after = file.read_text().splitlines()
+    assert [line for line in before if f"{line}," not in after and line not in after] == []
+    assert [line.strip() for line in after if line not in before and line.rstrip(",") not in before] == [
+        '"lang": {',
+        '"description": "",',
+    ]
+    assert list(json.loads(file.read_text())) == list(document)
+
+
 def test_only_the_lines_of_a_change_change(project: Project) -> None:
     document = json.loads((project.folder / "items.json").read_text())
     document["$defs"]["Image"]["description"] = "Our words. " * 10
@@ -821,12 +842,12 @@ def test_names_of_a_schema_are_no_markup_in_a_report(project: Project) -> None:
 # --- faults ----------------------------------------------------------------------------------------------------------
 
 
-def refused(project: Project, kind: type[Exception]) -> str:
+def refused(project: Project, kind: FaultKind) -> str:
     """The one fault of adopting, after which the folder is as it was."""
     before = files_of(project.folder)
     with pytest.raises(Faults) as caught:
         adopt(project.file, project.folder, "p")
-    assert {type(fault) for fault in caught.value.faults} == {kind}
+    assert {fault.kind for fault in caught.value.faults} == {kind}
     assert files_of(project.folder) == before
     (line,) = {str(fault) for fault in caught.value.faults}
     return line
@@ -834,33 +855,33 @@ def refused(project: Project, kind: type[Exception]) -> str:
 
 def test_what_is_no_schema_of_acps_layout_is_refused(project: Project) -> None:
     project.file.write_text("{")
-    refused(project, NotJson)
+    refused(project, NOT_JSON)
     project.file.write_text('{"type": "object"}')
-    assert "there are no '$defs'" in refused(project, NotAdoptable)
+    assert "there are no '$defs'" in refused(project, NOT_ADOPTABLE)
     project.file.write_text('{"$defs": {"A": {"$ref": "other.json#/$defs/A"}}}')
-    assert "leads elsewhere" in refused(project, NotAdoptable)
+    assert "leads elsewhere" in refused(project, NOT_ADOPTABLE)
     project.file.write_text('{"$defs": {"A": {"$ref": "#/$defs/B"}}}')
-    assert "leads nowhere" in refused(project, NotAdoptable)
+    assert "leads nowhere" in refused(project, NOT_ADOPTABLE)
     project.file.write_text('{"$defs": {"A": true}}')
-    assert "is not an object" in refused(project, NotAdoptable)
+    assert "is not an object" in refused(project, NOT_ADOPTABLE)
     project.file.write_text('{"$defs": {"A": {"$defs": {}}}}')
-    assert "there is '$defs' in this definition" in refused(project, NotAdoptable)
+    assert "there is '$defs' in this definition" in refused(project, NOT_ADOPTABLE)
 
 
 def test_a_result_that_cannot_be_used_is_refused(project: Project) -> None:
     project.definitions["Text"]["properties"]["text"]["x-deserialize-sometimes"] = True
     project.file.write_text(json.dumps(project.next))
-    assert "'x-deserialize-sometimes'" in refused(project, AdoptionRefused)
+    assert "'x-deserialize-sometimes'" in refused(project, ADOPTION_REFUSED)
 
 
 def test_without_a_base_nothing_can_be_adopted(project: Project) -> None:
     (project.folder / BASE).unlink()
-    assert "acpgen adopt FILE --into p --start" in refused(project, NoBase)
+    assert "acpgen adopt FILE --into p --start" in refused(project, NO_BASE)
 
 
 def test_a_base_with_the_marks_of_a_merge_is_refused(project: Project) -> None:
     (project.folder / BASE).write_text("<<<<<<< ours\n")
-    refused(project, NotJson)
+    refused(project, NOT_JSON)
 
 
 def test_an_unlike_schema_needs_to_be_told_its_protocol(project: Project) -> None:
@@ -869,7 +890,13 @@ def test_an_unlike_schema_needs_to_be_told_its_protocol(project: Project) -> Non
     shutil.copytree(project.folder, project.folder.with_name("q"))
     with pytest.raises(Faults) as caught:
         nearest(project.file, followers(project.folder.parent))
-    assert caught.value.faults == (UnclearProtocol(at=str(project.file), known=("p", "q")),)
+    assert caught.value.faults == (UNCLEAR_PROTOCOL(at=str(project.file), choices="--into p or --into q"),)
+
+
+def test_where_no_folder_follows_upstream_the_hint_does_not_record_the_new_schema_as_adopted(project: Project) -> None:
+    with pytest.raises(Faults) as caught:
+        nearest(project.file, {})
+    assert caught.value.faults == (UNCLEAR_PROTOCOL(at=str(project.file), choices="--into PROTOCOL"),)
 
 
 def test_a_failure_while_writing_leaves_everything_as_it_was(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -892,7 +919,7 @@ def test_a_failure_while_writing_leaves_everything_as_it_was(project: Project, m
         monkeypatch.setattr(os, "replace", replace_or_fail)
         with pytest.raises(Faults) as caught:
             save(project.folder, adoption.written, adoption.removed)
-        assert isinstance(caught.value.faults[0], Unwritable)
+        assert caught.value.faults[0].kind == UNWRITABLE
         assert files_of(project.folder) == before, "and nothing lies beside"
     monkeypatch.setattr(os, "replace", replace)
     save(project.folder, adoption.written, adoption.removed)
@@ -1004,11 +1031,11 @@ def test_an_unstable_schema_goes_into_no_stable_protocol_by_itself(project: Proj
     (folder / BASE).unlink()
     with pytest.raises(Faults) as caught:
         nearest(project.file, followers(root), overlays(root))
-    assert caught.value.faults == (UnclearProtocol(at=str(project.file), known=("next",), is_unstable=True),)
+    assert caught.value.faults == (UNSTABLE_PARTS(at=str(project.file), choices="--into next"),)
     project.file.write_text(json.dumps(tried_out()).replace("UNSTABLE", ""))
     with pytest.raises(Faults) as caught:
         nearest(project.file, followers(root), overlays(root))
-    assert caught.value.faults == (UnclearProtocol(at=str(project.file), known=("p", "next")),)
+    assert caught.value.faults == (UNCLEAR_PROTOCOL(at=str(project.file), choices="--into p or --into next"),)
 
 
 NO_OVERLAYS: Final[Mapping[str, tuple[Json, ...]]] = {

@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from acpgen import config, site
+from acpgen import config, errors, ir, site
+from acpgen.bundle.faults import STRAY_DEFINITION
 from acpgen.files.cache import FORGETFUL, NO_CACHE, UNUSED, Cache, Memory, key_of, own_code, user_cache
+from acpgen.files.serialization import from_json, to_json
+from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.ir import JSON
 
 KEY = "ab" * 32
@@ -149,6 +152,20 @@ def test_code_depends_on_the_bytes_of_modules_and_data_and_on_what_is_installed(
     known.add(found().digest)
     assert len(known) == 3
     assert own_code() is own_code()
+
+
+def test_records_and_what_stands_between_them_are_read_as_they_were_written() -> None:
+    found = ir.Record(
+        "A", (ir.Field("a", ir.AnyOf((ir.Null(), ir.Ref("B"))), True, default=ir.Default([{"": [1.0]}])),)
+    )
+    values: list[object] = [None, True, 1, 1.0, "a", (), ("", "{}"), [""], ["{}"], {"a": [1, {}]}, {}, float("inf")]
+    values += [STRAY_DEFINITION("a.json#/$defs/b"), UNKNOWN_NAME("a", kind="b", name="c", hint="d"), (found, {})]
+    values += [found, {"A": found}, {"a": ()}, {"": {"a": (found, {})}}, frozenset({"b", "a"}), frozenset()]
+    for value in values:
+        written = to_json(value)
+        read = from_json(json.loads(json.dumps(written)), {**vars(ir), **vars(errors)})
+        assert repr(to_json(read)) == repr(written)
+        assert (type(read), read) == (type(value), value)
 
 
 def test_keys_tell_parts_apart() -> None:

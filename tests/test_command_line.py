@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from acpgen import terminal
 from acpgen.cli import app
+from acpgen.commands import terminal
 from commands import acpgen
 
 GENERATE = ["generate", "--schema", "acp/v1", "--package", "acme.v1", "--out", "out"]

@@ -14,19 +14,21 @@ from acpgen.config import (
     Config,
     Member,
     Output,
-    Published,
+    SiteSettings,
     find,
     is_package,
     is_protocol,
-    published,
     read,
     read_names,
+    site_settings,
 )
-from acpgen.errors import BadSetting, Fault, Faults, NoConfiguration
+from acpgen.config.faults import NO_CONFIGURATION
+from acpgen.errors import Fault, Faults
+from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
-from acpgen.pipeline import generate
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
+from acpgen.targets.pipeline import generate
 
 FULL = """
 [tool.acpgen]
@@ -103,7 +105,7 @@ def test_the_nearest_configuration_upwards_counts_and_other_files_are_passed_by(
 def test_without_a_configuration_there_is_one_fault(tmp_path: Path) -> None:
     with pytest.raises(Faults) as caught:
         find(tmp_path)
-    assert caught.value.faults == (NoConfiguration(at=tmp_path.as_posix()),)
+    assert caught.value.faults == (NO_CONFIGURATION(at=tmp_path.as_posix()),)
     assert config_of(tmp_path, "[tool.other]\n") is None
     assert config_of(tmp_path, "tool = 3\n") is None
 
@@ -122,7 +124,7 @@ def test_an_output_around_another_one_is_refused(tmp_path: Path) -> None:
     expected = "apart from the schema and every other output"
     at = (tmp_path / "pyproject.toml").as_posix()
     assert faults_of(tmp_path, text) == (
-        BadSetting(at=at, key="tool.acpgen.outputs.generated", expected=expected, hint="Correct this setting."),
+        BAD_SETTING(at=at, key="tool.acpgen.outputs.generated", expected=expected, hint="Correct this setting."),
     )
 
 
@@ -250,18 +252,18 @@ def test_a_license_without_a_distribution_is_told(tmp_path: Path) -> None:
 # --- the site --------------------------------------------------------------------------------------------------------
 
 
-def site_of(tmp_path: Path, text: str) -> Published:
+def site_of(tmp_path: Path, text: str) -> SiteSettings:
     (tmp_path / "pyproject.toml").write_text(f"[tool.acpgen]\n{text}")
     return find(tmp_path).site
 
 
 def test_the_site_is_told_where_it_stands_and_where_its_files_are_edited(tmp_path: Path) -> None:
     told = site_of(tmp_path, '[tool.acpgen.site]\nurl = "https://a.example/docs"\n')
-    assert told == Published(url="https://a.example/docs/")
-    assert published(told, source="http://b.example/edit/main") == Published(
+    assert told == SiteSettings(url="https://a.example/docs/")
+    assert site_settings(told, source="http://b.example/edit/main") == SiteSettings(
         url="https://a.example/docs/", source="http://b.example/edit/main/"
     )
-    assert site_of(tmp_path, "") == Published()
+    assert site_of(tmp_path, "") == SiteSettings()
 
 
 @pytest.mark.parametrize(
@@ -281,9 +283,9 @@ def test_the_site_is_told_where_it_stands_and_where_its_files_are_edited(tmp_pat
 def test_a_wrong_setting_of_the_site_is_a_fault(tmp_path: Path, text: str, key: str) -> None:
     with pytest.raises(Faults) as caught:
         site_of(tmp_path, text)
-    assert [getattr(fault, "key", "") for fault in caught.value.faults] == [key]
+    assert [fault.values.get("key") for fault in caught.value.faults] == [key]
 
 
 def test_an_address_on_the_command_line_is_held_to_the_same() -> None:
     with pytest.raises(Faults, match="--url"):
-        published(Published(), url="docs")
+        site_settings(SiteSettings(), url="docs")

@@ -21,19 +21,22 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from acpgen import config, ir, markup, publish, site
+from acpgen import config, ir, publish, site
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, InvalidExample, visible
+from acpgen.diagnostics import markup
+from acpgen.diagnostics.markup import code, prose, quoting
+from acpgen.errors import Faults, visible
 from acpgen.input.load import load
-from acpgen.markup import code, prose, quoting
-from acpgen.pipeline import generate, understand
 from acpgen.publish import reference, table
-from acpgen.targets import Settings, docs
+from acpgen.targets import docs
 from acpgen.targets.docs import pictures, templates, views
 from acpgen.targets.docs.page_paths import Linker, find_page_paths
 from acpgen.targets.docs.scenarios import has_message
 from acpgen.targets.docs.type_text import admits_null, describe_type
 from acpgen.targets.docs.usages import find_capability_usages
+from acpgen.targets.faults import INVALID_EXAMPLE
+from acpgen.targets.interface import Settings
+from acpgen.targets.pipeline import generate, understand
 from published import PROTOCOLS, ROOT, all_versions, docs_material, files, versions
 
 HOSTILE = ROOT / "tests" / "golden" / "targets" / "hostile" / "schema.json"
@@ -312,7 +315,7 @@ def test_an_example_that_does_not_hold_stops_the_docs_and_is_told_with_its_place
     with pytest.raises(Faults) as caught:
         docs.render(*understand(load(tmp_path / "a.json", name="a")), Settings())
     (fault,) = caught.value.faults
-    assert isinstance(fault, InvalidExample)
+    assert fault.kind == INVALID_EXAMPLE
     assert fault.at.endswith("#/$defs/A/examples/1")
     assert 'set the option refused-examples of the target docs to "leave-out"' in str(fault)
 

@@ -15,14 +15,16 @@ import tiers
 from acpgen import Faults, lint
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
-from acpgen.errors import Fault, TooManyWays
+from acpgen.errors import FaultKind
 from acpgen.input.complexity import MOST_WAYS, ways
+from acpgen.input.faults import TOO_MANY_WAYS
 from acpgen.input.load import Documents, Source, parse
 from acpgen.ir import Ref
 from acpgen.meaning.samples import LARGEST, Unmakeable, Values
 from acpgen.messages.validators import strict
-from acpgen.pipeline import understand
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
+from acpgen.targets.pipeline import understand
 from doubling import SHAPES, level, protocol
 
 SECONDS: Final = 60
@@ -49,13 +51,13 @@ def ending() -> Generator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def refusals(make: Callable[[], object]) -> set[type[Fault]]:
+def refusals(make: Callable[[], object]) -> set[FaultKind]:
     """The kinds of faults by which something is not made; none where it is."""
     with ending():
         try:
             make()
         except Faults as faults:
-            return {type(fault) for fault in faults.faults}
+            return {fault.kind for fault in faults.faults}
     return set()
 
 
@@ -72,7 +74,7 @@ def documents(shape: str, *, changed: bool = False) -> Documents:
 @pytest.mark.parametrize("shape", tiers.sample(SHAPES, 5))
 def test_every_target_is_made_of_little_or_says_why_it_is_not(shape: str, target: str) -> None:
     make = TARGETS[target]
-    assert refusals(lambda: make(*understand(documents(shape)), Settings())) <= {TooManyWays}
+    assert refusals(lambda: make(*understand(documents(shape)), Settings())) <= {TOO_MANY_WAYS}
 
 
 @pytest.mark.parametrize("shape", ["with-and-without", "variants-by-many-keys"])
@@ -91,7 +93,7 @@ def test_two_revisions_are_compared(shape: str, mode: Mode) -> None:
 @pytest.mark.parametrize("shape", tiers.sample(SHAPES, 5))
 def test_lint_and_the_strict_validator_end(shape: str) -> None:
     assert not refusals(lambda: lint.lint(source(shape)))
-    assert refusals(lambda: strict(documents(shape))) <= {TooManyWays}
+    assert refusals(lambda: strict(documents(shape))) <= {TOO_MANY_WAYS}
 
 
 def test_ways_are_counted_from_the_leaves_on() -> None:
@@ -111,7 +113,7 @@ def test_a_fault_names_the_first_definition_that_is_too_much() -> None:
     with pytest.raises(Faults) as caught:
         TARGETS["docs"](*known, Settings())
     (fault,) = caught.value.faults
-    assert isinstance(fault, TooManyWays)
+    assert fault.kind == TOO_MANY_WAYS
     name = fault.at.removeprefix("p.json#/$defs/")
     below = f"L{int(name[1:]) + 1}"
     found = ways(known[1].definitions)

@@ -14,8 +14,10 @@ from typer.testing import CliRunner
 import json_schema_suite as suite
 from acpgen import cli
 from acpgen.bundle.bundle import Bundle, bundle
-from acpgen.errors import Fault, Faults, NameCollision, SeveralTargets, UnclearDraft, UnknownDialect, UnknownVocabulary
+from acpgen.bundle.faults import NAME_COLLISION, SEVERAL_TARGETS, UNCLEAR_DRAFT
+from acpgen.errors import Fault, FaultKind, Faults
 from acpgen.input.drafts import ALL, BY_NAME, MODERN, Draft, as_written, draft_of, spelled_as_written
+from acpgen.input.faults import UNKNOWN_DIALECT, UNKNOWN_VOCABULARY
 from acpgen.input.keywords import DRAFTS, TABLE
 from acpgen.input.load import Document, Documents, check
 from acpgen.input.schema_validator import Validator
@@ -54,12 +56,12 @@ def faults_of(value: Any) -> tuple[Fault, ...]:
     return caught.value.faults
 
 
-def made_or_refused(documents: Documents, expected: set[type[Fault]]) -> Bundle | None:
+def made_or_refused(documents: Documents, expected: set[FaultKind]) -> Bundle | None:
     """The bundle, or nothing where one of the expected faults refuses it."""
     try:
         return bundle(documents)
     except Faults as caught:
-        if {type(fault) for fault in caught.faults} <= expected:
+        if {fault.kind for fault in caught.faults} <= expected:
             return None
         raise
 
@@ -78,7 +80,7 @@ def test_the_strict_judge_is_right_about_every_required_test_or_refuses_the_sche
     beside = suite.remotes(draft)
     right = refused = 0
     for name, schema, tests in list(suite.groups(draft))[::stride]:
-        made = made_or_refused(Documents("suite", (document(schema),), beside), {SeveralTargets})
+        made = made_or_refused(Documents("suite", (document(schema),), beside), {SEVERAL_TARGETS})
         if made is None:
             refused += len(tests)
             continue
@@ -102,7 +104,7 @@ def test_a_schema_means_in_2020_12_what_it_means_in_its_draft(draft: Draft, whol
         schema = maker.document()
         if list(check(schema, "schema.json")):
             continue
-        made = made_or_refused(Documents("p", (document(schema),)), {NameCollision})
+        made = made_or_refused(Documents("p", (document(schema),)), {NAME_COLLISION})
         if made is None:
             continue
         engine = ENGINES[draft.name](schema)
@@ -279,7 +281,7 @@ REFUSING: Final[Mapping[str, tuple[dict[str, Any], Any]]] = {
 )
 def test_what_a_draft_does_not_know_means_nothing_and_is_told(draft: str, schema: Any, keyword: str) -> None:
     made = bundled({"$schema": named(draft), "definitions": {"One": schema, "Any": {}}})
-    assert keyword in {getattr(note, "keyword", "") for note in made.notes}
+    assert keyword in {note.values["keyword"] for note in made.notes}
     assert {note.at for note in made.notes} == {"schema.json#/definitions/One"}
     assert keyword not in made.definitions["One"]
 
@@ -304,7 +306,9 @@ def test_what_means_nothing_is_told_at_the_end_of_each_run_and_counted(
 
 def test_a_keyword_of_older_drafts_needs_a_draft_that_is_named() -> None:
     card = {"type": "object", "dependencies": {"number": ["expires"]}}
-    assert faults_of({"$defs": {"Card": card}}) == (UnclearDraft(at="schema.json#/$defs/Card", keyword="dependencies"),)
+    assert faults_of({"$defs": {"Card": card}}) == (
+        UNCLEAR_DRAFT(at="schema.json#/$defs/Card", keyword="dependencies"),
+    )
     made = bundled({"$schema": named("draft-07"), "definitions": {"Card": card}})
     assert made.definitions["Card"]["dependentRequired"] == {"number": ["expires"]}
 
@@ -348,7 +352,7 @@ def test_a_meta_schema_that_is_given_tells_the_draft(meta: Any, expected: str) -
 
 def test_a_meta_schema_that_is_not_given_is_refused_with_what_to_do() -> None:
     (fault,) = check({"$schema": OWN}, "x.json")
-    assert fault == UnknownDialect(at="x.json#/$schema", dialect=OWN)
+    assert fault == UNKNOWN_DIALECT(at="x.json#/$schema", dialect=OWN)
     assert "--ref URL=FILE" in str(fault)
     assert list(check({"$schema": OWN}, "x.json", {OWN: {"$schema": "https://example.com/other"}})) == [fault]
     assert list(check({"$schema": OWN}, "x.json", {OWN: {"$schema": OWN}})) == [fault]
@@ -367,7 +371,7 @@ def test_keywords_of_a_vocabulary_that_is_left_out_mean_nothing() -> None:
         "$vocabulary": {core: True, "https://example.com/units": True, "urn:x": False},
     }
     assert list(check(needy, "x.json", {OWN: wanting})) == [
-        UnknownVocabulary(at="x.json#/$schema", vocabulary="https://example.com/units")
+        UNKNOWN_VOCABULARY(at="x.json#/$schema", vocabulary="https://example.com/units")
     ]
 
 

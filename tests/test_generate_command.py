@@ -24,11 +24,15 @@ import pytest
 import acpgen
 import evidence
 import tiers
-from acpgen import cli, project, terminal
-from acpgen.built_in import BUILT_IN
+from acpgen import cli
+from acpgen.bundle.bundle import bundle
+from acpgen.commands import project, terminal
 from acpgen.config import find
 from acpgen.files.cache import Code, all_code, own_code, user_cache
-from acpgen.targets import TARGETS, Target
+from acpgen.publish import migration
+from acpgen.targets.built_in import BUILT_IN
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Target
 
 ROOT = Path(__file__).parents[1]
 
@@ -296,10 +300,94 @@ def test_a_change_of_the_monitor_is_a_change(tmp_path: Path, monkeypatch: pytest
     before = all_code().digest
     copied = tmp_path / "acp_monitor"
     shutil.copytree(ROOT / "generator/acp-monitor/acp_monitor", copied)
-    monkeypatch.setattr("acpgen.resources.monitor", lambda: copied)
+    monkeypatch.setattr("acpgen.embedded.monitor_folder", lambda: copied)
     assert all_code().digest == before
     (copied / "more.py").write_text("")
     assert all_code().digest != before
+
+
+DOCUMENTED = """
+[tool.acpgen]
+schema = "schema"
+
+[tool.acpgen.outputs."generated/docs"]
+target = "docs"
+protocols = ["acme/v1", "acme/v2"]
+"""
+
+
+def edited(path: str, *changes: tuple[str, str]) -> Callable[[Path], object]:
+    def edit(root: Path) -> None:
+        text = (root / path).read_text()
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        (root / path).write_text(text)
+
+    return edit
+
+
+THING = "schema/acme/v{}/thing.json"
+EDITS: Mapping[str, Callable[[Path], object]] = {
+    "a description": edited(THING.format(2), ("Makes a thing in v2.", "Makes any thing.")),
+    "a description of the version before": edited(THING.format(1), ("Makes a thing in v1.", "Made a thing.")),
+    "a title": edited(THING.format(2), ('{"$schema"', '{"title": "Things", "$schema"')),
+    "an example": edited(THING.format(1), ('"required"', '"examples": [{"name": "ann"}], "required"')),
+    "a rule": edited(THING.format(2), ('{"type": "string"}', '{"type": "string", "maxLength": 7}')),
+    "a field": edited(
+        THING.format(2),
+        ('"required": ["name"]', '"required": ["name", "size"]'),
+        ('"name": {', '"size": {}, "name": {'),
+    ),
+    "a note of what moved": edited(
+        THING.format(2), ('"$defs"', '"x-migration": {"ThingRequest": "It has a size now."}, "$defs"')
+    ),
+    "a file": lambda root: (root / "schema/acme/v2/more.json").write_text('{"$defs": {"More": {"type": "string"}}}'),
+    "the name of a file": lambda root: (root / THING.format(1)).rename(root / "schema/acme/v1/other.json"),
+    "a chosen name": lambda root: (root / "pyproject.toml").write_text(
+        f'{DOCUMENTED}\n[tool.acpgen.names."acme/v2"]\nThingRequest = "Wanted"\n'
+    ),
+    "a page": lambda root: (root / "schema/pages/own.md").write_text("# Own\n"),
+}
+
+
+def test_after_each_kind_of_edit_the_docs_are_those_that_are_made_anew(here: Path) -> None:
+    (here / "pyproject.toml").write_text(DOCUMENTED)
+    (here / "schema/pages").mkdir()
+    assert run().code == 0
+    before = snapshot(here)
+    for kind, edit in EDITS.items():
+        edit(here)
+        assert run().code == 0, kind
+        known = snapshot(here)
+        assert known != before, kind
+        shutil.rmtree(here / "generated")
+        assert run("--no-cache").code == 0
+        assert snapshot(here) == known, kind
+        before = known
+
+
+def test_what_has_not_changed_is_not_understood_again_and_no_word_is_compared(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "pyproject.toml").write_text(DOCUMENTED)
+    stray = {"$defs": {"More": {"type": "string"}, "stray": "no schema"}}
+    (here / "schema/acme/v1/more.json").write_text(json.dumps(stray))
+    said = "more.json#/$defs/stray: this is not a schema"
+    assert said in run().err
+    understood: list[str] = []
+    really = bundle
+
+    def told(documents: Any, **how: Any) -> Any:
+        understood.append(documents.name)
+        return really(documents, **how)
+
+    monkeypatch.setattr("acpgen.bundle.bundle.bundle", told)
+    monkeypatch.setattr(migration, "check", None)
+    write_schema(here, "v2", "Makes another thing.")
+    ran = run()
+    assert (ran.code, said in ran.err) == (0, True)
+    assert understood == ["acme/v2"]
 
 
 def test_a_damaged_or_missing_cache_is_no_fault(here: Path) -> None:
@@ -600,7 +688,7 @@ def test_a_target_of_another_package_that_makes_no_files_is_a_fault(
     def entry_points(group: str, name: str = "odd") -> list[Entry]:
         return [Entry()] if (group, name) == ("acpgen.targets", "odd") else []
 
-    monkeypatch.setattr("acpgen.targets.entry_points", entry_points)
+    monkeypatch.setattr("acpgen.targets.installed.entry_points", entry_points)
     ran = run("--schema", "schema/acme/v1", "--out", "made", "--target", "bundle,odd")
     assert ran.code == 2
     assert ran.err.startswith("error: odd_target:render: the target 'odd' failed: it ")
@@ -643,8 +731,8 @@ def test_help_loads_the_command_line_alone() -> None:
         "import acpgen.cli; acpgen.cli.main()"
     )
     ours = {name for name in loaded if name.startswith(("acpgen.", "schema_inclusion."))}
-    light = {"built_in", "resources", "input", "input.step_budget", "terminal"}
-    assert {name for name in ours if not name.startswith("acpgen.cli")} == {
+    light = {"input", "input.step_budget", "targets", "targets.built_in"}
+    assert {name for name in ours if not name.startswith(("acpgen.cli", "acpgen.commands"))} == {
         *(f"acpgen.{name}" for name in light),
         "schema_inclusion.imports",
     }
@@ -660,9 +748,10 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
         f"import atexit, sys; sys.argv = ['acpgen', *{command}]; atexit.register(lambda: print(*sys.modules))\n"
         "import acpgen.cli; acpgen.cli.main()"
     )
-    assert {"acpgen.project", "acpgen.files.cache"} <= loaded
+    assert {"acpgen.commands.project", "acpgen.files.cache"} <= loaded
     understanding = {
-        f"acpgen.{name}" for name in ("ir", "bundle.bundle", "methods.profile", "input.expressions", "targets")
+        f"acpgen.{name}"
+        for name in ("ir", "bundle.bundle", "methods.profile", "input.expressions", "targets.installed")
     }
     assert not loaded & {*understanding, "datamodel_code_generator", "jinja2", "jsonschema", "jsonschema_rs", "ruff"}
     assert not {name for name in loaded if name.startswith("schema_inclusion.")} - {
@@ -671,7 +760,7 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
 
 
 def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acpgen.project.BUILT_IN", {*BUILT_IN} - {"ir"})
+    monkeypatch.setattr("acpgen.commands.project.BUILT_IN", {*BUILT_IN} - {"ir"})
     work = project.configured(find(here))
     assert {path.name for path in project.run(work).fresh} == set()
     outcome = project.run(work)
@@ -695,7 +784,7 @@ def test_a_target_whose_files_clash_with_another_is_a_fault_and_nothing_is_writt
         return {"acme": "a file where another target needs a folder"}
 
     changed = {**{name: TARGETS[name] for name in TARGETS}, "ir": Target(render)}
-    monkeypatch.setattr("acpgen.targets.TARGETS", changed)
+    monkeypatch.setattr("acpgen.targets.installed.TARGETS", changed)
     ran = run("--schema", "schema/acme/v1", "--package", "acme", "--out", "made", "--target", "python,ir")
     assert ran.code == 2
     said = "error: made: two protocols or targets need 'acme' for different content.\nhint: Give each its own output.\n"

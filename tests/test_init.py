@@ -16,10 +16,11 @@ from typer.testing import CliRunner, Result
 
 import evidence
 import tiers
-from acpgen import config, starting
-from acpgen import project as runs
+from acpgen import config, resources
 from acpgen.cli import app
-from acpgen.pipeline import understand
+from acpgen.commands import project as runs
+from acpgen.commands import scaffold
+from acpgen.targets.pipeline import understand
 
 
 def acpgen(*arguments: str | Path) -> Result:
@@ -52,6 +53,7 @@ def test_a_project_to_begin_with_is_green_and_its_bindings_work(here: Path, monk
         ran = acpgen(*command)
         assert ran.exit_code == 0, ran.output
     assert "[tool.acpgen.lint]" not in Path("pyproject.toml").read_text("utf-8")
+    assert "site/" in Path(".gitignore").read_text("utf-8").split()  # what 'acpgen docs build' writes
     told = run(
         here / "notes",
         "from notes import v1\n"
@@ -137,7 +139,7 @@ def test_what_lies_elsewhere_and_the_profile_become_files_of_the_project(
 
 
 def test_a_profile_of_ones_own_becomes_a_file_of_the_project(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    profile = (Path(starting.__file__).parent / "profiles" / "acp.toml").read_bytes()
+    profile = (resources.profiles() / "acp.toml").read_bytes()
     (here / "mine.toml").write_bytes(profile)
     (here / "v1.json").write_text(schema(**{"$defs": {"CallRequest": CALL}}), "utf-8")
     made = acpgen("init", "project", "acme/v1=v1.json", "--methods", "mine.toml")
@@ -190,7 +192,8 @@ def test_what_a_schema_cannot_mean_is_told_where_it_was_given(folder: str, given
     os.chdir(here / "empty")
     made = acpgen("init", folder, f"acme/v1={given}")
     assert made.exit_code == 2
-    assert f"{here.as_posix()}/theirs/clash.json#/$defs/A: " in made.output.replace("\n", "")
+    column = (here / "theirs" / "clash.json").read_text("utf-8").index('"$ref"') + 1
+    assert f"error: ../theirs/clash.json:1:{column}#/$defs/A: " in made.output.replace("\n", "")
     assert "schema/acme" not in made.output
     assert not [*Path().iterdir()]
 
@@ -206,7 +209,7 @@ def test_a_schema_is_understood_once_for_each_way_to_read_it(here: Path, monkeyp
     monkeypatch.setattr(runs, "understand", understood)
     assert acpgen("init", "project", "acme/v1=v1.json").exit_code == 0
     assert sorted(ways) == [False, True]
-    assert not hasattr(starting, "understand")
+    assert not hasattr(scaffold, "understand")
 
 
 def test_a_folder_with_something_in_it_is_left_alone(here: Path) -> None:
@@ -236,7 +239,7 @@ def test_a_folder_with_something_in_it_is_left_alone(here: Path) -> None:
 )
 def test_a_project_has_the_name_of_its_folder(name: str, title: str, package: str, here: Path) -> None:
     (here / "tide" / "deep").mkdir(parents=True)
-    begun = starting.start(Path(name), {})
+    begun = scaffold.start(Path(name), {})
     assert begun.files["README.md"].decode().startswith(f"# {title}\n")
     (here / "pyproject.toml").write_bytes(begun.files["pyproject.toml"])
     assert {each.package for output in config.find(here).outputs for each in output.members if each.package} == {

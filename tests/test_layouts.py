@@ -8,25 +8,15 @@ from typing import Any, Final
 import pytest
 
 from acpgen.bundle.bundle import Bundle, bundle
-from acpgen.errors import (
-    DanglingReference,
-    Fault,
-    Faults,
-    MalformedKeyword,
-    NamedByPosition,
-    NoRole,
-    NotADefinition,
-    NotASchema,
-    NothingDefined,
-    RoleTaken,
-    SidesDiffer,
-    UnknownSide,
-    UnusedName,
-)
+from acpgen.bundle.faults import NOT_A_DEFINITION, UNUSED_NAME
+from acpgen.errors import Fault, FaultKind, Faults
+from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, NOT_A_SCHEMA, REFERENCE_NOT_GIVEN, UNKNOWN_SIDE
 from acpgen.input.load import Document, Documents
 from acpgen.ir import Protocol
+from acpgen.meaning.faults import NO_ROLE, NOTHING_DEFINED, ROLE_TAKEN, SIDES_DIFFER
 from acpgen.messages.validators import strict
-from acpgen.pipeline import understand
+from acpgen.naming.faults import NAMED_BY_POSITION
+from acpgen.targets.pipeline import understand
 
 NEWEST: Final = "https://json-schema.org/draft/2020-12/schema"
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"
@@ -58,8 +48,8 @@ def faults_of(*values: Any, names: dict[str, str] | None = None, **files: Any) -
     return caught.value.faults
 
 
-def places(faults: tuple[Fault, ...]) -> list[tuple[type[Fault], str]]:
-    return [(type(fault), fault.at) for fault in faults]
+def places(faults: tuple[Fault, ...]) -> list[tuple[FaultKind, str]]:
+    return [(fault.kind, fault.at) for fault in faults]
 
 
 # --- roots -----------------------------------------------------------------------------------------------------------
@@ -140,14 +130,14 @@ NOTHING: Final[list[Any]] = [
 
 @pytest.mark.parametrize("value", NOTHING)
 def test_what_yields_neither_type_nor_method_is_refused(value: Any) -> None:
-    assert places(faults_of(value)) == [(NothingDefined, "schema.json")]
+    assert places(faults_of(value)) == [(NOTHING_DEFINED, "schema.json")]
     with pytest.raises(Faults, match="no type and no method"):
         strict(documents(value))
 
 
 def test_keywords_that_only_inform_make_a_root_a_schema_where_it_says_so() -> None:
     assert names_of({"$schema": NEWEST, "format": "email"}) == {"Schema"}
-    assert places(faults_of({"format": "email"})) == [(NothingDefined, "schema.json")]
+    assert places(faults_of({"format": "email"})) == [(NOTHING_DEFINED, "schema.json")]
 
 
 # --- groups and nested definitions -----------------------------------------------------------------------------------
@@ -302,24 +292,24 @@ def test_tuples_and_dependencies_of_draft_07_keep_their_pointers() -> None:
     assert made.definitions["Part"]["dependentSchemas"] == {"a": {"$ref": "#/$defs/Pair"}}
 
 
-NO_SCHEMAS: Final[list[tuple[Any, tuple[type[Fault], str]]]] = [
+NO_SCHEMAS: Final[list[tuple[Any, tuple[FaultKind, str]]]] = [
     (
         {"$schema": SEVENTH, "$defs": {"A": {"$ref": "#/$defs/description"}, "description": "text"}},
-        (DanglingReference, "#/$defs/A"),
+        (DANGLING_REFERENCE, "#/$defs/A"),
     ),
-    ({"$defs": {"g": {"A": TEXT, "B": 3}}}, (NotADefinition, "#/$defs/g")),
-    ({"$defs": {"g": {"A": TEXT, "B": {"properties": 3}}}}, (NotASchema, "#/$defs/g/B/properties")),
-    ({"$defs": {"A": {"$ref": "#/$defs"}}}, (DanglingReference, "#/$defs/A")),
-    ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"a": 1}}, (DanglingReference, "#/$defs/A")),
-    ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"type": "note"}}, (NotASchema, "#/notes/type")),
-    ({"$defs": {"A": {"$ref": "#/$defs/A/enum/0"}, "B": {"enum": ["a"]}}}, (DanglingReference, "#/$defs/A")),
-    ({"$defs": {"A": {"$ref": "http://["}}}, (DanglingReference, "#/$defs/A")),
-    ({"$defs": {"A": {"$ref": "#/$defs/B/anyOf/²"}, "B": {"anyOf": [{}]}}}, (DanglingReference, "#/$defs/A")),
+    ({"$defs": {"g": {"A": TEXT, "B": 3}}}, (NOT_A_DEFINITION, "#/$defs/g")),
+    ({"$defs": {"g": {"A": TEXT, "B": {"properties": 3}}}}, (NOT_A_SCHEMA, "#/$defs/g/B/properties")),
+    ({"$defs": {"A": {"$ref": "#/$defs"}}}, (DANGLING_REFERENCE, "#/$defs/A")),
+    ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"a": 1}}, (DANGLING_REFERENCE, "#/$defs/A")),
+    ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"type": "note"}}, (NOT_A_SCHEMA, "#/notes/type")),
+    ({"$defs": {"A": {"$ref": "#/$defs/A/enum/0"}, "B": {"enum": ["a"]}}}, (DANGLING_REFERENCE, "#/$defs/A")),
+    ({"$defs": {"A": {"$ref": "http://["}}}, (REFERENCE_NOT_GIVEN, "#/$defs/A")),
+    ({"$defs": {"A": {"$ref": "#/$defs/B/anyOf/²"}, "B": {"anyOf": [{}]}}}, (DANGLING_REFERENCE, "#/$defs/A")),
 ]
 
 
 @pytest.mark.parametrize(("schema", "expected"), NO_SCHEMAS)
-def test_what_is_no_schema_is_told_where_it_stands(schema: Any, expected: tuple[type[Fault], str]) -> None:
+def test_what_is_no_schema_is_told_where_it_stands(schema: Any, expected: tuple[FaultKind, str]) -> None:
     kind, at = expected
     assert (kind, f"schema.json{at}") in places(faults_of(schema))
 
@@ -346,24 +336,24 @@ def test_wrong_values_of_the_dialect_are_refused_and_keywords_of_others_are_not(
     schema = {"type": "object", "x-side": "tower", "x-tower": 3, "properties": {"x-null": {"type": "string"}}}
     found = faults_of({"$defs": {"A": schema, "B": {"anyOf": [{"x-name": 3}]}}})
     assert places(found) == [
-        (UnknownSide, "schema.json:1:36#/$defs/A"),
-        (MalformedKeyword, "schema.json:1:133#/$defs/B/anyOf/0"),
+        (UNKNOWN_SIDE, "schema.json#/$defs/A"),
+        (MALFORMED_KEYWORD, "schema.json#/$defs/B/anyOf/0"),
     ]
     assert "'x-side' names the side 'tower', and nothing declares it." in str(found[0])
 
 
 def test_a_mark_of_a_method_that_binds_nothing_is_refused() -> None:
     marked = {"type": "object", "x-method": "open", "x-side": "server"}
-    assert places(faults_of({"$defs": {"Open": marked}})) == [(NoRole, "schema.json#/$defs/Open")]
+    assert places(faults_of({"$defs": {"Open": marked}})) == [(NO_ROLE, "schema.json#/$defs/Open")]
     assert [m.name for m in meaning({"$defs": {"Open": {**marked, "x-name": "OpenRequest"}}}).methods] == ["open"]
     twice = faults_of({"$defs": {"OpenRequest": marked, "UnlockRequest": marked}})
-    assert places(twice) == [(RoleTaken, "schema.json#/$defs/UnlockRequest")]
+    assert places(twice) == [(ROLE_TAKEN, "schema.json#/$defs/UnlockRequest")]
 
 
 def test_the_params_and_the_result_of_a_method_name_one_side() -> None:
     params, result = ({"type": "object", "x-method": "open", "x-side": side} for side in ("server", "client"))
     found = faults_of({"$defs": {"OpenRequest": params, "OpenResponse": result}})
-    assert places(found) == [(SidesDiffer, "schema.json#/$defs/OpenResponse")]
+    assert places(found) == [(SIDES_DIFFER, "schema.json#/$defs/OpenResponse")]
     silent = {"type": "object", "x-method": "open"}
     for pair in ((silent, result), (result, silent)):
         (method,) = meaning({"$defs": dict(zip(("OpenRequest", "OpenResponse"), pair, strict=True))}).methods
@@ -407,7 +397,7 @@ def test_a_pointer_that_counts_variants_is_refused_and_told_the_tag() -> None:
         "#/definitions/Page/properties/top/oneOf/1": "C",
     }
     found = faults_of(schema, names=names)
-    assert {(fault.at, fault.instead) for fault in found if isinstance(fault, NamedByPosition)} == {
+    assert {(fault.at, fault.values["instead"]) for fault in found if fault.kind == NAMED_BY_POSITION} == {
         ("#/definitions/Block/oneOf/0", "Block[text]"),
         ("schema.json#/definitions/Block/oneOf/0/properties/inner", "Block[text]/properties/inner"),
         ("#/definitions/Page/properties/top/oneOf/1", "PageTop[b]"),
@@ -442,4 +432,4 @@ def test_definitions_under_both_keywords_are_told_apart_by_their_pointers() -> N
 def test_an_entry_that_matches_nothing_is_refused() -> None:
     schema = {"$schema": SEVENTH, "definitions": {"Block": block("text")}}
     for key in ("Block[image]", "Other[text]", "#/definitions/Blok", "#/$defs/Block/anyOf/0", "#"):
-        assert places(faults_of(schema, names={key: "X"})) == [(UnusedName, key)]
+        assert places(faults_of(schema, names={key: "X"})) == [(UNUSED_NAME, key)]

@@ -17,12 +17,12 @@ import pytest
 
 import tiers
 from acpgen import resources
+from acpgen.config.docs_inputs import schemas
 from acpgen.diagnostics import written
 from acpgen.errors import Faults
 from acpgen.input.load import Source, read
 from acpgen.lint import RULES, Finding, lint, lint_paths, protocols, rule_id
 from acpgen.lint.lint_report import lint_report
-from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
 
 ROOT: Final = Path(__file__).parents[1]
@@ -337,6 +337,11 @@ CASES: Final = (
         "plan.json#/$defs/PlanEntry/properties/content/x-gates",
     ),
     Case(
+        "keyword-wrong",
+        {"session.json#/$defs/LoadSessionRequest/x-side": REMOVED},
+        "session.json#/$defs/LoadSessionRequest",
+    ),
+    Case(
         "method-mismatched",
         {"session.json#/$defs/LoadSessionResponse/x-side": "client"},
         "session.json#/$defs/LoadSessionResponse",
@@ -497,7 +502,7 @@ def test_a_finding_is_one_line_with_file_line_column_pointer_rule_and_sentence()
     (finding,) = lint(Source("acp/v1", "schema/acp/v1", tuple((path, text.encode()) for path, text in files.items())))
     line = text[: text.index('"x-unknown": "drop"')].count("\n") + 1
     told, _ = lines_of(finding)
-    assert told.startswith(f"schema/acp/v1/plan.json:{line}:7: #/$defs/PlanEntry")
+    assert told.startswith(f"schema/acp/v1/plan.json:{line}:7#/$defs/PlanEntry")
     assert "/x-unknown: keyword-wrong: 'x-unknown' is refused: " in told
 
 
@@ -584,7 +589,7 @@ def test_files_that_cannot_be_read_are_faults_and_all_are_told(project: Path) ->
     (project / "schema" / "toy" / "v1" / "ids.json").write_text('{"a": 1, "a": 2}')
     with pytest.raises(Faults) as caught:
         lint_paths([Path("schema"), Path("nowhere")])
-    assert [type(fault).__name__ for fault in caught.value.faults] == ["DuplicateKey", "NotFound"]
+    assert [fault.kind.id for fault in caught.value.faults] == ["duplicate-key", "not-found"]
 
 
 def test_the_command_exits_with_0_1_and_2(project: Path) -> None:
@@ -611,7 +616,7 @@ def test_the_schemas_of_this_project_have_no_finding() -> None:
 def test_findings_are_values() -> None:
     finding = Finding("a.json", 1, 2, "#/x", "rule", "Sentence.")
     assert finding == copy.copy(finding)
-    assert lines_of(finding) == ["a.json:1:2: #/x: rule: Sentence.", "1 error"]
+    assert lines_of(finding) == ["a.json:1:2#/x: rule: Sentence.", "1 error"]
 
 
 def test_a_side_that_nobody_declares_is_told_once_with_what_else_is_wrong() -> None:

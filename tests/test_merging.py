@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from acpgen import config, project
+from acpgen import config
+from acpgen.commands import project
 
 ROOT: Final = Path(__file__).parents[1]
 Files: TypeAlias = Mapping[str, str]

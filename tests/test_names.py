@@ -18,11 +18,13 @@ import pytest
 import evidence
 import tiers
 from acpgen.bundle.bundle import Bundle, bundle
-from acpgen.errors import BadSetting, Faults, NameCollision, UnusedName
+from acpgen.bundle.faults import NAME_COLLISION, UNUSED_NAME
+from acpgen.errors import Faults
+from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import Record
 from acpgen.naming.identifiers import class_names, field_names, is_class_name, method_keys
-from acpgen.pipeline import understand
+from acpgen.targets.pipeline import understand
 from acpgen.targets.python.naming import name_all
 
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"
@@ -295,19 +297,19 @@ def test_an_entry_that_matches_nothing_is_told_the_nearest_place() -> None:
         ("#/$defs/Thin", "#/$defs/Thing"),
     ):
         (fault,) = faults_of(schema, {key: "Chosen"})
-        assert isinstance(fault, UnusedName) and near in fault.what()
+        assert fault.kind == UNUSED_NAME and near in fault.what()
 
 
 @pytest.mark.parametrize("name", [3, None, "", "lower", "With space", "None", ["A"], {"a": "A"}])
 def test_a_name_that_is_none_is_a_fault(name: object) -> None:
     (fault,) = faults_of({"$defs": {"A": SOME}}, {"#/$defs/A": name})
-    assert isinstance(fault, BadSetting) and "#/$defs/A" in str(fault)
+    assert fault.kind == BAD_SETTING and "#/$defs/A" in str(fault)
 
 
 def test_one_chosen_name_for_two_things_is_a_fault_unless_they_are_the_same() -> None:
     schema = {"$defs": {"A": record(k=SOME), "B": record(k=SOME), "C": record(k=OTHER)}}
     assert "Kind" in of(schema, names={"A.k": "Kind", "B.k": "Kind"})
-    assert all(isinstance(fault, NameCollision) for fault in faults_of(schema, {"A.k": "Kind", "C.k": "Kind"}))
+    assert all(fault.kind == NAME_COLLISION for fault in faults_of(schema, {"A.k": "Kind", "C.k": "Kind"}))
 
 
 # --- growth ----------------------------------------------------------------------------------------------------------

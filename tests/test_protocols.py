@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from acpgen import protocols, resources
+from acpgen import resources
+from acpgen.config import protocols
 from commands import acpgen
 
 RECORDED = b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}\n'

@@ -13,20 +13,23 @@ from typing import Any
 import pytest
 
 from acp_monitor.requirements import requirements_of
-from acpgen import cli, config, ir, material, project, publish, site
+from acpgen import cli, config, ir, publish, site
+from acpgen.commands import project
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
+from acpgen.config import docs_inputs
 from acpgen.errors import Faults
 from acpgen.input.load import load
-from acpgen.pipeline import understand
 from acpgen.publish import changelog, monitor, upstream
 from acpgen.publish.channels import find_page_paths
 from acpgen.publish.first_releases import UNRELEASED, find_availability
 from acpgen.publish.history import History, histories
 from acpgen.publish.pages import arrange
 from acpgen.publish.release_verdicts import FEW
-from acpgen.targets import Settings, docs
+from acpgen.targets import docs
 from acpgen.targets.docs import examples
+from acpgen.targets.interface import Settings
+from acpgen.targets.pipeline import understand
 from monitor.cases import CASES, MCP_CASES
 from published import PROTOCOLS, ROOT, docs_material, files, versions
 
@@ -241,7 +244,7 @@ def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) 
     assert home.startswith("# The toy\n\nRead [why](why.md)") and "# Protocols" not in home
     assert home.index("# The toy") < home.index("## [p/v1](p/v1/index.md)")
     assert "(why.md)" in files["llms.txt"]
-    beside = material.parsed(material.read(tmp_path / "schema", ["p/v1"]))
+    beside = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
     entries = publish.navigation([version], beside)
     assert entries[:2] == [("Home", "index.md"), ("Why *this*", "why.md")]
@@ -286,7 +289,7 @@ def test_the_pages_of_a_folder_stand_in_the_order_in_which_its_own_page_links_to
         "why/d.md": "# D\n",
     }
     small(tmp_path, schema(), {}, pages)
-    beside = material.parsed(material.read(tmp_path / "schema", ["p/v1"]))
+    beside = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
     entries = dict(publish.navigation([version], beside))
     assert entries["How"] == [("Overview", "how/index.md"), ("C", "how/c.md"), ("B", "how/b.md"), ("A", "how/a.md")]
@@ -361,7 +364,7 @@ def test_what_lies_beside_the_schemas_is_no_protocol(
 )
 def test_an_index_of_releases_that_is_none_is_a_fault_with_its_place(text: str, told: str) -> None:
     with pytest.raises(Faults, match=re.escape(told)):
-        material.index(text.encode(), "index.json")
+        docs_inputs.index(text.encode(), "index.json")
 
 
 def test_a_project_without_any_of_it_has_no_page_for_it(tmp_path: Path) -> None:

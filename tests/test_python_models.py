@@ -14,7 +14,8 @@ from acpgen.bundle.bundle import bundle
 from acpgen.input.expressions import quick_in_python
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 
 TEXT = {"type": "string"}
 CIRCLE = {

@@ -20,7 +20,9 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from acpgen.errors import Faults, Inflated, NoRecordings, NotFound, OtherResults
+from acpgen.errors import Faults
+from acpgen.input.faults import NOT_FOUND
+from acpgen.messages.faults import INFLATED, NO_RECORDINGS, OTHER_RESULTS
 from acpgen.messages.recording_file import Tape
 from acpgen.recordings import Finding, Recording, Standard, Summary, Verdict, find, judge, stores, summarise
 from acpgen.recordings import summary as summaries
@@ -102,7 +104,7 @@ def test_a_name_that_leads_nowhere_or_to_no_recording_is_a_fault(tmp_path: Path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(Faults) as caught:
         find([str(tmp_path / "nothing.jsonl"), str(tmp_path / "empty"), str(tmp_path / "*.jsonl")])
-    assert [type(fault) for fault in caught.value.faults] == [NotFound, NoRecordings, NotFound]
+    assert [fault.kind for fault in caught.value.faults] == [NOT_FOUND, NO_RECORDINGS, NOT_FOUND]
     ran = acpgen("validate", tmp_path / "empty")
     assert (ran.returncode, ran.stdout) == (2, b"")
     assert b"no file here has the extension of a recording" in ran.stderr
@@ -238,7 +240,7 @@ def test_a_small_file_that_holds_very_much_is_not_read_to_its_end(
         for _ in range(200):
             file.write(piece * 2_000)
     verdict = judge(str(path), Standard(is_session=False))
-    assert verdict.failure == str(Faults([Inflated(at=str(path), times=stores.MOST_TIMES)]))
+    assert verdict.failure == str(Faults([INFLATED(at=str(path), times=stores.MOST_TIMES)]))
     assert not verdict.is_well
     assert verdict.bytes < 2_000 * 200
 
@@ -468,7 +470,7 @@ def test_a_file_of_another_kind_is_not_written_over(tmp_path: Path, content: str
     results.write_text(content)
     with pytest.raises(Faults, match=reason) as caught:
         run_over(folder, results=results)
-    assert isinstance(caught.value.faults[0], OtherResults)
+    assert caught.value.faults[0].kind == OTHER_RESULTS
     assert results.read_text() == content
 
 

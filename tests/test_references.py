@@ -14,7 +14,8 @@ import pytest
 import acpgen
 from acpgen.bundle.bundle import bundle
 from acpgen.pointers import reference_to, target
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 
 ANSWER: Final = {"type": "object", "x-method": "ask", "x-side": "agent"}
 SCHEMA: Final[dict[str, Any]] = {

@@ -16,15 +16,17 @@ from typing import Any
 import pytest
 
 import tiers
-from acpgen import config, material, project, publish, terminal
+from acpgen import config, publish
+from acpgen.commands import project, terminal
 from acpgen.compat import compare
 from acpgen.compat.rules import VERSION
+from acpgen.config import docs_inputs
 from acpgen.errors import Faults
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.load import load
-from acpgen.pipeline import understand
 from acpgen.publish import release_verdicts as verdicts
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
+from acpgen.targets.pipeline import understand
 
 ROOT = Path(__file__).parents[1]
 KEPT = ("acp/v1", "acp/v2", "mcp")
@@ -114,7 +116,7 @@ def test_docs_read_and_compare_no_release_of_which_the_verdict_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(made(tmp_path))
-    given = material.parsed(material.read(tmp_path / "schema", ["p/v1"]))
+    given = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
 
     def never(*_: object, **__: object) -> None:
@@ -135,7 +137,7 @@ def test_a_release_that_changes_is_compared_again_with_both_neighbours_and_no_ot
     edited(tmp_path, lambda value: value["releases"][4].update(failure="untouched"))
     file = tmp_path / "schema/releases/p/v1/2.0.json"
     file.write_text(json.dumps(ask("id", other="string")))
-    found = verdicts.complete(material.read(tmp_path / "schema", ["p/v1"]))
+    found = verdicts.complete(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     known = json.loads(dict(found.files)["releases/p/v1/verdicts.json"])["releases"]
     assert [change["rule"] for change in known[1]["changes"]] == ["field-became-required", "field-added"]
     assert {change["rule"] for change in known[2]["changes"]} == {"field-removed", "field-added"}
@@ -211,7 +213,7 @@ def test_a_run_that_has_results_of_earlier_ones_compares_no_release_again(
 def test_releases_that_cannot_be_compared_say_so_on_the_page(tmp_path: Path) -> None:
     run(made(tmp_path))
     edited(tmp_path, lambda value: value["releases"][1].update(failure="They are *too* different."))
-    given = material.parsed(material.read(tmp_path / "schema", ["p/v1"]))
+    given = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
     page = publish.documents([version], given)["p/v1/changelog.md"]
     assert "The two cannot be compared: They are &#42;too&#42; different." in page
@@ -287,7 +289,7 @@ def test_no_release_can_be_called_as_the_file_of_verdicts(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", tiers.sample(KEPT, 1))
 def test_a_drawn_verdict_of_the_repository_is_what_the_rules_say(name: str) -> None:
-    files = material.read(ROOT / "schema", [f"{name}/any" if name == "mcp" else name])
+    files = docs_inputs.read(ROOT / "schema", [f"{name}/any" if name == "mcp" else name])
     again = verdicts.complete(files, name.encode())
     assert dict(again.files) == dict(files.files)
 
@@ -296,5 +298,7 @@ def test_a_drawn_verdict_of_the_repository_is_what_the_rules_say(name: str) -> N
 @pytest.mark.parametrize("name", KEPT)
 def test_each_verdict_of_the_repository_is_what_the_rules_say(name: str) -> None:
     """Where this fails and the new verdict is right, raise `VERSION` and run `acpgen generate`."""
-    given = material.parsed(material.read(ROOT / "schema", [f"{name}/any" if name == "mcp" else name])).releases[name]
+    given = docs_inputs.parsed(docs_inputs.read(ROOT / "schema", [f"{name}/any" if name == "mcp" else name])).releases[
+        name
+    ]
     assert verdicts.evaluate(given) == verdicts.evaluate(replace(given, verdicts=None))

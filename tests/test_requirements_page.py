@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pytest
 
+from acpgen.diagnostics.markup import identifier
 from acpgen.errors import Faults
-from acpgen.markup import identifier
 from acpgen.publish import monitor, requirements
 from acpgen.publish.channels import find_page_paths
 from acpgen.publish.page_requirements import requirements_by_page

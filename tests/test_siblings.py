@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from acpgen import Faults, compare, load
-from acpgen.errors import DanglingReference
+from acpgen.commands.scaffold import start
+from acpgen.input.faults import REFERENCE_NOT_GIVEN
 from acpgen.lint import lint_paths
-from acpgen.pipeline import understand
-from acpgen.starting import start
+from acpgen.targets.pipeline import understand
 
 MAIN: dict[str, Any] = {
     "type": "object",
@@ -104,7 +104,7 @@ def test_an_address_may_be_given_as_references_have_it(tmp_path: Path) -> None:
         (tmp_path / name).write_text(json.dumps(value))
     with pytest.raises(Faults) as caught:
         understand(load(main))
-    assert [each.address for each in caught.value.faults if isinstance(each, DanglingReference)] == [
+    assert [each.values["address"] for each in caught.value.faults if each.kind == REFERENCE_NOT_GIVEN] == [
         "./api/units.json",
         "../up.json",
     ]

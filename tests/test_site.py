@@ -29,9 +29,10 @@ import pytest
 
 import tiers
 from acpgen import cli, config, publish, site
-from acpgen.errors import Faults, SiteNotBuilt
+from acpgen.errors import Faults
 from acpgen.files.cache import Cache, Code
 from acpgen.site import generator, live, searching, serving
+from acpgen.site.faults import SITE_NOT_BUILT
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -246,8 +247,8 @@ def head_of(page: str) -> dict[str, str]:
 
 
 def test_a_site_with_an_address_says_on_each_page_where_it_stands_and_lists_all_pages(installed: None) -> None:
-    address = config.Published("https://example.com/docs/", "https://example.com/edit/main/")
-    files = site.made(site.Docs(SMALL, NAVIGATION, {"other.md": "schema/a b.json"}), address)
+    address = config.SiteSettings("https://example.com/docs/", "https://example.com/edit/main/")
+    files = site.make_files(site.Docs(SMALL, NAVIGATION, {"other.md": "schema/a b.json"}), address)
     head = head_of(files["other.html"])
     assert head["canonical"] == head["og:url"] == "https://example.com/docs/other.html"
     assert head["description"] == head["og:description"]
@@ -347,7 +348,7 @@ def test_a_build_without_a_change_makes_nothing(tmp_path: Path, monkeypatch: pyt
         made.append("")
         return {"index.html": docs.documents["index.md"]}
 
-    monkeypatch.setattr(site, "made", files)
+    monkeypatch.setattr(site, "make_files", files)
     shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
     (tmp_path / "pyproject.toml").write_text(
         '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'
@@ -368,15 +369,15 @@ def test_a_build_without_a_change_makes_nothing(tmp_path: Path, monkeypatch: pyt
 
 def test_a_page_that_leads_nowhere_stops_the_build(installed: None) -> None:
     with pytest.raises(Faults) as caught:
-        site.made(site.Docs({"index.md": "# Home\n\n[gone](gone.md)\n"}, [("Home", "index.md")]))
+        site.make_files(site.Docs({"index.md": "# Home\n\n[gone](gone.md)\n"}, [("Home", "index.md")]))
     (fault,) = caught.value.faults
-    assert isinstance(fault, SiteNotBuilt) and "gone.md" in str(fault)
+    assert fault.kind == SITE_NOT_BUILT and "gone.md" in str(fault)
 
 
 def test_a_page_that_is_too_large_stops_the_build(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "LARGEST_PAGE", 50_000)
     with pytest.raises(Faults, match="bytes, and the limit is 50000"):
-        site.made(site.Docs({"index.md": "# Home\n\n" + "word " * 12_500}, [("Home", "index.md")]))
+        site.make_files(site.Docs({"index.md": "# Home\n\n" + "word " * 12_500}, [("Home", "index.md")]))
 
 
 def test_another_version_of_the_site_generator_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -385,7 +386,7 @@ def test_another_version_of_the_site_generator_is_a_fault(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(generator, "version", other)
     with pytest.raises(Faults, match=r"and 99\.0 is installed.*pip install 'acpgen\[docs\]'"):
-        site.made(site.Docs({}, []))
+        site.make_files(site.Docs({}, []))
 
 
 @pytest.mark.parametrize(
@@ -561,7 +562,7 @@ def test_the_site_generator_keeps_running_and_makes_only_what_differs(installed:
 
         def show(documents: dict[str, str], *names: str) -> int:
             entries: list[publish.Entry] = [(name, name) for name in names]
-            return shown.show(site.Docs(documents, entries).laid_out(config.Published(), is_draft=True), documents)
+            return shown.show(site.Docs(documents, entries).laid_out(config.SiteSettings(), is_draft=True), documents)
 
         two = {"a.md": "# A\n\nfirst\n", "index.md": "# Home\n\nhome { data-search-exclude }\n"}
         show(two, *two)
@@ -589,7 +590,7 @@ def test_only_a_site_that_is_built_describes_its_pages_by_what_they_say() -> Non
     """The site generator makes every page again when one description differs, so what is served does not describe them."""
 
     def above(said: str, *, is_draft: bool) -> str:
-        made = site.Docs({"index.md": f"# Home\n\n{said}\n"}, []).laid_out(config.Published(), is_draft=is_draft)
+        made = site.Docs({"index.md": f"# Home\n\n{said}\n"}, []).laid_out(config.SiteSettings(), is_draft=is_draft)
         return made["docs/index.md"].partition("# Home")[0]
 
     assert above("It ebbs.", is_draft=True) == above("It flows.", is_draft=True) != above("It flows.", is_draft=False)
@@ -607,7 +608,7 @@ def test_the_address_of_a_rule_on_the_page_of_all_leads_to_the_page_with_the_rul
 
 def test_a_long_name_in_the_navigation_is_broken_between_its_words(built: Path, window: Window) -> None:
     window.page.goto(f"{window.home}acp/v1/methods/session_load.html")
-    link = window.page.locator(".md-nav__link[href$='session_request_permission.html'] .md-ellipsis").first
+    link = window.page.locator(".md-nav__link[href$='session_request_permission.html']").first
     assert link.inner_html().count("<wbr>") == 2
     assert link.text_content().strip() == "session/request_permission"
     window.page.goto(f"{window.home}api/acp_bindings.v1.peers.html")
@@ -697,17 +698,17 @@ def test_what_is_missing_is_answered_with_the_page_of_the_site_that_says_so(tmp_
 
 def test_a_site_with_an_address_is_served_at_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its page for what is missing holds addresses from the root: with the path of the published site they would lead nowhere."""
-    asked: list[config.Published] = []
+    asked: list[config.SiteSettings] = []
 
     def docs(found: config.Config, *_: Any) -> site.Docs:
         asked.append(found.site)
-        raise Faults([SiteNotBuilt(at="here", reason="it is enough", remedy="none")])
+        raise Faults([SITE_NOT_BUILT(at="here", reason="it is enough", remedy="none")])
 
     monkeypatch.setattr(site, "docs", docs)
-    address = config.Published("https://example.com/docs/", "https://example.com/edit/")
+    address = config.SiteSettings("https://example.com/docs/", "https://example.com/edit/")
     with pytest.raises(Faults):
         site.serve(lambda: replace(project(), site=address), 0, print, print)
-    assert asked == [config.Published("", "https://example.com/edit/")]
+    assert asked == [config.SiteSettings("", "https://example.com/edit/")]
 
 
 def test_the_command_builds_the_site(

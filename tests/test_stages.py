@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final
 
 import pytest
@@ -16,9 +19,9 @@ import pytest
 from acpgen.bundle.bundle import bundle
 from acpgen.bundle.collect import collect
 from acpgen.errors import Faults
-from acpgen.input.load import Document, Documents
+from acpgen.input.load import Document, Documents, Source, parse
 from acpgen.input.walk import is_array, is_object
-from acpgen.interchange import dump
+from acpgen.meaning.interchange import dump
 from acpgen.meaning.lower import lower
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.schema_nodes import Schemas
@@ -108,3 +111,38 @@ def test_every_stage_has_ideas_and_every_idea_is_told_in_a_sentence() -> None:
     assert {path.parent.name for path in CASES} == STAGES.keys()
     for path in CASES:
         assert json.loads(path.read_text("utf-8"))["idea"].endswith("."), path
+
+
+WALK: Final = {
+    "Text": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    "Block": {
+        "oneOf": [
+            {"$ref": "#/$defs/Text", "properties": {"type": {"const": "text"}}, "required": ["type"]},
+            {"properties": {"type": {"const": "link"}, "to": {"type": ["string", "null"]}}, "required": ["type"]},
+        ],
+        "type": "object",
+    },
+}
+"""A union of two variants, one of which has a body of its own."""
+
+
+def test_the_walk_of_a_definition_is_as_the_decision_draws_it() -> None:
+    text = json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": WALK})
+    source = Source("p", "", (("p.json", text.encode()),))
+    lower(bundle(parse(source)))  # so that what is found out once in a process counts for nobody
+    entered: dict[str, list[str]] = {}
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        room, _, module = str(frame.f_globals.get("__name__")).removeprefix("acpgen.").partition(".")
+        if event == "call" and module and frame.f_globals["__name__"].startswith("acpgen."):
+            entered.setdefault(room, [])
+            entered[room] += [module] if module not in entered[room] else []
+
+    sys.setprofile(note)
+    try:
+        lower(bundle(parse(source)))
+    finally:
+        sys.setprofile(None)
+    page = (Path(__file__).parents[1] / "generator/decisions/schema-and-ir.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)/` \| (.*?) \| .* \|$", page, re.MULTILINE)
+    assert [(room, re.findall(r"`(\w+)`", modules)) for room, modules in rows] == [*entered.items()]

@@ -18,7 +18,7 @@ import pytest
 import tiers
 from acpgen.messages import recording, validators
 from acpgen.messages.tap import Chunk, Listener, Recorder, Splitter, Watcher
-from acpgen.messages.validate import conversation, judged
+from acpgen.messages.validate import conversation, judge_lines
 from monitor.cases import CASES
 from monitor.scripts import Case, mcp, numbers, opened, prompt, v1
 
@@ -275,7 +275,9 @@ def test_blank_lines_are_recorded_and_read_back(tmp_path: Path) -> None:
     assert [row.get("text") for row in rows] == ["", None, " \r"]
     with tape.open("rb") as file:
         verdicts = [
-            verdict for verdict in judged(recording.lines(file), strict_versions(), None) if verdict.sender == "client"
+            verdict
+            for verdict in judge_lines(recording.lines(file), strict_versions(), None)
+            if verdict.sender == "client"
         ]
     assert [(verdict.kind, verdict.is_valid) for verdict in verdicts] == [
         ("blank", True),
@@ -738,7 +740,7 @@ def test_a_gap_is_told_by_the_recording_and_a_replay_does_not_take_it_for_a_brea
             [],
         ]
         file.seek(0)
-        verdicts = list(judged(recording.lines(file), strict, None))
+        verdicts = list(judge_lines(recording.lines(file), strict, None))
     assert [verdict.kind for verdict in verdicts] == ["request", "result", "gap", "result"]
     assert all(verdict.is_valid for verdict in verdicts)
 

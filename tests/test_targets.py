@@ -20,7 +20,8 @@ from acpgen import ir
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from acpgen.targets.python import models
 from jsonrpc_bindings import DecodeError, Record
 

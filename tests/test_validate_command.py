@@ -23,7 +23,7 @@ import pytest
 
 import commands
 from acpgen.messages import recording, validators
-from acpgen.messages.validate import Counts, LineVerdict, conversation, judged
+from acpgen.messages.validate import Counts, LineVerdict, conversation, judge_lines
 from monitor.cases import CASES
 from monitor.scripts import OPTIONS, Said, client, mcp, numbers, opened, permission, prompt, result, v1
 
@@ -56,7 +56,7 @@ def test_every_line_gets_a_verdict_and_people_a_summary(tmp_path: Path) -> None:
     assert ran.stdout.decode().splitlines() == [
         "1: ok client request session/list",
         "2: wrong client request session/new: /params/cwd: an absolute path is expected, not 'a'",
-        "4: wrong client message: this is not JSON: expected ident at line 1 column 2",
+        "4: wrong client message: this is not JSON: expected true, false or null at line 1, column 2; put text in double quotes",
     ]
     told = ran.stderr.decode()
     assert "2 lines of 3 wrong." in told
@@ -218,7 +218,7 @@ def test_the_version_is_the_one_that_initialize_names() -> None:
 
 def test_results_are_judged_by_the_request_that_they_answer() -> None:
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"sessions": 7}}
-    verdicts = list(judged(read(lines(GOOD, answer, answer)), strict(), None))
+    verdicts = list(judge_lines(read(lines(GOOD, answer, answer)), strict(), None))
     assert [(v.sender, v.method, v.is_valid) for v in verdicts] == [
         ("client", "session/list", True),
         ("agent", "session/list", False),
@@ -236,7 +236,7 @@ def test_who_sent_a_batch_is_told_from_what_it_holds() -> None:
         [{"jsonrpc": "2.0", "id": 1, "result": {"action": 7}}],
         [],
     ]
-    verdicts = list(judged(read(lines(*said)), strict(), None))
+    verdicts = list(judge_lines(read(lines(*said)), strict(), None))
     assert [verdict.sender for verdict in verdicts] == ["client", "agent", "client", "client"]
     assert [problem.pointer for problem in verdicts[2].problems] == ["/0/result/action"]
 
@@ -279,7 +279,7 @@ def test_after_a_line_that_is_too_long_the_monitor_concludes_nothing_from_it() -
 
 def test_a_recording_is_judged_line_by_line_without_session_too() -> None:
     said = [*v1(), *opened(), prompt(), result("agent", "p", {"stopReason": "bored"})]
-    verdicts = list(judged(read(recorded(*said)), strict(), None))
+    verdicts = list(judge_lines(read(recorded(*said)), strict(), None))
     assert [verdict.is_valid for verdict in verdicts] == [True] * 5 + [False]
     assert verdicts[-1].problems[0].pointer == "/result/stopReason"
 
@@ -541,7 +541,7 @@ def test_a_line_that_is_too_long_is_passed_over_and_said_to_be() -> None:
     content = b"x" * 1000 + b"\n" + json.dumps(GOOD).encode()
     found = list(recording.lines(io.BufferedReader(io.BytesIO(content)), longest=100))
     assert [(line.number, line.is_whole) for line in found] == [(1, False), (2, True)]
-    verdicts = list(judged(found, strict(), None))
+    verdicts = list(judge_lines(found, strict(), None))
     assert [verdict.is_valid for verdict in verdicts] == [False, True]
 
 
@@ -557,7 +557,7 @@ def test_what_is_judged_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         tracemalloc.start()
         summary = Counts()
         numbered = (recording.Line(number, line.strip(), 0) for number, line in enumerate(endless(count)))
-        for verdict in judged(numbered, strict(), None):
+        for verdict in judge_lines(numbered, strict(), None):
             summary.add(verdict)
             if not verdict.line % 100:
                 gc.collect()  # cycles that wait for a collection are not kept

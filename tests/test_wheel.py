@@ -94,7 +94,8 @@ def test_the_wheel_holds_code_templates_and_the_monitor_and_nothing_else(wheel: 
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {
-        "acpgen/cli/__init__.py",
+        "acpgen/cli.py",
+        "acpgen/commands/generate.py",
         "acpgen/py.typed",
         "schema_inclusion/__main__.py",
         "schema_inclusion/py.typed",

@@ -122,6 +122,43 @@ def test_texts_take_the_terms_of_the_field() -> None:
     assert not found, "\n".join(found)
 
 
+PARTICIPLES: Final = frozenset(
+    {
+        *(
+            "asked",
+            "chosen",
+            "claimed",
+            "compared",
+            "described",
+            "found",
+            "given",
+            "joined",
+            "judged",
+            "kept",
+            "known",
+            "made",
+        ),
+        *("owned", "placed", "published", "reported", "taken", "told", "used", "wanted"),
+    }
+)
+"""What is no name by itself: a function is named by a verb, a class by a noun."""
+
+UNNAMED: Final = frozenset({"bundle", "compat", "importers", "input", "meaning", "methods", "naming"})
+"""The rooms that still have such names."""
+
+
+def test_no_function_and_no_class_is_named_by_a_participle_alone() -> None:
+    package = ROOT / "generator" / "acpgen"
+    found = [
+        f"{path.relative_to(package)}:{node.lineno}: {node.name}"
+        for path in sorted(package.rglob("*.py"))
+        if path.relative_to(package).parts[0] not in UNNAMED
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name.strip("_").lower() in PARTICIPLES
+    ]
+    assert not found, "\n".join(found)
+
+
 def test_the_list_is_held_against_all_texts() -> None:
     kinds = {where.split("#")[0].split("/")[0].split()[0] for where, _ in texts()}
     assert {"README.md", "schema", "templates", "acpgen", "compatibility"} <= kinds

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from acpgen.errors import CurrentFolder, Fault, Faults, ForeignFolder, NotAFolder, StrayFile, Unwritable
+from acpgen.errors import Fault, FaultKind, Faults
 from acpgen.files import (
     MANIFEST,
     Change,
@@ -27,6 +27,7 @@ from acpgen.files import (
     require_folder,
     write,
 )
+from acpgen.files.faults import CURRENT_FOLDER, FOREIGN_FOLDER, NOT_A_FOLDER, STRAY_FILE, UNWRITABLE
 
 OLD = {"a.txt": "old\n", "kept.txt": "kept\n", "gone/b.txt": "b\n"}
 NEW = {"a.txt": "new\n", "kept.txt": "kept\n", "added/c.txt": "é\r\n"}
@@ -157,10 +158,10 @@ def test_a_digest_sees_every_file_and_no_cache(out: Path) -> None:
 def test_a_folder_that_is_not_ours_is_never_touched(out: Path) -> None:
     out.mkdir(parents=True)
     (out / "precious").write_text("1")
-    assert faults_of(Tree(out, NEW)) == (ForeignFolder(at=out.as_posix()),)
+    assert faults_of(Tree(out, NEW)) == (FOREIGN_FOLDER(at=out.as_posix()),)
     assert contents(out) == {"precious": b"1"}
     (out / MANIFEST).write_text("{}")
-    assert faults_of(Tree(out, NEW)) == (ForeignFolder(at=out.as_posix()),)
+    assert faults_of(Tree(out, NEW)) == (FOREIGN_FOLDER(at=out.as_posix()),)
     assert contents(out) == {"precious": b"1"}
 
 
@@ -176,17 +177,17 @@ def test_what_cannot_be_written_is_told_before_the_work_for_it(tmp_path: Path) -
             check()
         return caught.value.faults
 
-    def fault_of(folder: Path) -> type[Fault]:
+    def fault_of(folder: Path) -> FaultKind:
         (fault,) = refused(lambda: require_folder(Tree(folder, {})))
-        return type(fault)
+        return fault.kind
 
     for folder in ("new", "ours", "new/deep", "full/deep"):
         require_folder(Tree(tmp_path / folder, {}))
-    assert fault_of(tmp_path / "full") is ForeignFolder
-    assert fault_of(tmp_path / "file") is NotAFolder
-    assert fault_of(tmp_path / "file" / "below") is Unwritable
+    assert fault_of(tmp_path / "full") is FOREIGN_FOLDER
+    assert fault_of(tmp_path / "file") is NOT_A_FOLDER
+    assert fault_of(tmp_path / "file" / "below") is UNWRITABLE
     (tmp_path / "ours" / "mine").write_text("")
-    assert fault_of(tmp_path / "ours") is StrayFile
+    assert fault_of(tmp_path / "ours") is STRAY_FILE
     require_files([tmp_path / "new" / "report.html", tmp_path / "file", Path(os.devnull)])
     reasons = [str(fault) for fault in refused(lambda: require_files([tmp_path / "full", tmp_path / "file" / "a"]))]
     assert ["Is a directory" in reasons[0], "Not a directory" in reasons[1]] == [True, True]
@@ -207,7 +208,7 @@ def test_an_empty_folder_and_one_with_caches_alone_may_be_used(out: Path) -> Non
 def test_a_file_that_we_did_not_write_is_a_fault_and_in_a_dry_run_a_difference(out: Path) -> None:
     write([Tree(out, OLD)])
     (out / "gone" / "mine.txt").write_text("1")
-    assert faults_of(Tree(out, OLD)) == (StrayFile(at=(out / "gone/mine.txt").as_posix()),)
+    assert faults_of(Tree(out, OLD)) == (STRAY_FILE(at=(out / "gone/mine.txt").as_posix()),)
     (change,) = write([Tree(out, OLD)], dry=True)
     assert change.strays == ("gone/mine.txt",)
     assert list(difference(Tree(out, OLD), change)) == [
@@ -219,7 +220,7 @@ def test_a_file_of_the_user_at_a_path_that_we_come_to_need_is_not_overwritten(ou
     write([Tree(out, OLD)])
     (out / "added").mkdir()
     (out / "added" / "c.txt").write_text("mine")
-    assert faults_of(Tree(out, NEW)) == (StrayFile(at=(out / "added/c.txt").as_posix()),)
+    assert faults_of(Tree(out, NEW)) == (STRAY_FILE(at=(out / "added/c.txt").as_posix()),)
 
 
 def test_a_lost_manifest_is_written_again_if_all_else_is_as_it_should_be(out: Path) -> None:
@@ -229,7 +230,7 @@ def test_a_lost_manifest_is_written_again_if_all_else_is_as_it_should_be(out: Pa
     assert os.listdir(out.parent) == ["out"]
     assert write([Tree(out, OLD)])[0].is_none
     (out / MANIFEST).unlink()
-    assert faults_of(Tree(out, NEW)) == (ForeignFolder(at=out.as_posix()),)
+    assert faults_of(Tree(out, NEW)) == (FOREIGN_FOLDER(at=out.as_posix()),)
 
 
 def test_a_manifest_with_the_marks_of_a_merge_conflict_still_says_what_is_ours(out: Path) -> None:
@@ -248,12 +249,12 @@ def test_a_manifest_with_the_marks_of_a_merge_conflict_still_says_what_is_ours(o
 def test_an_output_that_is_a_file_or_a_link_is_refused(out: Path, tmp_path: Path) -> None:
     out.parent.mkdir()
     out.write_text("1")
-    assert faults_of(Tree(out, NEW)) == (NotAFolder(at=out.as_posix()),)
+    assert faults_of(Tree(out, NEW)) == (NOT_A_FOLDER(at=out.as_posix()),)
     assert out.read_text() == "1"
     out.unlink()
     (tmp_path / "real").mkdir()
     out.symlink_to(tmp_path / "real")
-    assert faults_of(Tree(out, NEW)) == (NotAFolder(at=out.as_posix()),)
+    assert faults_of(Tree(out, NEW)) == (NOT_A_FOLDER(at=out.as_posix()),)
     assert not list((tmp_path / "real").iterdir())
 
 
@@ -262,7 +263,7 @@ def test_a_link_between_the_project_and_its_output_is_refused(tmp_path: Path) ->
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "generated").symlink_to(tmp_path / "elsewhere")
     out = tmp_path / "project" / "generated" / "x"
-    assert faults_of(Tree(out, NEW, root=tmp_path / "project")) == (NotAFolder(at=out.as_posix()),)
+    assert faults_of(Tree(out, NEW, root=tmp_path / "project")) == (NOT_A_FOLDER(at=out.as_posix()),)
     (tmp_path / "alias").symlink_to(tmp_path / "project")
     write([Tree(tmp_path / "alias" / "y", NEW, root=tmp_path / "alias")])
     assert contents(tmp_path / "project" / "y") == encoded(NEW)
@@ -271,7 +272,7 @@ def test_a_link_between_the_project_and_its_output_is_refused(tmp_path: Path) ->
 def test_a_file_on_the_way_to_an_output_is_a_fault(out: Path) -> None:
     out.parent.write_text("1")
     (fault,) = faults_of(Tree(out, NEW))
-    assert isinstance(fault, Unwritable)
+    assert fault.kind == UNWRITABLE
     assert fault.at == out.parent.as_posix()
 
 
@@ -279,7 +280,7 @@ def test_the_folder_in_which_the_user_stands_is_not_replaced(out: Path, monkeypa
     write([Tree(out, OLD)])
     monkeypatch.chdir(out / "gone")
     assert write([Tree(out, OLD)])[0].is_none
-    assert faults_of(Tree(out, NEW)) == (CurrentFolder(at=out.as_posix()),)
+    assert faults_of(Tree(out, NEW)) == (CURRENT_FOLDER(at=out.as_posix()),)
 
 
 def test_what_lies_beside_under_our_name_and_is_not_ours_is_a_fault(out: Path) -> None:
@@ -287,7 +288,7 @@ def test_what_lies_beside_under_our_name_and_is_not_ours_is_a_fault(out: Path) -
     beside.mkdir(parents=True)
     (beside / "precious").write_text("1")
     (fault,) = faults_of(Tree(out, NEW))
-    assert isinstance(fault, Unwritable)
+    assert fault.kind == UNWRITABLE
     assert (beside / "precious").read_text() == "1"
 
 
@@ -427,7 +428,7 @@ def test_failing_at_any_step_no_output_changes_or_all_do(
             try:
                 write([Tree(first, NEW), Tree(second, NEW), Tree(third, NEW)])
             except Faults as faults:
-                states = [OLD, OLD, None] if isinstance(faults.faults[0], Unwritable) else [{}]
+                states = [OLD, OLD, None] if faults.faults[0].kind == UNWRITABLE else [{}]
             except KeyboardInterrupt:
                 states = []
             else:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from acpgen.input.load import Documents as Documents
     from acpgen.input.load import load as load
     from acpgen.methods.profile import Profile as Profile
-    from acpgen.pipeline import generate as generate
-    from acpgen.targets import Settings as Settings
+    from acpgen.targets.interface import Settings as Settings
+    from acpgen.targets.pipeline import generate as generate
 
     profile = find_profile
 
@@ -35,10 +35,10 @@ _PATHS: Final = {
     "Faults": "acpgen.errors.Faults",
     "Files": "acpgen.files.Files",
     "Profile": "acpgen.methods.profile.Profile",
-    "Settings": "acpgen.targets.Settings",
+    "Settings": "acpgen.targets.interface.Settings",
     "Tree": "acpgen.files.Tree",
     "compare": "acpgen.compat.compare.compare",
-    "generate": "acpgen.pipeline.generate",
+    "generate": "acpgen.targets.pipeline.generate",
     "load": "acpgen.input.load.load",
     "profile": "acpgen.config.find_profile",
     "write": "acpgen.files.write",

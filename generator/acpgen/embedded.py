@@ -6,7 +6,21 @@ first asked for; of `jsonrpc_bindings` without the `__init__`, which loads all o
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+
+def monitor_folder() -> Path:
+    """The folder of the package `acp_monitor`."""
+    packaged = Path(__file__).with_name("acp_monitor")
+    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "acp-monitor" / "acp_monitor"
+
+
+def runtime_folder() -> Path:
+    """The folder of the package `jsonrpc_bindings`, on which generated Python runs."""
+    packaged = Path(__file__).with_name("jsonrpc_bindings")
+    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "jsonrpc_bindings"
+
 
 if TYPE_CHECKING:
     import acp_monitor as monitor
@@ -30,9 +44,11 @@ if TYPE_CHECKING:
         "framing",
         "module_registry",
         "monitor",
+        "monitor_folder",
         "parse",
         "patterns",
         "requirements",
+        "runtime_folder",
         "strict",
         "supervisor",
         "versions",
@@ -42,8 +58,6 @@ else:
     from importlib import import_module
     from importlib.machinery import ModuleSpec
     from importlib.util import module_from_spec, spec_from_file_location
-
-    from acpgen import resources
 
     RUNTIME = (
         "contract",
@@ -60,12 +74,12 @@ else:
     def _import_runtime(name):
         if "acpgen.jsonrpc_bindings" not in sys.modules:
             spec = ModuleSpec("acpgen.jsonrpc_bindings", None, is_package=True)
-            spec.submodule_search_locations = [str(resources.runtime())]
+            spec.submodule_search_locations = [str(runtime_folder())]
             sys.modules[spec.name] = module_from_spec(spec)
         return import_module(f"acpgen.jsonrpc_bindings.{name}")
 
     def _import_monitor():
-        name, folder = "acpgen.acp_monitor", resources.monitor()
+        name, folder = "acpgen.acp_monitor", monitor_folder()
         if name not in sys.modules:
             spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
             sys.modules[name] = module_from_spec(spec)

@@ -18,21 +18,24 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Fault, Faults, TargetRefused
+from acpgen.errors import Fault, Faults
 from acpgen.files import Files
 from acpgen.input.load import Documents, parse
 from acpgen.input.load import Source as _Source
-from acpgen.interchange import dump, load
 from acpgen.meaning.definition_order import ordered, references, referred
+from acpgen.meaning.interchange import dump, load
 from acpgen.naming.identifiers import assign, class_name, class_names, field_name, field_names, method_keys
-from acpgen.pipeline import understand
-from acpgen.targets import Option, Render, Settings, Target
+from acpgen.targets.faults import TARGET_REFUSED
+from acpgen.targets.interface import Render, Settings, Target
+from acpgen.targets.options import Option
 from acpgen.targets.outside import files_of
+from acpgen.targets.pipeline import understand
 from acpgen.targets.python.formatting import format_files
 from acpgen.targets.python.literals import docstring, json_literal, literal
 
 __all__ = [
     "SAMPLES",
+    "TARGET_REFUSED",
     "Bundle",
     "Documents",
     "Fault",
@@ -42,7 +45,6 @@ __all__ = [
     "Render",
     "Settings",
     "Target",
-    "TargetRefused",
     "assign",
     "class_name",
     "class_names",
@@ -89,7 +91,7 @@ def comment(text: str, mark: str, width: int = 100) -> list[str]:
 
 def refuse(protocol: ir.Protocol, target: str, reason: str, at: str = "") -> Faults:
     """The fault to raise of a protocol that a target cannot use: what is wrong, and what to do. `at` is that of what is wrong."""
-    return Faults([TargetRefused(at=at or protocol.name, name=target, reason=reason)])
+    return Faults([TARGET_REFUSED(at=at or protocol.name, name=target, reason=reason.rstrip("."))])
 
 
 # --- the test kit ----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -61,6 +62,7 @@ def follow(value: Any, keys: Iterable[str]) -> Any:
     return value
 
 
+@lru_cache(maxsize=4096)
 def reference_to(definition: str, *below: str) -> str:
     """The `$ref` to a definition, or to a place in one: what no URI fragment may hold is percent-encoded, `#/$defs/Reply%3CText%3E`."""
     return as_fragment(plain_pointer("$defs", definition, *below))
@@ -71,6 +73,7 @@ def as_fragment(written: str) -> str:
     return f"#{quote(written, safe=_IN_FRAGMENTS)}"
 
 
+@lru_cache(maxsize=4096)
 def target(ref: str) -> str:
     """The definition that a local reference names."""
     return pointer_parts(unquote(ref))[1]

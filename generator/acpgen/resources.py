@@ -22,18 +22,6 @@ def prover() -> Path:
     return Path(__file__).parents[1] / "schema_inclusion"
 
 
-def monitor() -> Path:
-    """The folder of the package `acp_monitor`."""
-    packaged = Path(__file__).with_name("acp_monitor")
-    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "acp-monitor" / "acp_monitor"
-
-
-def runtime() -> Path:
-    """The folder of the package `jsonrpc_bindings`, on which generated Python runs."""
-    packaged = Path(__file__).with_name("jsonrpc_bindings")
-    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "jsonrpc_bindings"
-
-
 def profiles() -> Path:
     """The folder of the profiles of methods that come with acpgen."""
     return Path(__file__).with_name("profiles")

@@ -180,16 +180,8 @@ class Codec:
             raise ValueError(f"duplicates is 'refuse' or 'last', not {duplicates!r}")
         if line.__class__ is not bytes:
             line = _as_bytes(line)
-        if line.__class__ is bytes and (len(line) <= values or holds_at_most(line, values)):
-            try:
-                return read_natively(
-                    line,
-                    (self._lines.get(sender) or self._line_decoder(sender))
-                    if method is None
-                    else self._results.get((sender, method)) or self._result_decoder(sender, method),
-                )
-            except _LOST:
-                pass
+        if line.__class__ is bytes and (found := self.read_line(line, sender, method, values)) is not None:
+            return found
         is_text = line.__class__ is bytes or isinstance(line, bytes | bytearray | str)
         value = (parse if is_text else copied)(line, duplicates=duplicates, values=values)
         if self.batch and is_array(value):
@@ -201,11 +193,23 @@ class Codec:
             ]
         return self._message(value, (), sender, method, pending, on_drop, lenient)
 
-    def read(
-        self, value: Any, *, sender: str, pending: Mapping[Any, str] | None = None, on_drop: Hook | None = None
-    ) -> Any:
+    def read_line(self, line: bytes, sender: str, method: str | None, values: int) -> Any:
+        """The message of a line about which nothing is special; `None` of any other."""
+        if len(line) <= values or holds_at_most(line, values):
+            try:
+                return read_natively(
+                    line,
+                    (self._lines.get(sender) or self._line_decoder(sender))
+                    if method is None
+                    else self._results.get((sender, method)) or self._result_decoder(sender, method),
+                )
+            except _LOST:
+                pass
+        return None
+
+    def read(self, value: Any, *, sender: str, method: str | None = None, on_drop: Hook | None = None) -> Any:
         """One message of what `parse` gave. Raises as `decode`."""
-        return self._message(value, (), sender, None, pending, on_drop, True)
+        return self._message(value, (), sender, method, None, on_drop, True)
 
     def route(self, name: str, *, is_request: bool) -> Method[Any, Any] | None:
         """The method of a request or notification."""
@@ -307,7 +311,7 @@ class Codec:
 
     def type(self, type_: Any) -> Type:
         """What a class, an alias, a text of them or the name of a definition means."""
-        is_name = isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
+        is_name = self._is_name(type_)
         if (is_name, type_) not in self._types:
             if is_name and type_ in self.receiving.schema["$defs"]:
                 found = self.receiving.schema_module.type_of(type_)
@@ -315,9 +319,13 @@ class Codec:
                 try:
                     found = resolve(type_, self.receiving.module)
                 except NameError:
-                    raise KeyError(type_) from None
+                    raise KeyError(f"{type_!r} is no definition of the schema, and no type of this package") from None
             self._types[is_name, type_] = type_of(found)
         return self._types[is_name, type_]
+
+    def _is_name(self, type_: Any) -> bool:
+        """Whether this is the name of a definition, if there is one, and not the text of an annotation."""
+        return isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
 
     def _typed(
         self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
@@ -329,7 +337,8 @@ class Codec:
                 return found
         except (Mismatch, RecursionError):
             pass
-        settled = self.receiving.settle(meant.annotation, value, at, lenient=lenient)
+        is_defined = self._is_name(type_) and type_ in self.receiving.schema_module.definitions
+        settled = self.receiving.settle(type_ if is_defined else meant.annotation, value, at, lenient=lenient)
         if settled.problems:
             raise _refusal(code, limited(settled.problems), message) from None
         try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from .codec import ErrorObject
 from .contract import Method
-from .errors import INVALID_REQUEST, DecodeError, EncodeError, Problem
+from .errors import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, DecodeError, EncodeError, Problem
 from .failures import (
     ALONE,
     BUSY,
@@ -23,25 +23,23 @@ from .failures import (
     EMPTY_BATCH,
     INTERNAL,
     REPEATED,
-    Answer,
     ConnectionClosed,
     NotAdvertised,
     NotStrict,
     PeerError,
     RequestError,
     answer_to,
-    unreadable,
 )
 from .framing import Unreadable
 from .gates import Gates
 from .incoming import Batch, id_of, is_answer, is_answered, is_call
 from .json_types import is_array, is_object
 from .jsonrpc import ErrorResponse, Form, Notification, Request, Response
-from .parse import VALUES, TooManyValues, parse, parse_with_duplicates
+from .parse import VALUES, TooManyValues, parse_with_duplicates
 from .partial_message import PartialMessage
-from .pending import Pending, Sent
-from .task_context import TASK_CONTEXT, Crowd, Reading, Serving
+from .pending import TASK_CONTEXT, Crowd, Pending, Reading, Sent, Serving
 from .wire import Handler, Watcher, Wire
+from .writers import to_builtins
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -237,7 +235,7 @@ class Connection:
         waiting = self._pending.open(number, method, params, place if isinstance(place, Serving) else None)
         try:
             self._write(self._judged(message))
-            self.gates.note(method, self.side, params, self._codec)
+            self.gates.note(method, self.side, params)
             if self.transport.is_full:
                 await self._inside_handler(self.transport.drain())
             result = await self._inside_handler(waiting)
@@ -246,7 +244,7 @@ class Connection:
             raise
         finally:
             self._pending.close(number)
-        self.gates.note(method, self.other, result, self._codec)
+        self.gates.note(method, self.other, result)
         return result
 
     async def _inside_handler(self, work: Awaitable[Any]) -> Any:
@@ -312,10 +310,11 @@ class Connection:
                 try:
                     line = await self.transport.receive()
                 except Unreadable as error:
+                    answer = RequestError(PARSE_ERROR, str(error))
                     if error.ends is not None and not error.is_last:
-                        self._overlook(error.ends, str(error), unreadable(str(error)))
+                        self._overlook(error.ends, str(error), answer)
                     elif error.is_answered:
-                        self._refuse(None, "", unreadable(str(error)))
+                        self._refuse(None, "", answer)
                     else:
                         self._report(error)
                     if error.is_last:
@@ -352,6 +351,10 @@ class Connection:
     async def _take_in(self, line: bytes, place: Reading) -> None:
         if self._monitor is not None:
             self._watch(self._monitor, self.other, line)
+        message = self._codec.read_line(line, self.other, None, self._values)
+        if message is not None:
+            await self._handle(message, None, place)
+            return
         try:
             value, repeated = parse_with_duplicates(line, values=self._values)
         except TooManyValues as error:
@@ -372,7 +375,7 @@ class Connection:
             for item in value:
                 await self._take(item, batch, place)
 
-    def _overlook(self, ends: PartialMessage, sentence: str, answer: Answer) -> None:
+    def _overlook(self, ends: PartialMessage, sentence: str, answer: RequestError) -> None:
         """Deal with a message that is too large to be read. A request is answered so, and an answer fails its request. What may be the
         answer to any request that waits ends the connection: no other answer to it will come.
         """
@@ -381,7 +384,7 @@ class Connection:
             return
         number = known.get("id")
         method = known.get("method", "")
-        if is_call(known) or not self._pending.methods:
+        if is_call(known) or not self._pending:
             self._refuse(id_of(known.get("id")), method if isinstance(method, str) else "", answer)
             return
         error = DecodeError(INVALID_REQUEST, (Problem("", "", sentence),), id=id_of(number))
@@ -395,12 +398,20 @@ class Connection:
         if self._pending.is_late(value):
             return
         try:
-            message: Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any] = self._codec.read(
-                value, sender=self.other, pending=self._pending.methods, on_drop=self._on_drop
-            )
+            sent = self._pending.sent(value["id"]) if is_answer(value) and "id" in value else None
+            method = None if sent is None else sent.method
+            message = self._codec.read(value, sender=self.other, method=method, on_drop=self._on_drop)
         except DecodeError as error:
             self._misread(value, error, batch)
-            return
+        else:
+            await self._handle(message, batch, place)
+
+    async def _handle(
+        self,
+        message: Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any],
+        batch: Batch | None,
+        place: Reading,
+    ) -> None:
         if isinstance(message, Request):
             await self._begin(message, batch)
         elif isinstance(message, Notification):
@@ -417,8 +428,8 @@ class Connection:
         if is_call(value):
             if is_answered(value):
                 self._refuse(id_of(error.id), error.method or "", answer_to(error), batch)
-            else:
-                self._report(error)
+            else:  # nobody is answered; a peer may well know more methods than this side
+                self._report(error, logging.INFO if error.code == METHOD_NOT_FOUND else logging.WARNING)
         elif is_answer(value):
             number = value.get("id")
             if not self._pending.settle(number, error):
@@ -434,7 +445,7 @@ class Connection:
         if isinstance(message, Response):
             outcome = message.result
         else:
-            method, error = self._pending.methods.get(message.id, message.method), message.error
+            method, error = message.method, message.error
             outcome = PeerError(method, error.code, error.message, getattr(error, "data", None), error)
         if not self._pending.settle(message.id, outcome):
             self._report(f"a response has the id {message.id!r}, for which no request is pending")
@@ -444,7 +455,7 @@ class Connection:
     async def _note(self, message: Notification[Any], place: Reading) -> None:
         how = self._wire.cancellation
         if how is not None and message.method == how.method:
-            self._cancel(self._codec.encode(message.params), how.field)
+            self._cancel(to_builtins(message.params), how.field)
         if self._checks_gates and (gate := self.gates.closed(message.method, is_request=False)) is not None:
             self._report(NotAdvertised(message.method, gate))
             return
@@ -460,9 +471,8 @@ class Connection:
         finally:
             place.is_handling = False
 
-    def _cancel(self, params: bytes, field_: str) -> None:
-        found = parse(params)
-        number = found.get(field_) if is_object(found) else None
+    def _cancel(self, params: Any, field_: str) -> None:
+        number = params.get(field_) if is_object(params) else None
         task = self._served.get(number) if isinstance(number, int | float | str) else None
         if task is not None and not isinstance(number, bool):
             task.cancel()
@@ -491,10 +501,10 @@ class Connection:
     async def _serve(self, message: Request[Any], place: Serving, batch: Batch | None) -> None:
         TASK_CONTEXT.set(place)
         try:
-            self.gates.note(message.method, self.other, message.params, self._codec)
+            self.gates.note(message.method, self.other, message.params)
             result = await self._handler.serve(message.method, message.params)
             line = self._judged(Response(message.id, result, message.method))
-            self.gates.note(message.method, self.side, result, self._codec)
+            self.gates.note(message.method, self.side, result)
         except asyncio.CancelledError:
             if self._is_closing:
                 raise
@@ -524,13 +534,13 @@ class Connection:
             raise NotStrict(method, found)
         return line
 
-    def _error(self, id_: Any, method: str, answer: Answer) -> bytes:
+    def _error(self, id_: Any, method: str, answer: RequestError) -> bytes:
         try:
             return self._codec.encode(_error_response(id_, method, answer))
         except EncodeError:
             return self._codec.encode(_error_response(id_, method, INTERNAL))
 
-    def _refuse(self, id_: Any, method: str, answer: Answer, batch: Batch | None = None) -> None:
+    def _refuse(self, id_: Any, method: str, answer: RequestError, batch: Batch | None = None) -> None:
         self._report(answer.message)
         self._reply(self._error(id_, method, answer), batch)
 
@@ -557,7 +567,7 @@ def _payload(params: Any) -> tuple[Any, dict[str, Any], Form]:
     return ({}, {}, "absent") if params is None else (params, {}, "value")
 
 
-def _error_response(id_: Any, method: str, answer: Answer) -> ErrorResponse[Any]:
+def _error_response(id_: Any, method: str, answer: RequestError) -> ErrorResponse[Any]:
     error = ErrorObject(code=answer.code, message=answer.message)
     if answer.data is not None:
         error.data = answer.data

@@ -191,8 +191,8 @@ class Explainer:
         """The places that a value, or what it holds, comes to, and that refuse it."""
         pieces = self._pieces(place, schema, value, path)
         if is_object(value) and is_object(schema.get("unevaluatedProperties")):
-            at, names = (*place, "unevaluatedProperties"), self._unevaluated(place, value)
-            pieces = chain(pieces, ((at, value[name], (*path, name)) for name in names))
+            further, names = (*place, "unevaluatedProperties"), self._unevaluated(place, value)
+            pieces = chain(pieces, ((further, value[name], (*path, name)) for name in names))
         for at, item, where in pieces:
             if not self._is_valid(at, item):
                 yield self._at(at, item, where)
@@ -261,6 +261,9 @@ class Explainer:
                 yield SchemaError(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
         real = [index for index in range(len(branches)) if not is_null(branches[index])]
+        if not real:
+            yield SchemaError(path, schema_pointer(place), _wrong_type(["null"], value), "type")
+            return
         if len(real) == 1:
             yield self._at((*place, real[0]), value, path)
             return

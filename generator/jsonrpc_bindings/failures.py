@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .errors import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
-    PARSE_ERROR,
     REQUEST_CANCELLED,
     DecodeError,
 )
@@ -103,38 +102,27 @@ class NotStrict(Error, ValueError):
         self.violations = violations
 
 
-class Answer(NamedTuple):
-    """The error that a request is answered with."""
-
-    code: int
-    message: str
-    data: Any = None
-
-
-CANCELLED = Answer(REQUEST_CANCELLED, "the request was cancelled")
-INTERNAL = Answer(INTERNAL_ERROR, "internal error")
-BUSY = Answer(INTERNAL_ERROR, "too many requests are pending")
-REPEATED = Answer(INVALID_REQUEST, "a request with this id is still pending")
-ALONE = Answer(INVALID_REQUEST, "this method is not allowed in a batch")
-EMPTY_BATCH = Answer(INVALID_REQUEST, "a batch must hold at least one message")
+CANCELLED = RequestError(REQUEST_CANCELLED, "the request was cancelled")
+INTERNAL = RequestError(INTERNAL_ERROR, "internal error")
+BUSY = RequestError(INTERNAL_ERROR, "too many requests are pending")
+REPEATED = RequestError(INVALID_REQUEST, "a request with this id is still pending")
+ALONE = RequestError(INVALID_REQUEST, "this method is not allowed in a batch")
+EMPTY_BATCH = RequestError(INVALID_REQUEST, "a batch must hold at least one message")
 
 
-def unreadable(sentence: str) -> Answer:
-    """The answer to what is no message at all."""
-    return Answer(PARSE_ERROR, sentence)
-
-
-def answer_to(error: Exception) -> Answer:
+def answer_to(error: Exception) -> RequestError:
     """How a request is answered that failed so. What a handler raises unasked is an internal error, and its text stays here."""
     match error:
         case RequestError():
-            return Answer(error.code, error.message, error.data)
+            return error
         case NotAdvertised():
-            return Answer(METHOD_NOT_FOUND, str(error))
+            return RequestError(METHOD_NOT_FOUND, str(error))
         case DecodeError():
             problems = [{"pointer": problem.pointer, "message": problem.sentence} for problem in error.problems]
             data = {"problems": problems} if error.code == INVALID_PARAMS else None
             more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
-            return Answer(error.code, f"{error.problems[0]}{more}" if error.problems else "this is not valid", data)
+            return RequestError(
+                error.code, f"{error.problems[0]}{more}" if error.problems else "this is not valid", data
+            )
         case _:
             return INTERNAL

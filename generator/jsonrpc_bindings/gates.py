@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from .contract import Method
 from .json_types import is_object
-from .parse import parse
-
-if TYPE_CHECKING:
-    from .codec import Codec
+from .writers import to_builtins
 
 OPENING: Final = "initialize"
 """The request in which both sides advertise: whoever asks in the params, whoever answers in the result."""
@@ -44,7 +41,7 @@ class Gates:
         gate = self._gates.get((method, is_request))
         return gate if gate is not None and self.advertised(gate) is False else None
 
-    def note(self, method: str, side: str, payload: Any, codec: Codec) -> None:
+    def note(self, method: str, side: str, payload: Any) -> None:
         """Take in what a side advertises in the params or the result of a method."""
         if method == OPENING:
-            self._said[side] = parse(codec.encode(payload))
+            self._said[side] = to_builtins(payload)

@@ -119,12 +119,6 @@ class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaul
         function, arguments = self.__reduce__()
         return function(*arguments)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        from copy import deepcopy
-
-        kind, values, extra, form = self.__reduce__()[1]
-        return _rebuilt(kind, deepcopy(values, memo), deepcopy(extra, memo), form)
-
     def __replace__(self, **changes: Any) -> Any:
         kind, values, extra, form = self.__reduce__()[1]
         return kind(**{**values, "extra": extra, "form": form, **changes})

@@ -77,7 +77,9 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
         jiter.from_json(text, allow_inf_nan=False)  # which is stricter, and says what is wrong
     except DecodeError:
         raise
-    except (ValueError, UnicodeError) as error:
+    except UnicodeEncodeError:
+        raise not_json(f"a string holds {_HALF}") from None
+    except ValueError as error:
         raise not_json(str(error)) from None
     return _exactly(text)
 
@@ -261,6 +263,37 @@ _LOST: Final = "the id of a message is text or an integer; this number has a fra
 _UNPARSED: Final = "these are bytes, and what is read here is parsed JSON: pass json.loads(value)"
 
 
+_HALF: Final = "half of a surrogate pair; write both halves, or the character itself"
+
+_SENTENCES: Final = {
+    "EOF while parsing a list": "the text ends inside an array; close it with ']'",
+    "EOF while parsing a string": "the text ends inside a string; close it with '\"'",
+    "EOF while parsing a value": "the text ends where a value is expected; a message must be whole",
+    "EOF while parsing an object": "the text ends inside an object; close it with '}'",
+    "control character (\\u0000-\\u001F) found while parsing a string": "a string holds a control character; escape it, such as \\n",
+    "expected `,` or `]`": "expected ',' or ']' after an item",
+    "expected `,` or `}`": "expected ',' or '}' after a member",
+    "expected `:`": "expected ':' after a key",
+    "expected ident": "expected true, false or null; put text in double quotes",
+    "expected value": "expected a value; put text in double quotes",
+    "invalid escape": "this escape is not known; write a backslash as \\\\",
+    "invalid number": "a number has this form: -1, 0.5, 2e9",
+    "invalid unicode code point": "this byte is not UTF-8; encode the text as UTF-8",
+    "key must be a string": "expected a key in double quotes",
+    "lone leading surrogate in hex escape": f"this is {_HALF}",
+    "number out of range": "this number is too long",
+    "recursion limit exceeded": "this is nested too deep",
+    "trailing characters": "something follows the value; send each message by itself",
+    "trailing comma": "no ',' may stand before a closing bracket; remove it",
+    "unexpected end of hex escape": f"this is {_HALF}",
+}
+"""What the parser says, for people."""
+
+
 def not_json(reason: str) -> DecodeError:
-    """The error for text that is not JSON."""
+    """The error for text that is not JSON, with a reason of the parser, which ends with the place, or one of ours."""
+    found = re.fullmatch(r"(.*) at (line \d+) (column \d+)", reason, re.DOTALL)
+    if found:
+        sentence, semicolon, remedy = _SENTENCES.get(found[1], found[1]).partition(";")
+        reason = f"{sentence} at {found[2]}, {found[3]}{semicolon}{remedy}"
     return DecodeError(PARSE_ERROR, (Problem("", "", f"this is not JSON: {reason}"),))

@@ -1,17 +1,17 @@
-"""The requests of one peer that wait for their answers, and those that nobody waits for any more."""
+"""The requests of a connection: ours that wait for their answers, those of the peer that are served, and where a coroutine stands."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeVar
 
 from .json_types import is_object
 
-if TYPE_CHECKING:
-    from .task_context import Serving
+T = TypeVar("T")
 
 _KEPT: Final = 1024
 """How many ids of requests that were taken back are remembered: the answer of each is still to come."""
@@ -28,18 +28,20 @@ class Sent:
 
 
 class Pending:
-    """`methods` has the method of each request that waits, by its id."""
+    """Our requests whose answers are to come."""
 
     def __init__(self) -> None:
-        self.methods: dict[Any, str] = {}
         self._sent: dict[Any, Sent] = {}
         self._taken_back: OrderedDict[Any, None] = OrderedDict()
 
     def open(self, number: int, method: str, params: Any, within: Serving | None) -> asyncio.Future[Any]:
         """Wait for the answer to a request."""
         waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.methods[number], self._sent[number] = method, Sent(method, params, within, waiting)
+        self._sent[number] = Sent(method, params, within, waiting)
         return waiting
+
+    def __len__(self) -> int:
+        return len(self._sent)
 
     def sent(self, number: object) -> Sent | None:
         """The request of this id, while it waits."""
@@ -52,7 +54,6 @@ class Pending:
 
     def close(self, number: int) -> None:
         """Wait no more."""
-        self.methods.pop(number, None)
         self._sent.pop(number, None)
 
     def take_back(self, number: int) -> bool:
@@ -91,3 +92,52 @@ class Pending:
         for sent in self._sent.values():
             if not sent.answer.done():
                 sent.answer.set_exception(error())
+
+
+@dataclass(eq=False)
+class Reading:
+    """The place of the task that reads. `is_handling`: it does not read just now, a notification is handled."""
+
+    is_handling: bool = False
+
+
+class Crowd:
+    """The requests that are served at the moment. Those that wait for the peer are not at work."""
+
+    def __init__(self, wake: Callable[[], object]) -> None:
+        self.waiting = 0
+        self.wake = wake
+
+
+@dataclass(eq=False)
+class Serving:
+    """The place of a request that is served: its id, and how often something in it waits for the peer."""
+
+    crowd: Crowd
+    id: Any = None
+    waits: int = 0
+    is_done: bool = False
+
+    async def wait(self, work: Awaitable[T]) -> T:
+        """Wait for the peer."""
+        if self.is_done:
+            return await work
+        self.waits += 1
+        if self.waits == 1:
+            self.crowd.waiting += 1
+            self.crowd.wake()
+        try:
+            return await work
+        finally:
+            self.waits -= 1
+            if not self.waits and not self.is_done:
+                self.crowd.waiting -= 1
+
+    def leave(self) -> None:
+        """The request is served. What it started may go on, and counts no more."""
+        self.is_done = True
+        self.crowd.waiting -= self.waits > 0
+        self.crowd.wake()
+
+
+TASK_CONTEXT: Final[ContextVar[Reading | Serving | None]] = ContextVar("TASK_CONTEXT", default=None)

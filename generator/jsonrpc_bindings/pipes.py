@@ -1,9 +1,10 @@
-"""Messages over two descriptors: by the event loop, or by threads where it cannot wait for them."""
+"""Messages over two descriptors. Where the event loop cannot wait for one, a thread stands between it and a socket."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import stat
 import sys
 import threading
@@ -24,8 +25,6 @@ NEEDS_THREADS: Final = sys.platform == "win32"
 """The event loop of Windows waits for pipes that were opened for overlapped access alone, and standard streams are not."""
 
 _CHUNK: Final = 1 << 16
-_HIGH: Final = 1 << 16
-"""Bytes that wait to be written when senders must wait, and a quarter of it when they go on, as with the event loop's pipes."""
 
 
 class Pipes:
@@ -52,7 +51,7 @@ class Pipes:
         if self._source is not None:
             self._source.close()
         self._reader.feed_eof()
-        self._output.connection_lost(None)
+        self._output.end()
 
     async def receive(self) -> bytes | None:
         """See `transport.Transport`."""
@@ -89,12 +88,16 @@ class Pipes:
             raise ConnectionClosed("the peer no longer reads")
 
 
-class _Output(asyncio.BaseProtocol):
-    """What a sink says: whether there is `room` for more, and whether it is `lost`."""
+class _Output(asyncio.Protocol):
+    """What a sink says: whether there is `room` for more, and whether it is `lost`.
+
+    `is_bridged`: the thread behind the socket says when all is written.
+    """
 
     def __init__(self) -> None:
         self.room, self.lost = asyncio.Event(), asyncio.Event()
         self.room.set()
+        self.is_bridged = False
 
     def pause_writing(self) -> None:
         if not self.lost.is_set():
@@ -104,25 +107,36 @@ class _Output(asyncio.BaseProtocol):
         self.room.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        if not self.is_bridged:
+            self.end()
+
+    def end(self) -> None:
+        """Nothing is written any more."""
         self.lost.set()
         self.room.set()
 
 
-async def _connected(number: int, mode: str, protocol: Any, threads: bool) -> Any:
+async def _connected(number: int, mode: str, protocol: asyncio.Protocol, threads: bool) -> Any:
     """What reads a descriptor or writes to it, and closes it then; it is closed where neither can be."""
-    loop, is_read = asyncio.get_running_loop(), mode == "rb"
+    loop = asyncio.get_running_loop()
     close: Callable[[], object] = partial(os.close, number)
+    found: tuple[Any, Any]
     try:
-        if threads or not _is_pipe(number):
-            return _ThreadSource(number, protocol) if is_read else _ThreadSink(number, protocol)
         file = FileIO(number, mode)
         close = file.close
-        transport, _ = await (loop.connect_read_pipe if is_read else loop.connect_write_pipe)(lambda: protocol, file)
+        if threads or not _is_pipe(number):
+            near, far = socket.socketpair()
+            _bridge(file, near, protocol)
+            close = far.close
+            found = await loop.connect_accepted_socket(lambda: protocol, far)
+        else:
+            connect = loop.connect_read_pipe if file.readable() else loop.connect_write_pipe
+            found = await connect(lambda: protocol, file)
     except Exception:  # what was cancelled, the event loop has taken over and closes
         with suppress(OSError):
             close()
         raise
-    return transport
+    return found[0]
 
 
 def _is_pipe(number: int) -> bool:
@@ -131,112 +145,29 @@ def _is_pipe(number: int) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and os.isatty(number))
 
 
-class _ThreadSource(asyncio.ReadTransport):
-    """A descriptor that a thread reads. A read that waits when this is closed cannot be called off: what it reads is dropped."""
+def _bridge(file: FileIO, near: socket.socket, protocol: asyncio.Protocol) -> None:
+    """Pass on what a file gives to a socket, or the other way, in a thread: the event loop can wait for sockets.
 
-    def __init__(self, number: int, protocol: asyncio.StreamReaderProtocol) -> None:
-        super().__init__()
-        self._number, self._protocol = number, protocol
-        self._loop = asyncio.get_running_loop()
-        self._is_closed = False
-        self._go = threading.Event()
-        self._go.set()
-        protocol.connection_made(self)
-        threading.Thread(target=self._read, name="source", daemon=True).start()
+    A read that waits when this is closed cannot be called off: what it reads is dropped.
+    """
+    loop = asyncio.get_running_loop()
 
-    def pause_reading(self) -> None:
-        self._go.clear()
+    def read() -> None:
+        with file, near, suppress(OSError):  # the other end is torn off, or nobody reads
+            while data := file.read(_CHUNK):
+                near.sendall(data)
 
-    def resume_reading(self) -> None:
-        self._go.set()
-
-    def close(self) -> None:
-        self._is_closed = True
-        self._go.set()
-
-    def _read(self) -> None:
-        try:
-            while not self._is_closed and (data := os.read(self._number, _CHUNK)):
-                taken = threading.Event()
-                self._loop.call_soon_threadsafe(self._feed, data, taken)
-                while not taken.wait(0.5):  # what comes of it may pause this
-                    if self._loop.is_closed():
-                        return
-                self._go.wait()
-        except (OSError, RuntimeError):  # the other end is torn off; the loop is closed
-            pass
-        finally:
-            os.close(self._number)
-            _call(self._loop, self._protocol.connection_lost, None)
-
-    def _feed(self, data: bytes, taken: threading.Event) -> None:
-        if not self._is_closed:
-            self._protocol.data_received(data)
-        taken.set()
-
-
-class _ThreadSink(asyncio.WriteTransport):
-    """A descriptor that a thread writes to."""
-
-    def __init__(self, number: int, protocol: _Output) -> None:
-        super().__init__()
-        self._number, self._protocol = number, protocol
-        self._loop = asyncio.get_running_loop()
-        self._waiting: deque[bytes] = deque()
-        self._size = 0
-        self._is_closing = False
-        self._ready = threading.Condition()
-        threading.Thread(target=self._write, name="sink", daemon=True).start()
-
-    def write(self, data: Any) -> None:
-        with self._ready:
-            self._waiting.append(data)
-            self._size += len(data)
-            if self._size > _HIGH:
-                self._protocol.pause_writing()
-            self._ready.notify()
-
-    def is_closing(self) -> bool:
-        return self._is_closing
-
-    def close(self) -> None:
-        with self._ready:
-            self._is_closing = True
-            self._ready.notify()
-
-    def abort(self) -> None:
-        with self._ready:
-            self._waiting.clear()
-        self.close()
-
-    def _write(self) -> None:
-        try:
-            while (data := self._next()) is not None:
+    def write(output: _Output) -> None:
+        with file, near, suppress(OSError):
+            while data := near.recv(_CHUNK):
                 rest = memoryview(data)
                 while rest:
-                    rest = rest[os.write(self._number, rest[:_CHUNK]) :]
-                with self._ready:
-                    was, self._size = self._size, self._size - len(data)
-                if was > _HIGH // 4 >= self._size:
-                    _call(self._loop, self._resume)
-        except OSError:  # nobody reads
-            pass
-        finally:
-            self._is_closing = True
-            os.close(self._number)
-            _call(self._loop, self._protocol.connection_lost, None)
+                    rest = rest[os.write(file.fileno(), rest) :]
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(output.end)
 
-    def _next(self) -> bytes | None:
-        with self._ready:
-            while not self._waiting and not self._is_closing:
-                self._ready.wait()
-            return self._waiting.popleft() if self._waiting else None
-
-    def _resume(self) -> None:
-        if self._size <= _HIGH:  # nothing was written meanwhile
-            self._protocol.resume_writing()
-
-
-def _call(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: Any) -> None:
-    with suppress(RuntimeError):  # the loop is closed
-        loop.call_soon_threadsafe(callback, *arguments)
+    if isinstance(protocol, _Output):
+        protocol.is_bridged = True
+        threading.Thread(target=write, args=(protocol,), name="sink", daemon=True).start()
+    else:
+        threading.Thread(target=read, name="source", daemon=True).start()

@@ -301,13 +301,8 @@ class Record(_Base, metaclass=RecordMeta):
             yield "extra", notes.unknown
 
     def __copy__(self) -> Self:
-        copied: Self = _copied(self, lambda value: value)
-        return copied
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        from copy import deepcopy
-
-        copied: Self = _copied(self, lambda value: deepcopy(value, memo))
+        make_again, arguments = self.__reduce__()
+        copied: Self = make_again(*arguments)
         return copied
 
     def __replace__(self, /, **changes: Any) -> Self:
@@ -374,10 +369,4 @@ def _equal(mine: Any, theirs: Any) -> bool:
 def _beside(record: Any) -> tuple[dict[str, Any], Any]:
     """What a record holds beside its fields: unknown fields, and the tag of an unknown variant."""
     notes = notes_of(record)
-    return ({}, None) if notes is None else (notes.unknown or {}, notes.tag)
-
-
-def _copied(record: Any, copy_of: Callable[[Any], Any]) -> Any:
-    unknown, tag = _beside(record)
-    values = {name: copy_of(value) for name, value in values_of(record).items()}
-    return made(type(record), values, copy_of(dict(unknown)), tag)
+    return ({}, None) if notes is None else (dict(notes.unknown or {}), notes.tag)

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from .contract import Method, Path
 from .errors import INVALID_REQUEST, METHOD_NOT_FOUND, describe, quote
 from .explain import did_you_mean, near_field
-from .json_types import is_object
+from .json_types import is_array, is_object
 
 Pending: TypeAlias = Callable[[Any], str | None]
 """Finds the method of the request that has an id."""
@@ -88,6 +88,11 @@ class Routing:
         row = self.rows.get((name, is_request))
         if (row is None and not name.startswith("_")) or (row is not None and row.side == sender):
             return Routed(None, name, None, (*faults, self._unknown(name, is_request, sender, at)))
+        params = value.get("params")
+        is_plain = row is None or row.params is None
+        if self.is_versioned and is_plain and not (params is None or is_array(params) or is_object(params)):
+            sentence = f"the params must be an object or an array, not {describe(params)}"
+            faults += (Fault((*at, "params"), sentence),)
         return Routed("request" if is_request else "notification", name, row, faults)
 
     def _answer(

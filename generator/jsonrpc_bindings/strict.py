@@ -24,7 +24,6 @@ from .errors import (
     PARSE_ERROR,
     DecodeError,
     Problem,
-    describe,
     more_than,
     parted,
 )
@@ -122,7 +121,7 @@ class Strict:
         """
         definition = self.schema_module.name_of(type_)
         if definition is None:
-            raise KeyError(type_)
+            raise KeyError(f"{type_!r} is no definition of the schema, and no type of this package")
         instance, problems = _read_value(value, values)
         if _is_unreadable(problems):
             return problems
@@ -249,10 +248,7 @@ class Strict:
 
     def _params(self, params: Any, row: Method[Any, Any] | None, at: Path) -> Iterator[Violation]:
         definition: Any = row and row.params
-        if row is None or definition is None:
-            if self.contract.envelope == "json-rpc" and not (params is None or is_array(params) or is_object(params)):
-                yield wrong(f"the params must be an object or an array, not {describe(params)}", at)
-        elif params is not None or row.omitted != "nothing":
+        if row is not None and definition is not None and (params is not None or row.omitted != "nothing"):
             yield from self._against(definition, row.empty() if params is None else params, at, INVALID_PARAMS)
 
     @cached_property

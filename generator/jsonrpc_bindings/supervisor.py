@@ -1,7 +1,7 @@
 """Starts programs, and ends each with all that it has started.
 
 It is part of the run-time because everything else stands on that: connections start agents, `acp_workspace` runs commands, and acpgen,
-which carries the run-time (`acpgen.embedded`), probes agents, taps them and asks targets.
+which carries the run-time (`acpgen.resources`), probes agents, taps them and asks targets.
 
 On POSIX a program leads a session or a group, and its environment holds a token, which all that it starts inherits. It is waited for when
 it is closed, so its id names no other process before that. A guard, a shell that waits for the end of this process, ends what is left
@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any, Final, NamedTuple, TypeAlias, TypedDict
+from typing import IO, Final, NamedTuple, TypeAlias, TypedDict
 
 from . import process_tree
 from .process_tree import VARIABLE, Tree
@@ -28,8 +28,6 @@ Stream: TypeAlias = "int | IO[bytes] | IO[str] | None"
 """A standard stream as `subprocess.Popen` takes it."""
 ERRORS: Final = 16 << 10
 """Bytes of standard error that are kept, from its end."""
-
-_OS: Any = os  # names that not every platform has
 
 _GUARD: Final = """
 trap '' HUP INT TERM
@@ -176,7 +174,6 @@ class Program:
         self._code: int | None = None
         self._has_ended = False
         self._is_closed = False
-        self._unwatch: Callable[[], object] = _nothing
 
     @property
     def pid(self) -> int:
@@ -248,37 +245,17 @@ class Program:
         import asyncio  # who calls this has it already
 
         loop = asyncio.get_running_loop()
-        handle = None
-        with suppress(AttributeError, OSError):
-            handle = _OS.pidfd_open(self.pid)
-        if handle is not None:
 
-            def stop() -> None:
-                loop.remove_reader(handle)
-                os.close(handle)
-                self._unwatch = _nothing
+        def wait() -> None:
+            if hasattr(os, "waitid"):
+                with suppress(ChildProcessError):
+                    os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+            else:
+                self._process.wait()
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(call)
 
-            def ended() -> None:
-                stop()
-                call()
-
-            loop.add_reader(handle, ended)
-            self._unwatch = stop
-        else:
-
-            def tell() -> None:
-                self._wait()
-                with suppress(RuntimeError):  # the loop is closed
-                    loop.call_soon_threadsafe(call)
-
-            threading.Thread(target=tell, name="program", daemon=True).start()
-
-    def _wait(self) -> None:
-        if hasattr(os, "waitid"):
-            with suppress(ChildProcessError):
-                os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
-        else:
-            self._process.wait()
+        threading.Thread(target=wait, name="program", daemon=True).start()
 
     # --- ending it
 
@@ -313,7 +290,6 @@ class Program:
             return
         for pause in self.ending(grace):
             time.sleep(pause)
-        self._unwatch()
         if self.wait(1):
             self._process.wait()
         else:  # the system has not ended it yet
@@ -398,7 +374,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"SIGRTMIN+{number - signal.SIGRTMIN}" if hasattr(signal, "SIGRTMIN") else str(number)
-
-
-def _nothing() -> None:
-    return

@@ -28,6 +28,7 @@ try:  # not by a statement: who does not use this module need not have the packa
     _client: Any = import_module("websockets.asyncio.client")
     _server: Any = import_module("websockets.asyncio.server")
     _errors: Any = import_module("websockets.exceptions")
+    _frames: Any = import_module("websockets.frames")
 except ModuleNotFoundError:
     raise ImportError(
         "WebSocket needs the package websockets, 15 or newer. Install the extra 'websocket' of these bindings, or: pip install websockets"
@@ -47,16 +48,10 @@ QUEUE: Final = 4
 _ENDS: Final = {1000, 1001, 1005}
 """Close codes of a peer that has simply ended: done, going away, none given."""
 _TOO_BIG: Final = 1009
-_MEANINGS: Final = {
-    1002: "protocol error",
-    1003: "unsupported data",
+_MEANINGS: Final[Mapping[int, str]] = {
+    **_frames.CLOSE_CODE_EXPLANATIONS,
     1006: "the connection was cut",
     1007: "text that is not UTF-8",
-    1008: "policy violation",
-    _TOO_BIG: "message too big",
-    1011: "internal error",
-    1012: "service restart",
-    1013: "try again later",
 }
 
 

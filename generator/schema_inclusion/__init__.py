@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from schema_inclusion.answers import Verdict as Verdict
     from schema_inclusion.answers import Witness as Witness
     from schema_inclusion.budget import Allowance as Allowance
-    from schema_inclusion.budget import unanswered as unanswered
     from schema_inclusion.comparer import Comparer as Comparer
     from schema_inclusion.comparer import compare as compare
     from schema_inclusion.comparer import include as include
@@ -47,7 +46,6 @@ _MODULES: Final = {
     "compare": "comparer",
     "include": "comparer",
     "is_satisfiable": "comparer",
-    "unanswered": "budget",
 }
 """The public names and the modules that they are imported from."""
 

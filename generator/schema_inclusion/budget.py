@@ -10,11 +10,6 @@ class OverBudget(Exception):
     """A comparison has used its steps."""
 
 
-def unanswered() -> int:
-    """How many questions of this process were left to time: none, since all that is bounded here counts steps."""
-    return 0
-
-
 @dataclass(slots=True)
 class Allowance:
     """The steps that many questions share, whoever asks them."""

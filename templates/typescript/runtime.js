@@ -1,20 +1,13 @@
 /** The tag of a variant that the schema does not know: `switch` on it like on any other tag. */
 export const UNKNOWN = Symbol("unknown variant");
 
-/** A variant whose tag the schema does not know. Its tag field holds `UNKNOWN`; `raw` is the object as it came, and is what is written;
- *  beside a tag field of that name, it is `raw_`, and `tag` is `tag_`.
+/** Has a value be written as another one. */
+const writes = (v, toJSON) => Object.defineProperty(v, "toJSON", { value: toJSON });
+/** A variant whose tag the schema does not know: the object as it came, but that its tag field holds `UNKNOWN`, `tag` is the tag and `raw` is
+ *  the object, which is written; beside a tag field of that name, they are `tag_` and `raw_`.
  */
-export class Unknown {
-  constructor(field, raw, shared = []) {
-    for (const name of shared) this[name] = raw[name];
-    this[field] = UNKNOWN;
-    this[field === "tag" ? "tag_" : "tag"] = raw[field];
-    this[field === "raw" ? "raw_" : "raw"] = raw;
-  }
-  toJSON() {
-    return rawOf(this);
-  }
-}
+const unknownOf = (field, raw) =>
+  writes({ ...raw, [field === "tag" ? "tag_" : "tag"]: raw[field], [field === "raw" ? "raw_" : "raw"]: raw, [field]: UNKNOWN }, () => raw);
 const rawOf = (v) => v[v.raw === UNKNOWN ? "raw_" : "raw"];
 
 /** A message that cannot be decoded: `code` is the JSON-RPC error code that fits, `problems` say what is wrong and where. */
@@ -27,19 +20,19 @@ export class DecodeError extends Error {
 
 // --- one judgement ---------------------------------------------------------------------------------------------------
 // A checker is `(value, judgement) => value`: it tells the judgement what is wrong, by pointers from the value on, and returns the value, or
-// what is to stand in its place. Who looks into a value puts its own key in front of what is told of the members.
+// what is to stand in its place: no value is changed. Who looks into a value puts its own key in front of what is told of the members.
 
 const MOST = 100;
-const STEPS = 200000;
+const STEPS = 50; // for each character of a large value
 
-/** A judgement: `findings` are problems, and with them what leniency left out; where it `keeps`, changes are written into the value. */
-const judge = (strict, lenient, keeps = !strict, whole = { steps: STEPS, changes: 0 }) => ({ strict, lenient, keeps, whole, findings: [] });
+/** A judgement: `findings` are problems, and with them what leniency left out; `whole` is the value, and how many branches may be tried. */
+const judge = (strict, lenient, whole) => ({ strict, lenient, whole, findings: [] });
 const problemsOf = (c, from = 0) => c.findings.slice(from).filter((one) => !one.problem);
 /** The problems, each with those of the items that were left out below it: an array may be too short for that. */
 const refusal = (c) => {
-  const drops = c.findings.filter((one) => one.problem);
-  const arrayOf = ({ pointer }) => /^([^]*)\/\d+$/.exec(pointer)?.[1];
-  return problemsOf(c).slice(0, MOST + 1).flatMap((one) => [one, ...drops.filter((each) => arrayOf(each) === one.pointer).map((each) => each.problem)]);
+  const items = c.findings.filter((one) => one.problem && /\/\d+$/.test(one.pointer));
+  const below = (one) => items.filter(({ pointer }) => pointer.slice(0, pointer.lastIndexOf("/")) === one.pointer).map((each) => each.problem);
+  return problemsOf(c).slice(0, MOST + 1).flatMap((one) => [one, ...below(one)]);
 };
 
 const add = (c, sentence, rule, more) => {
@@ -53,38 +46,54 @@ const prefix = (c, from, at) => {
     if (one.problem) one.problem.pointer = at + one.problem.pointer;
   }
 };
-/** Leaves out what was told since, and tells that a value was left out. */
-const drop = (c, from, value, { pointer, sentence }) => {
+/** Leaves out what was told since, and tells that a member was left out. */
+const drop = (c, from, key, value, { pointer, sentence }) => {
   c.findings.length = from;
-  c.findings.push({ pointer: "", value, problem: { pointer, sentence } });
+  c.findings.push({ pointer: below(key), value, problem: { pointer, sentence } });
+};
+/** What a checker makes of a member, whose key comes in front of what is told of it. */
+const inside = (f, v, c, key) => {
+  const from = c.findings.length;
+  const found = f(v, c);
+  if (c.findings.length > from) prefix(c, from, below(key));
+  return found;
 };
 const has = Object.hasOwn;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
 const below = (key) => `/${typeof key === "string" ? key.replace(/~/g, "~0").replace(/\//g, "~1") : key}`;
-/** The problems of a value, which stays as it is. */
-const attempt = (f, v, c, strict = c.strict, lenient = c.lenient && !strict) => {
-  if (--c.whole.steps < 0) throw new RangeError("too many alternatives");
-  const tried = judge(strict, lenient, false, c.whole);
-  f(v, tried);
-  return problemsOf(tried);
+/** A copy of an object or array with another member, or without it. */
+const put = (made, v, key, one) => {
+  if (made === v) {
+    made = Array.isArray(v) ? [...v] : { ...v };
+    RAW.set(made, RAW.get(v));
+  }
+  if (one === undefined) delete made[key];
+  else made[key] = one; // of its own, whatever its name
+  return made;
 };
-const fits = (f, v, c, strict) => !attempt(f, v, c, strict).length;
+/** What is wrong with a value where nothing may be left out, and what it is as one of the type. A large value may try more branches. */
+const attempt = (f, v, { strict, whole }, isStrict = strict) => {
+  if (++whole.steps > 200000 && whole.steps > STEPS * (whole.size ??= JSON.stringify(whole.value).length)) throw new RangeError();
+  const tried = judge(isStrict, false, whole);
+  tried.made = f(v, tried);
+  return tried;
+};
+const fits = (...given) => !attempt(...given).findings.length;
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
 
-const ESCAPES = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
 const quote = (text) => {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escape = (one) => {
     const code = one.codePointAt(0);
     const [letter, length] = code < 256 ? ["x", 2] : code < 65536 ? ["u", 4] : ["U", 8];
-    return ESCAPES[one] ?? `\\${letter}${code.toString(16).padStart(length, "0")}`;
+    return "\n\r\t\\".includes(one) ? JSON.stringify(one).slice(1, -1) : `\\${letter}${code.toString(16).padStart(length, "0")}`;
   };
   return mark + text.replace(/\\|(?! )[\p{C}\p{Z}]/gu, escape).replaceAll(mark, `\\${mark}`) + mark;
 };
 const show = (v) => {
   const chars = [...(typeof v === "string" ? quote(v.slice(0, 400)) : String(v))];
-  return chars.length <= 80 ? chars.join("") : `${chars.slice(0, 77).join("")}...`;
+  return (chars.length <= 80 ? chars : [...chars.slice(0, 77), "..."]).join("");
 };
 const tell = (v) => (Array.isArray(v) ? "an array" : isObject(v) ? "an object" : show(v));
 const listed = (values) => {
@@ -94,25 +103,22 @@ const listed = (values) => {
 
 /** How alike two texts are, from 0 to 1: twice the characters of common blocks, the longest first, by both lengths. */
 const likeness = (a, b) => {
-  const common = (alo, ahi, blo, bhi) => {
-    let size = 0;
-    let besti = alo;
-    let bestj = blo;
-    let row = new Map();
-    for (let i = alo; i < ahi; i++) {
-      const next = new Map();
-      for (let j = blo; j < bhi; j++) {
-        if (a[i] !== b[j]) continue;
-        const length = (row.get(j - 1) ?? 0) + 1;
-        next.set(j, length);
-        if (length > size) [besti, bestj, size] = [i - length + 1, j - length + 1, length];
+  const common = (a, b) => {
+    let [size, i, j] = [0, 0, 0];
+    let row = [];
+    for (let x = 0; x < a.length; x++) {
+      const next = [];
+      for (let y = 0; y < b.length; y++) {
+        if (a[x] !== b[y]) continue;
+        const length = (next[y] = (row[y - 1] ?? 0) + 1);
+        if (length > size) [size, i, j] = [length, x + 1, y + 1];
       }
       row = next;
     }
-    return size && common(alo, besti, blo, bestj) + size + common(besti + size, ahi, bestj + size, bhi);
+    return size && common(a.slice(0, i - size), b.slice(0, j - size)) + size + common(a.slice(i), b.slice(j));
   };
   const total = a.length + b.length;
-  return total ? (2 * common(0, a.length, 0, b.length)) / total : 1;
+  return total ? (2 * common(a, b)) / total : 1;
 };
 const plain = (name) => name.replace(/[_-]/g, "").toLowerCase();
 const similar = (name, names) => {
@@ -144,15 +150,15 @@ const hint = (missing, present) => {
 
 // --- checkers of scalars ----------------------------------------------------------------------------------------------
 
-/** What each type is called, what it holds, and a sample of it. */
+/** What each type is called, and what it holds. */
 const TYPES = {
-  array: ["an array", Array.isArray, []],
-  boolean: ["true or false", (v) => typeof v === "boolean", true],
-  integer: ["an integer", Number.isInteger, 0],
-  null: ["null", (v) => v === null, null],
-  number: ["a number", (v) => typeof v === "number", 0.5],
-  object: ["an object", isObject, {}],
-  string: ["a string", (v) => typeof v === "string", ""],
+  array: ["an array", Array.isArray],
+  boolean: ["true or false", (v) => typeof v === "boolean"],
+  integer: ["an integer", Number.isInteger],
+  null: ["null", (v) => v === null],
+  number: ["a number", Number.isFinite],
+  object: ["an object", isObject],
+  string: ["a string", (v) => typeof v === "string"],
 };
 const mismatch = (v, c, ...types) => {
   add(c, `${types.map((one) => TYPES[one][0]).join(" or ") || "another value"} is expected, not ${tell(v)}`, "type");
@@ -161,13 +167,17 @@ const mismatch = (v, c, ...types) => {
 
 export const any = (v) => v;
 export const never = (v, c) => (add(c, "nothing is allowed here", "false"), v);
-export const string = (v, c) => (typeof v === "string" ? v : mismatch(v, c, "string"));
-export const boolean = (v, c) => (typeof v === "boolean" ? v : mismatch(v, c, "boolean"));
-export const number = (v, c) => (typeof v === "number" ? v : mismatch(v, c, "number"));
-export const integer = (v, c) => (Number.isInteger(v) ? v : mismatch(v, c, "integer"));
-export const nil = (v, c) => (v === null ? v : mismatch(v, c, "null"));
-export const object = (v, c) => (isObject(v) ? v : mismatch(v, c, "object"));
-export const array = (v, c) => (Array.isArray(v) ? v : mismatch(v, c, "array"));
+const scalar = (name) => {
+  const [, holds] = TYPES[name];
+  return (v, c) => (holds(v) ? v : mismatch(v, c, name));
+};
+export const string = /* @__PURE__ */ scalar("string");
+export const boolean = /* @__PURE__ */ scalar("boolean");
+export const number = /* @__PURE__ */ scalar("number");
+export const integer = /* @__PURE__ */ scalar("integer");
+export const nil = /* @__PURE__ */ scalar("null");
+export const object = /* @__PURE__ */ scalar("object");
+export const array = /* @__PURE__ */ scalar("array");
 export const type = (...types) => (v, c) => types.some((one) => TYPES[one][1](v)) ? v : mismatch(v, c, ...types);
 export const nullable = (f) => (v, c) => v === null ? v : f(v, c);
 /** A checker that is made later. */
@@ -175,14 +185,20 @@ export const lazy = (get) => (v, c) => get()(v, c);
 /** What the schema says, and what receivers judge by. */
 export const open = (strict, received) => (v, c) => (c.strict ? strict : received)(v, c);
 
-/** One of some values, which are of a type. */
-export const literal = (f, ...values) => (v, c) => {
-  for (const one of values) if (one === v || (typeof v === "object" && key(one) === key(v))) return v;
+/** One value, or one of some, which are of a type. */
+export const constant = (f, value) => (v, c) => {
+  if (equal(value, v)) return v;
   f(v, c);
-  if (values.length === 1) add(c, `${tell(v)} is not ${tell(values[0])}, the only value allowed here`, "const", { values });
-  else oneOf(v, c, values);
+  add(c, `${tell(v)} is not ${tell(value)}, the only value allowed here`, "const", { values: [value] });
   return v;
 };
+export const literal = (f, ...values) => (v, c) => {
+  for (const one of values) if (equal(one, v)) return v;
+  f(v, c);
+  oneOf(v, c, values);
+  return v;
+};
+const equal = (a, b) => a === b || (typeof a === "object" && key(a) === key(b));
 const oneOf = (v, c, values) => {
   add(c, `${tell(v)} is not one of ${listed(values)}${suggest(v, values)}`, "enum", { values });
 };
@@ -191,9 +207,9 @@ const oneOf = (v, c, values) => {
 const key = (v) =>
   JSON.stringify(v, (_, one) => (isObject(one) ? Object.fromEntries(Object.keys(one).sort().map((name) => [name, one[name]])) : one));
 
-/** A limit of values of one kind: whether it holds, and what is wrong otherwise. */
+/** A limit of values of one kind: whether it holds, and what is wrong otherwise. A limit that JavaScript writes otherwise is a text. */
 const limit = (rule, kind, holds, sentence) => (n) => (v, c) => {
-  if (TYPES[kind][1](v) && !holds(v, n)) add(c, sentence.replace("#", n), rule);
+  if (TYPES[kind][1](v) && !holds(v, +n)) add(c, sentence.replace("#", n), rule);
   return v;
 };
 const points = (text) => {
@@ -226,12 +242,15 @@ export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.l
 export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
 export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the object must have # fields or more");
 export const maxProperties = /* @__PURE__ */ limit("maxProperties", "object", (v, n) => size(v) <= n, "the object may have # fields at most");
-/** A pattern of the schema. What JavaScript reads only without the flag `u`, such as `\\:`, is read without; nothing where it reads it in no way. */
-export const expression = (source) => {
-  for (const flags of ["u", ""])
+/** The patterns of the schema that the engine lacks: they refuse nothing. */
+export const UNENFORCED = [];
+/** A pattern of the schema. What JavaScript reads only without the flag `u`, such as `\\:`, is read without. */
+export const expression = (source, ways = ["u", ""]) => {
+  for (const flags of ways)
     try {
       return new RegExp(source, flags);
     } catch {}
+  UNENFORCED.push(source);
 };
 /** Text that matches an expression, if there is one; `text` is the pattern of the schema, empty for that of an absolute path. */
 export const pattern = (expression, text) => (v, c) => {
@@ -250,94 +269,81 @@ const MISSING = "required";
  *  sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead; `usual` is that of the fields after the
  *  first ones. `isPart`: what is no object is fine.
  */
-export const record = (fields, count = 0, usual = 0, others = [], isPart = false) => {
+export const record = (fields, count = 0, usual = 0, others = [], isPart) => {
   let rows; // laid out when they are first needed, as an import has no need of them
   return (v, c) => {
     if (!isObject(v)) return isPart ? v : mismatch(v, c, "object");
     rows ??= rowsOf(fields, count, usual, others);
     const start = c.findings.length;
-    let dropped;
+    let made = v;
     for (const row of rows) {
-      const { name } = row;
-      const one = v[name];
-      if (one === undefined || (row.isInherited && !has(v, name))) {
-        if (row.isRequired) lack(v, c, row, fields);
-        continue;
-      }
+      const { name, isRequired } = row;
+      const one = row.isInherited && !has(v, name) ? undefined : v[name];
       const from = c.findings.length;
-      const found = row.f(one, c);
-      if (c.findings.length > from && isDropped(c, row, from, one)) {
-        (dropped ??= []).push(row);
-        continue;
+      let found;
+      if (one !== undefined) found = inside(row.f, one, c, name);
+      else if (isRequired) {
+        const more = hint(name, Object.keys(v).filter((each) => !has(fields, each)));
+        add(c, `the field ${quote(name)} is required${more}`, MISSING, { missing: name });
       }
-      if (found !== one && c.keeps) v[name] = found;
+      if (c.findings.length > from && isDropped(c, row, from, one)) found = isRequired ? [] : undefined;
+      if (found !== one) made = put(made, v, name, found);
     }
     if (c.findings.length > start + 1) arrange(v, c, start);
-    if (dropped && c.keeps)
-      for (const { name, isRequired } of dropped)
-        if (isRequired) v[name] = [];
-        else delete v[name];
-    return v;
+    return made;
   };
 };
 const rowsOf = (fields, count, usual, others) =>
   [...new Set([...Object.keys(fields), ...others])].map((name, index) => {
     const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
-    return { name, f, how, at: below(name), isRequired: index < count || others.includes(name), isInherited: name in {} };
+    return { name, f, how, isRequired: index < count || others.includes(name), isInherited: name in {} };
   });
 /** Tells of an object first, then of its members in their order. */
 const arrange = (v, c, from) => {
-  const keys = ["", ...Object.keys(v).map(below)];
-  const rank = ({ pointer }) => keys.indexOf(pointer.split("/", 2).join("/"));
+  const ranks = new Map(Object.keys(v).map((name, index) => [below(name), index]));
+  const rank = ({ pointer }) => ranks.get(pointer.split("/", 2).join("/")) ?? -1;
   for (const one of c.findings.splice(from).sort((a, b) => rank(a) - rank(b))) c.findings.push(one);
 };
-const lack = (v, c, { name, f, how, at }, fields) => {
-  const sentence = `the field ${quote(name)} is required${hint(name, Object.keys(v).filter((one) => !has(fields, one)))}`;
-  if (!(how & 4 && how & 1 && c.lenient && fits(f, [], c))) return add(c, sentence, MISSING, { missing: name });
-  c.findings.push({ pointer: at, value: undefined, problem: { pointer: "", sentence } });
-  if (c.keeps) v[name] = [];
-};
-/** Tells of a member, and whether it was left out. */
-const isDropped = (c, { name, f, how, at, isRequired }, from, one) => {
+/** Whether a member that something is wrong with is left out. */
+const isDropped = (c, { name, f, how, isRequired }, from, one) => {
   const [problem] = how && c.lenient && (how & 1 || one === null) ? problemsOf(c, from) : [];
-  const isLeftOut = problem !== undefined && (!isRequired || (how & 4 && fits(f, [], c)));
-  if (isLeftOut) drop(c, from, one, problem);
-  else if (problem) problem.soft = name;
-  prefix(c, from, at);
+  if (!problem) return false;
+  const isLeftOut = !isRequired || (how & 4 && fits(f, [], c));
+  if (isLeftOut) drop(c, from, name, one, problem);
+  else if (one !== undefined) problem.soft = name;
   return isLeftOut;
 };
 
 /** The members of an object beyond those that are declared: by pattern, and all others. */
-export const members = (names, patterns, rest) => {
+export const members = (rest, names = [], patterns = []) => {
   const known = new Set(names);
   return (v, c) => {
     if (!isObject(v)) return v;
     const extra = [];
+    let made = v;
     for (const name of Object.keys(v)) {
       const matching = patterns.filter(([expression]) => expression?.test(name));
-      for (const [, f] of matching) member(v, name, c, f);
+      for (const [, f] of matching) made = member(made, v, name, c, f);
       if (matching.length || known.has(name)) continue;
       if (rest === never) extra.push(name);
-      else member(v, name, c, rest);
+      else made = member(made, v, name, c, rest);
     }
     if (extra.length) refuse(c, extra, "additionalProperties");
-    return v;
+    return made;
   };
 };
 const refuse = (c, extra, rule) => {
   add(c, `${listed(extra)} ${extra.length === 1 ? "is" : "are"} not allowed here`, rule);
 };
-const member = (v, name, c, f) => {
-  const from = c.findings.length;
-  const found = f(v[name], c);
-  if (c.findings.length > from) prefix(c, from, below(name));
-  if (found !== v[name] && c.keeps) v[name] = found;
+const member = (made, v, name, c, f) => {
+  const found = inside(f, made[name], c, name);
+  return found === made[name] ? made : put(made, v, name, found);
 };
 export const names = (f) => (v, c) => {
   if (isObject(v))
     for (const name of Object.keys(v)) {
-      const [problem] = attempt(f, name, c);
-      if (problem) add(c, `the name ${tell(name)} is not allowed here: ${problem.sentence}`, "propertyNames", { pointer: below(name) });
+      const [problem] = attempt(f, name, c).findings;
+      if (problem) add(c, `the name ${tell(name)} is not allowed here: ${problem.sentence}`, "propertyNames");
     }
   return v;
 };
@@ -354,39 +360,36 @@ export const dependents = (needs) => (v, c) => {
   return v;
 };
 
-/** A list: one checker for each of the first items, one for the others. `drops`: receivers leave out items that are wrong. */
-export const items = (f, first = [], drops = false) => (v, c) => {
+/** A list: one checker for each of the `first` items, one for the others. `drops`: receivers leave out items that are wrong. */
+export const items = (f, drops, first = []) => (v, c) => {
   if (!Array.isArray(v)) return v;
-  let gone = 0;
+  let made = v;
+  let isShorter = false;
   for (let i = 0; i < v.length; i++) {
     const from = c.findings.length;
     const one = v[i];
-    const found = (i < first.length ? first[i] : f)(one, c);
-    if (c.findings.length > from) {
-      const [problem] = drops && c.lenient ? problemsOf(c, from) : [];
-      if (problem) drop(c, from, one, problem);
-      prefix(c, from, `/${i}`);
-      if (problem) {
-        gone++;
-        continue;
-      }
+    let found = inside(i < first.length ? first[i] : f, one, c, i);
+    const [problem] = drops && c.lenient && c.findings.length > from ? problemsOf(c, from) : [];
+    if (problem) {
+      drop(c, from, i, one, problem);
+      isShorter = true;
+      found = undefined;
     }
-    if (!c.keeps) continue;
-    if (gone) move(v, i, i - gone);
-    if (gone || found !== one) v[i - gone] = found;
+    if (found !== one) made = put(made, v, i, found);
   }
-  if (gone && c.keeps) v.length -= gone;
-  return v;
+  return isShorter ? closed(made) : made;
 };
-/** Takes the text of a long number along, where an item moves. */
-const move = (v, from, to) => {
-  const raw = RAW.get(v);
-  if (raw?.has(String(from))) raw.set(String(to), raw.get(String(from)));
-  else raw?.delete(String(to));
+/** An array without its holes; the texts of long numbers move with their items. */
+const closed = (v) => {
+  const places = Object.keys(v);
+  const found = places.map((one) => v[one]);
+  const words = RAW.get(v);
+  RAW.set(found, new Map(places.map((one, index) => [String(index), words?.get(one)])));
+  return found;
 };
 /** An array that is a list of one kind of items. */
 export const list = (f, drops) => {
-  const check = items(f, [], drops);
+  const check = items(f, drops);
   return (v, c) => check(array(v, c), c);
 };
 export const contains = (f, least, most) => (v, c) => {
@@ -411,15 +414,20 @@ export const not = (...checkers) => (v, c) => {
   return v;
 };
 export const when = (test, then, otherwise) => (v, c) => (fits(test, v, c, true) ? then : otherwise)(v, c);
-/** What counts for members of objects, or items of arrays, that nothing else evaluates: `evaluated` gives what says which are. */
-export const unevaluated = (evaluated, f, rule) => (v, c) => {
-  if (!(rule === "unevaluatedItems" ? Array.isArray(v) : isObject(v))) return v;
+/** What counts for members of objects, or items of arrays, that nothing else evaluates: `evaluated` gives what says which are. Of items it is
+ *  told where the `others` hold. */
+export const unevaluated = (evaluated, f, rule, others = any) => (v, c) => {
+  const isOfItems = rule === "unevaluatedItems";
+  const from = c.findings.length;
+  let made = others(v, c);
+  if (isOfItems ? c.findings.length > from || !Array.isArray(v) : !isObject(v)) return made;
   const known = evaluated()(v, c);
   const extra = known === true ? [] : Object.keys(v).filter((one) => !known.has(one));
-  if (f !== never) for (const one of extra) member(v, one, c, f);
-  else if (extra.length && rule === "unevaluatedItems") unsatisfied(c, rule);
+  if (isOfItems) {
+    if (!extra.every((one) => fits(f, v[one], c))) unsatisfied(c, rule);
+  } else if (f !== never) for (const one of extra) made = member(made, v, one, c, f);
   else if (extra.length) refuse(c, extra, rule);
-  return v;
+  return made;
 };
 /** The keys that a schema evaluates; `true` for all. `parts` are schemas that evaluate more where a test holds. */
 export const evaluate = ({ names: declared = [], patterns = [], allNames, first = 0, allItems, contains: held }, parts) => (v, c) => {
@@ -429,7 +437,7 @@ export const evaluate = ({ names: declared = [], patterns = [], allNames, first 
   for (const one of Object.keys(v))
     if (isArray ? held && fits(held, v[one], c, true) : patterns.some((each) => each?.test(one))) found.add(one);
   for (const [test, inner] of parts) {
-    if (test !== null && !fits(test, v, c, true)) continue;
+    if (!fits(test, v, c, true)) continue;
     const more = inner()(v, c);
     if (more === true) return true;
     for (const one of more) found.add(one);
@@ -437,237 +445,209 @@ export const evaluate = ({ names: declared = [], patterns = [], allNames, first 
   return found;
 };
 
-/** One of several schemas, or but one where it `isExclusive`. How they are told apart:
- *  `field` and `tags` (of each branch, one or a list), `isLoose` (a branch that has none may take an object with a known tag),
- *  `untagged` (branches that take objects without the field), `keys` (the one field of each branch), `nulls` (branches that are null alone),
+/** What a union says of an object by the one field of each of some branches; nothing, where it has several of them, or there are none. */
+export const keyed = (keys) => (v, c, say) => {
+  const [inside, ...more] = Object.keys(keys).filter((i) => has(v, keys[i]));
+  if (more.length) return;
+  if (inside) return say(inside);
+  const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
+  add(c, `the object must have one field of ${Object.values(keys).map(show).join(", ")}; it has ${there}`, MISSING);
+  return v;
+};
+
+/** One of several schemas, or but one where it `isExclusive`; `nil` is never what a value is told about. How they are told apart:
+ *  `field` and `tags` (of each branch, one or a list), `isLoose` (more than one branch may take an object with a known tag),
+ *  `untagged` (branches that take objects without the field), `byKey` (what tells by fields of one branch each), `types` (of all branches),
  *  `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
- *  one of these: with a fallback, for all), `shared` (the constant fields that such an object has).
+ *  one of these; `null`: for none).
  */
-export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged = [], keys = {}, nulls = [], fallback, unknown = fallback && [], shared } = {}) => {
-  let owners;
-  let isClear;
+export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged = [], byKey, types = [], fallback, unknown = [] } = {}) => {
   const received = fallback ? [...strict, fallback] : strict;
-  const ownersOf = (v) => {
-    if (!owners) {
-      owners = new Map();
-      for (const [index, found] of tags.entries())
-        for (const tag of [found].flat()) owners.set(tag, [...(owners.get(tag) ?? []), index]);
-      isClear = !isLoose && [...owners.values()].every((one) => one.length === 1);
+  let owners; // tag → the branches that it leads to
+  let others; // the branches that no tag leads to
+  const layOut = () => {
+    owners = new Map();
+    others = [];
+    for (const [i, f] of received.entries()) {
+      const own = [tags[i] ?? []].flat();
+      for (const tag of own) owners.set(tag, [...(owners.get(tag) ?? []), i]);
+      if (!own.length && f !== nil) others.push(i);
     }
-    return has(v, field) ? owners.get(v[field]) : undefined;
-  };
-  /** What the branch makes of a value that `trials` show to be meant: it says what is wrong, or leaves it out. */
-  const explain = (v, c, branches, trials) => {
-    const closest = (indices, judgement = c) => nearest(v, judgement, branches, trials, indices);
-    const real = trials.map((_, i) => i).filter((i) => !nulls.includes(i));
-    if (real.length < 2) return real.length ? branches[real[0]](v, c) : mismatch(v, c, "null");
-    if (!isObject(v)) return field === undefined ? closest(real) : mismatch(v, c, "object");
-    if (field === undefined) {
-      const names = Object.values(keys);
-      const inside = Object.keys(keys).filter((i) => has(v, keys[i]));
-      if (inside.length === 1) return branches[inside[0]](v, c);
-      if (inside.length || !names.length) return closest(real);
-      const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
-      return add(c, `the object must have one field of ${names.map(show).join(", ")}; it has ${there}`, MISSING), v;
-    }
-    const found = ownersOf(v);
-    if (found) return found.length === 1 ? branches[found[0]](v, c) : closest(found);
-    const hasTag = has(v, field);
-    const given = v[field];
-    const pointer = below(field);
-    const candidates = hasTag ? real.filter((i) => ![...owners.values()].flat().includes(i)) : untagged;
-    if (candidates.length) {
-      const said = attempt((_, inner) => closest(candidates, inner), v, c, c.strict, false);
-      const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
-      const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trials[one[0]])] : []));
-      const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...wrong) < count(said);
-      if (!isStray || typeof given !== "string") return closest(candidates);
-    }
-    const known = [...owners.keys()];
-    if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`, "tag", { pointer });
-    else add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
-    return v;
   };
   const check = (v, c) => {
-    if (v instanceof Unknown || (isObject(v) && v[field] === UNKNOWN)) {
-      v = rawOf(v);
-      c.whole.changes++;
-    }
+    if (isObject(v) && v[field] === UNKNOWN) v = rawOf(v);
     const branches = c.strict ? strict : received;
-    let isUnknown = false;
-    if (field !== undefined && isObject(v)) {
-      const found = ownersOf(v);
-      if (found && isClear) return branches[found[0]](v, c);
-      isUnknown = !c.strict && !found && typeof v[field] === "string" && unknown?.includes(v[field]) === false;
-    }
-    let fit;
-    let changes; // that the branch makes
+    const isTold = field !== undefined && isObject(v);
+    const hasTag = isTold && has(v, field);
+    if (isTold && !owners) layOut();
+    const found = hasTag ? owners.get(v[field]) : undefined;
+    if (found && !isLoose) return branches[found[0]](v, c);
+    const isUnknown = isTold && !c.strict && !found && typeof v[field] === "string" && unknown !== null && !unknown.includes(v[field]);
+    const madeOf = (one) => (isUnknown && isObject(one) ? unknownOf(field, one) : one);
+    const whole = [...branches.keys()];
+    const told = hasTag ? [...(found ?? []), ...others].filter((i) => i < branches.length) : isTold ? untagged : whole;
     const trials = [];
-    for (const f of branches) {
-      const before = c.whole.changes;
-      trials.push(attempt(f, v, c, c.strict, false));
-      if (trials.at(-1).length) continue;
+    const trial = (i) => (trials[i] ??= attempt(branches[i], v, c));
+    let fit;
+    for (const i of told) {
+      const tried = trial(i);
+      if (tried.findings.length) continue;
       if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
-      fit = f;
-      changes = c.whole.changes - before;
+      fit = tried;
       if (!isExclusive) break;
     }
-    const made = (one) => {
-      if (!isUnknown || !isObject(one)) return one;
-      c.whole.changes++;
-      return c.keeps ? new Unknown(field, one, shared) : one;
+    if (fit) return madeOf(fit.made);
+    // a branch judges twice only where leniency tells more, as each twice doubles with the depth
+    const say = (i, judgement = c) => {
+      if (judgement.lenient) return branches[i](v, judgement);
+      for (const one of trial(i).findings) judgement.findings.push({ ...one });
+      return v;
     };
-    // a branch judges twice only where that tells or changes more, as each twice doubles with the depth
-    if (fit) return made(c.keeps && changes ? fit(v, c) : v);
+    const closest = (indices, judgement = c) => nearest(v, judgement, say, trial, indices, types);
+    /** What the branch makes of the value that is meant: it says what is wrong, or leaves it out. */
+    const explain = () => {
+      const real = whole.filter((i) => branches[i] !== nil);
+      if (real.length < 2) return real.length ? say(real[0]) : mismatch(v, c, "null");
+      if (field === undefined) return (isObject(v) && byKey?.(v, c, say)) || closest(real);
+      if (!isTold) return mismatch(v, c, "object");
+      if (found) return found.length === 1 ? say(found[0]) : closest(found);
+      const given = v[field];
+      const pointer = below(field);
+      if (told.length) {
+        const said = attempt((_, inner) => closest(told, inner), v, c).findings;
+        const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
+        const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trial(one[0]).findings)] : []));
+        const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...wrong) < count(said);
+        if (!isStray || typeof given !== "string") return closest(told);
+      }
+      const known = [...owners.keys()];
+      if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`, "tag", { pointer });
+      else add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
+      return v;
+    };
     const from = c.findings.length;
-    const again = (f, i) => (one, judgement) => {
-      if (one !== v) return f(one, judgement);
-      for (const each of trials[i]) judgement.findings.push({ ...each });
-      return one;
-    };
-    const found = explain(v, c, c.keeps || c.lenient ? branches : branches.map(again), trials);
+    const made = explain();
     // a field that the branch needs may be left out where another branch does without it
     const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.pointer === below(one.soft));
     if (soft) {
       const { soft: name, pointer, sentence } = soft;
-      const { [name]: value, ...rest } = v;
-      if (!attempt(check, rest, c).some((one) => one.missing === name && !one.pointer)) {
-        if (c.keeps) delete v[name];
-        c.findings.push(...c.findings.splice(from).filter((one) => one.problem), { pointer, value, problem: { pointer, sentence } });
-        return check(c.keeps ? v : rest, c);
+      const rest = put(made, made, name);
+      if (!attempt(check, rest, c).findings.some((one) => one.missing === name && !one.pointer)) {
+        c.findings.push(...c.findings.splice(from).filter((one) => one.problem), { pointer, value: v[name], problem: { pointer, sentence } });
+        return check(rest, c);
       }
     }
-    return made(found);
+    return madeOf(made);
   };
   return check;
 };
 
 /** What the branch that comes nearest makes of a value, as one of several; one problem, if the value is of none of their types. */
-const nearest = (v, c, branches, trials, indices) => {
-  const here = (i) => trials[i].filter((one) => !one.pointer);
-  const ranks = indices.map((i) => {
+const nearest = (v, c, say, trial, indices, types) => {
+  const here = (i) => trial(i).findings.filter((one) => !one.pointer);
+  let least = Infinity;
+  let best;
+  for (const i of indices) {
     const rules = here(i).map((one) => one.rule);
     const isOther = rules.includes("const") || rules.includes("enum");
     const isWrong = rules.includes("type") || (isOther && typeof v !== "string");
-    return [isWrong, isOther, rules.includes("not"), rules.filter((one) => one === MISSING).length, trials[i].length, i];
-  });
-  const [[isWrong, isOther, , , , best]] = ranks.sort((a, b) => {
-    const index = a.findIndex((one, i) => one !== b[i]);
-    return a[index] - b[index];
-  });
-  if (isWrong) return mismatch(v, c, ...[...new Set(indices.flatMap((i) => typesOf(branches[i], c)))].sort());
+    const lacks = rules.filter((one) => one === MISSING).length;
+    const rank = ((4 * isWrong + 2 * isOther + rules.includes("not")) * MOST + lacks) * MOST + Math.min(trial(i).findings.length, MOST);
+    if (rank < least) [least, best] = [rank, { i, isWrong, isOther }];
+  }
+  if (best.isWrong) return mismatch(v, c, ...types);
   const from = c.findings.length;
-  const values = isOther && indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null);
-  const found = isOther ? (oneOf(v, c, values), v) : branches[best](v, c);
+  const values = best.isOther && indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null);
+  const found = values ? (oneOf(v, c, values), v) : say(best.i, c);
   const more = ` (the nearest of ${indices.length} alternatives)`;
   const first = c.findings[from];
   for (const one of new Set([first?.problem ?? first, problemsOf(c, from)[0]]))
     if (one && indices.length > 1 && !one.sentence.endsWith(" alternatives)")) one.sentence += more;
   return found;
 };
-/** The types that a checker takes, if it does not take all. */
-const typesOf = (f, c) => {
-  const found = Object.keys(TYPES).filter((one) => !attempt(f, TYPES[one][2], c).some((each) => each.rule === "type" && !each.pointer));
-  return found.length === 7 ? [] : found.filter((one) => one !== "integer" || !found.includes("number"));
-};
 
 // --- text -------------------------------------------------------------------------------------------------------------
 
-const RAW = new WeakMap(); // object or array → key → a number and its text, which a double does not hold
+const RAW = new WeakMap(); // object or array → key → a number and its text, where JavaScript writes another
 let hasRaw = false;
-const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u[dD]/; // numbers that a double may not hold, halves of surrogate pairs
+/** Numbers that a double may not hold, -0, which is not written, halves of surrogate pairs, and escapes that may hide a colon. */
+const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u(?:[dD]|00[23])|(?:^|[:,[\s])-0(?!\.?0*[1-9])/;
+const colons = (text) => text.match(/"[ \t\n\r]*:/g)?.length;
 
-const notJson = (why) => new DecodeError(-32700, [{ pointer: "", sentence: `this is not JSON: ${why}`, rule: "json" }]);
+/** The value of JSON text, and what is wrong with it as such; of no text, itself. */
 const read = (text) => {
   try {
-    if (typeof text !== "string") text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
+    if (text instanceof Uint8Array) text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
+    if (typeof text !== "string") return [text, []];
     const value = JSON.parse(text);
-    const isWhole = (text.match(/"\s*:/g) ?? []).length === count(value); // each key once
+    const isWhole = colons(text) === colons(JSON.stringify(value)); // each key once
     return isWhole && !SUSPICIOUS.test(text) ? [value, []] : slowly(text);
   } catch (error) {
-    throw error instanceof DecodeError ? error : notJson(error instanceof RangeError ? "it is nested too deep" : error.message);
+    const why = error instanceof RangeError ? "it is nested too deep" : error.message;
+    return [undefined, [{ pointer: "", sentence: `this is not JSON: ${why}`, rule: "json" }]];
   }
 };
-const count = (v) => {
-  let found = 0;
-  if (Array.isArray(v)) for (const one of v) found += typeof one === "object" ? count(one) : 0;
-  else if (typeof v === "object" && v !== null)
-    for (const name in v) {
-      const one = v[name];
-      found += typeof one === "object" ? 1 + count(one) : 1;
-    }
-  return found;
-};
-
 /** Text that is known to be JSON, with what `JSON.parse` loses: keys that are given twice, long numbers. */
 const slowly = (text) => {
-  const twice = [];
-  const tokens = text.match(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]|[^\s"[\]{},:]+/g);
-  let next = 0;
+  const twice = new Map(); // object → the keys that it gives twice
+  const tokens = /"[^"]*"|[[\]{}]|[^\s"[\]{},:]+/g;
+  const bare = text.replace(/\\["\\]/g, "__");
+  const next = () => text.slice(tokens.exec(bare).index, tokens.lastIndex);
   const scalar = (word) => {
     const found = JSON.parse(word);
-    if (typeof found === "string" && /\p{Surrogate}/u.test(found)) throw notJson("half of a surrogate pair");
-    if (Math.abs(found) === Infinity) throw notJson("a number is too large");
+    if (typeof found === "string" && /\p{Surrogate}/u.test(found)) throw new Error("half of a surrogate pair");
+    if (Math.abs(found) === Infinity) throw new Error("a number is too large");
     return found;
   };
-  const value = (p, raw, name) => {
-    const word = tokens[next++];
+  const value = (word, raw, name) => {
     if (word !== "{" && word !== "[") {
       const found = scalar(word);
-      if (typeof found === "number" && !same(word, found)) raw.set(String(name), [found, word]);
+      if (typeof found === "number" && String(found) !== word) raw.set(String(name), [found, word]);
       return found;
     }
     const members = new Map();
     const words = new Map();
-    for (; tokens[next] !== "}" && tokens[next] !== "]"; ) {
-      const key = word === "[" ? members.size : scalar(tokens[next++]);
-      const at = p + below(key);
-      if (members.has(key) && !twice.some((each) => each.pointer === at))
-        twice.push({
-          pointer: at,
-          sentence: `the key ${show(key)} occurs more than once in one object, and readers differ in which value they take`,
-          rule: "duplicate-key",
-        });
-      members.set(key, value(at, words, key));
+    const again = new Set();
+    for (let one = next(); one !== "}" && one !== "]"; one = next()) {
+      const key = word === "[" ? members.size : scalar(one);
+      if (members.has(key)) again.add(key);
+      members.set(key, value(word === "[" ? one : next(), words, key));
     }
-    next++;
     const found = word === "[" ? [...members.values()] : Object.fromEntries(members); // of any name
-    if (words.size) RAW.set(found, words);
+    if (again.size) twice.set(found, again);
+    RAW.set(found, words);
     hasRaw ||= words.size > 0;
     return found;
   };
-  return [value("", new Map()), twice.sort((a, b) => (a.pointer < b.pointer ? -1 : 1))];
-};
-/** Whether the text of a number says the same as the text of its double. */
-const same = (word, found) => {
-  const digits = (one) => {
-    const [number, exponent] = one.toLowerCase().split("e");
-    const [whole, fraction = ""] = number.split(".");
-    const [, sign, all] = /^(-?)0*(.*)/.exec(whole + fraction);
-    const trimmed = all.replace(/0+$/, "");
-    return trimmed && `${sign}${trimmed}e${Number(exponent ?? 0) - fraction.length + all.length - trimmed.length}`;
+  const told = (v, at) => {
+    const own = Array.from(twice.get(v) ?? [], (key) => ({
+      pointer: at + below(key),
+      sentence: `the key ${show(key)} occurs more than once in one object, and readers differ in which value they take`,
+      rule: "duplicate-key",
+    }));
+    return typeof v === "object" && v !== null ? own.concat(Object.keys(v).flatMap((name) => told(v[name], at + below(name)))) : own;
   };
-  return digits(word) === digits(String(found));
+  const found = value(next(), new Map());
+  return [found, twice.size ? told(found, "") : []];
 };
-
-/** Whether an object stands for an unknown variant without being an `Unknown`, which writes itself. */
-const isCopy = (v) => isObject(v) && Object.values(v).includes(UNKNOWN);
-const hasCopy = (v) => {
+/** Whether an object stands for an unknown variant without writing itself: a copy. */
+const isCopy = (v) => isObject(v) && typeof v.toJSON !== "function" && Object.values(v).includes(UNKNOWN);
+/** Whether a value holds what JSON writes otherwise. Throws where it writes nothing like it. */
+const isSpecial = (v) => {
+  if (typeof v === "number" ? !Number.isFinite(v) : isCopy(v) && !isObject(rawOf(v))) throw new TypeError("this is not JSON");
   if (typeof v !== "object" || v === null) return false;
-  if (v instanceof Unknown) return hasCopy(rawOf(v));
-  for (const name in v) if (v[name] === UNKNOWN || hasCopy(v[name])) return true;
-  return false;
+  let found = isCopy(v);
+  for (const name in v) if (isSpecial(v[name])) found = true;
+  return found;
 };
 /** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
 export const encode = (value) => {
-  if (!hasRaw && !hasCopy(value)) return JSON.stringify(value);
+  if (!isSpecial(value) && !hasRaw) return JSON.stringify(value);
   const mark = `#${Math.random()}:`;
   const written = JSON.stringify(value, function (name, one) {
     const [number, text] = (typeof one === "number" && RAW.get(this)?.get(name)) || [];
     if (text && Object.is(number, one)) return mark + text;
-    if (!isCopy(one)) return one;
-    if (!isObject(rawOf(one))) throw new TypeError("a variant with the tag UNKNOWN needs the object to write, as its member 'raw'");
-    return rawOf(one);
+    return isCopy(one) ? rawOf(one) : one;
   });
   return written?.replace(new RegExp(`"${mark}([^"]*)"`, "g"), "$1");
 };
@@ -688,12 +668,14 @@ const finish = (problems) => {
   return [...found.values()];
 };
 const run = (f, v, c) => {
+  const from = c.findings.length;
+  c.whole = { value: v, steps: 0 };
   try {
     return f(v, c);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    c.findings.length = 0;
-    add(c, "the value is nested too deep, or has too many alternatives, to be judged", "size");
+    c.findings.length = from;
+    add(c, "the value is nested too deep, or has too many alternatives", "size");
     return v;
   }
 };
@@ -706,6 +688,7 @@ const fail = (code, problems, v, twice = []) => {
 };
 /** Throws what a judgement refuses, or tells what it left out. */
 const settle = (c, code, onDrop, v) => {
+  if (!c.findings.length) return;
   const problems = refusal(c);
   if (problems.length) fail(code, problems, v);
   if (onDrop) c.findings.forEach(onDrop);
@@ -719,32 +702,34 @@ export const validateAs = (f, value) => {
   run(f, value, c);
   return finish(c.findings);
 };
-/** The typed value of parsed JSON, which is changed where leniency or unknown variants ask for it. */
-export const decodeAs = (f, value, { onDrop, lenient = true } = {}) => {
-  const c = judge(false, lenient);
+/** The typed value of parsed JSON: itself, or a copy where leniency or unknown variants ask for another one. */
+export const decodeAs = (f, value, { onDrop, lenient } = {}) => {
+  const c = judge(false, lenient !== false);
   const found = run(f, value, c);
-  if (c.findings.length) settle(c, -32602, onDrop);
+  settle(c, -32602, onDrop);
   return found;
 };
 /** JSON text as `JSON.parse` reads it; keys that are given twice and what is too large are refused, long numbers are kept for `encode`. */
 export const parse = (text) => {
-  const [value, twice] = read(text);
-  if (twice.length) fail(-32600, twice);
+  const [value, problems] = read(text);
+  if (problems.length) fail(problems[0].rule === "json" ? -32700 : -32600, problems, value, problems);
   return value;
 };
 
 const fault = (c, sentence, pointer = "", rule = "envelope") => {
   add(c, sentence, rule, { pointer });
 };
-/** What is wrong with a batch as such. */
-export const batches = (value, isStrict) => {
-  const c = judge();
+/** What becomes of a message that may be an array of messages, of each of which `f` says it. */
+export const batches = (value, f, c) => {
+  if (!Array.isArray(value)) return f(value, "");
   const answers = value.map((v) => isObject(v) && !has(v, "method"));
   if (!value.length) fault(c, "a batch must hold at least one message");
+  if (!c.strict) settle(c, -32600);
   for (const [index, one] of answers.entries())
-    if (isStrict && one !== answers[0]) fault(c, "a batch holds either calls or answers, not both", `/${index}`);
-  return c.findings;
+    if (c.strict && one !== answers[0]) fault(c, "a batch holds either calls or answers, not both", `/${index}`);
+  return value.map((v, index) => f(v, `/${index}`));
 };
+const newObject = () => ({});
 const plainParams = (v, c) => {
   if (typeof v !== "object" || v === null) fault(c, `the params must be an object or an array, not ${tell(v)}`);
   return v;
@@ -756,11 +741,14 @@ export const plainError = (v, c) => {
 };
 
 /** Decodes and validates the messages of one protocol: `methods` are rows `[name, side, params, result, isNullFine, empty]`: of
- *  a notification without a result. `empty` is what stands for params that are left out, `false` for nothing.
+ *  a notification without a result. `empty` makes what stands for params that are left out.
  */
-export const protocol = (methods, { id, error, batch, versioned = true }) => {
+export const protocol = (methods, { sides, id, error, each = (value, f) => f(value, ""), versioned = true }) => {
   const rows = [new Map(), new Map()]; // of notifications, of requests
   for (const [name, ...row] of methods) rows[row[2] ? 1 : 0].set(name, row);
+  const checkSender = ({ sender } = {}) => {
+    if (sides.length && !sides.includes(sender)) throw new TypeError(`the sender is one of ${sides.map(quote).join(", ")}, not ${tell(sender)}`);
+  };
   const checkId = (v, c) => {
     if (!is(id, v)) fault(c, `an id must be ${is(id, null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
   };
@@ -773,7 +761,7 @@ export const protocol = (methods, { id, error, batch, versioned = true }) => {
         : `the method ${show(name)} is not known${suggest(name, [...(own.size ? own : others).keys()])}`;
     fault(c, sentence, "/method", "method");
   };
-  /** What judges what a message carries: `[checker, member, code, empty, isNullFine]`; nothing where its envelope leaves that open. */
+  /** What judges what a message carries: `[checker, member, code, empty]`; nothing where its envelope leaves that open. */
   const route = (v, c, { sender, method, pending }) => {
     if (!isObject(v)) return fault(c, `a JSON-RPC message is an object, not ${tell(v)}`);
     if (versioned && v.jsonrpc !== "2.0") {
@@ -786,71 +774,67 @@ export const protocol = (methods, { id, error, batch, versioned = true }) => {
     if (typeof v.method === "string") {
       if (hasId) checkId(v.id, c);
       if (isError || hasResult) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
-      const [side, params, , , empty = {}] = rows[+hasId].get(v.method) ?? [];
+      const [side, params, , , empty = newObject] = rows[+hasId].get(v.method) ?? [];
       if (side ? side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
-      return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600];
+      return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600, () => {}];
     }
     if (has(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, "/method");
-    if (!isError && !hasResult) {
-      const others = Object.keys(v).filter((one) => !["jsonrpc", "id", "params"].includes(one));
-      return fault(c, `the message has no 'method', and neither 'result' nor 'error'${hint("method", others)}`);
-    }
+    if (!isError && !hasResult)
+      return fault(c, `the message has no 'method', and neither 'result' nor 'error'${hint("method", Object.keys(v))}`);
     if (isError && hasResult) fault(c, "a response holds either 'result' or 'error', not both");
     if (!hasId) fault(c, "a response must carry the request's 'id'");
     else if (!isError || v.id !== null) checkId(v.id, c);
     method ??= pending?.(v.id);
     if (isError) return [error, "error", -32600];
+    if (method === undefined && !c.strict)
+      return c.findings.length || fault(c, `no request with id ${tell(v.id)} is pending, so the result cannot be read`), undefined;
     const [side, , result = any, isNullFine] = rows[1].get(method) ?? [];
     if (side && ![sender, "both", "protocol"].includes(side))
       return fault(c, `${quote(method)} is answered by the ${side}, not by the ${sender}`);
     if (!side && method !== undefined && !method.startsWith("_")) return stray(c, method, true, sender);
-    return [result, "result", -32602, false, isNullFine];
+    return [result, "result", -32602, isNullFine && !c.strict ? newObject : undefined];
   };
-  const check = (v, c, [f, name, , empty = false, isNullFine]) => {
-    const isLeftOut = !has(v, name) || (v[name] === null && name === "params");
-    const given = isLeftOut ? empty : v[name];
-    if ((isLeftOut && empty === false) || (given === null && isNullFine && !c.strict)) return;
-    const from = c.findings.length;
-    const found = run(f, given, c);
-    if (c.findings.length > from) prefix(c, from, `/${name}`);
-    if (c.keeps && !isLeftOut && found !== given) v[name] = found;
+  /** A message with what it carries: the empty value where it stands for what is left out or null, which is what is written. */
+  const check = (v, c, [f, name, , empty]) => {
+    const came = v[name];
+    const isEmpty = (came ?? null) === null && empty !== undefined;
+    const given = isEmpty ? empty() : came;
+    if (given === undefined) return v;
+    let found = inside((one) => run(f, one, c), given, c, name);
+    if (isEmpty && found !== null)
+      found = writes(found, function () {
+        return Object.keys(this).length ? this : came;
+      });
+    return found === (came ?? null) ? v : put(v, v, name, found);
   };
-  const input = (given) => (typeof given === "string" || given instanceof Uint8Array ? read(given) : [given, []]);
-  const isBatch = (value) => batch && Array.isArray(value);
-  const each = (value, f) => (isBatch(value) ? value.map((v, index) => f(v, `/${index}`)) : f(value, ""));
   return {
     decode(line, options) {
-      const [value, twice] = input(line);
-      const problems = twice.length || !isBatch(value) ? twice : batch(value, false);
-      if (problems.length) fail(-32600, problems, value, twice);
-      return each(value, (v, at) => {
-        const c = judge(false, options.lenient ?? true);
+      checkSender(options);
+      const value = parse(line);
+      const judged = (v, at) => {
+        const c = judge(false, options.lenient !== false);
         const carried = route(v, c, options);
         const code = c.findings.length ? (c.findings[0].rule === "method" ? -32601 : -32600) : carried[2];
-        if (!c.findings.length) check(v, c, carried);
-        if (c.findings.length) {
-          prefix(c, 0, at);
-          settle(c, code, options.onDrop, v);
-        }
-        return v;
-      });
+        const found = c.findings.length ? v : check(v, c, carried);
+        prefix(c, 0, at);
+        settle(c, code, options.onDrop, v);
+        return found;
+      };
+      return each(value, judged, judge());
     },
     validate(given, options) {
-      let value;
-      let problems;
-      try {
-        [value, problems] = input(given);
-      } catch (error) {
-        return error.problems;
-      }
-      each(value, (v, at) => {
-        const c = judge(true);
+      checkSender(options);
+      const c = judge(true);
+      const [value, problems] = read(given);
+      c.findings = problems;
+      const judged = (v, at) => {
+        const from = c.findings.length;
         const carried = route(v, c, options);
         if (carried) check(v, c, carried);
-        prefix(c, 0, at);
-        problems = problems.concat(c.findings);
-      });
-      return finish(isBatch(value) ? problems.concat(batch(value, true)) : problems);
+        prefix(c, from, at);
+      };
+      if (value !== undefined) each(value, judged, c);
+      return finish(c.findings);
     },
   };
 };

@@ -12,7 +12,7 @@ from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.adapter import AgentAsV1, AgentAsV2
-from acp_session.codec.interfaces import AgentInterface, ClientInterface
+from acp_session.codec.relay import LocalCalls
 from acp_session.services import Local
 from adapter.programs import ME1, ME2, Agent1, Agent2, Client1, Client2, run, words
 from jsonrpc_bindings.transport import pair
@@ -20,6 +20,12 @@ from jsonrpc_bindings.transport import pair
 NEW1 = v1.NewSessionRequest(cwd="/w", mcp_servers=[])
 PROMPT1 = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="Hello")])
 PROMPT2 = v2.PromptRequest(session_id="s", prompt=[v2.TextContent(text="Hello")])
+
+
+def calls_to(codec: AgentAsV2) -> peers2.RemoteAgent:
+    """The calls of a client that is an object of this process."""
+    calls: Any = LocalCalls(codec)
+    return peers2.RemoteAgent(calls)
 
 
 class LocalAgent(Agent2):
@@ -31,8 +37,8 @@ class LocalAgent(Agent2):
 
     @property
     def client(self) -> Any:
-        client: ClientInterface = self.codec.v2_client
-        return client
+        calls: Any = LocalCalls(self.codec.v2_client)
+        return peers2.RemoteClient(calls)
 
 
 def test_an_object_that_is_an_agent_of_v2_serves_a_client_of_v1() -> None:
@@ -50,7 +56,7 @@ def test_an_object_that_is_an_agent_of_v2_serves_a_client_of_v1() -> None:
 
     async def work() -> None:
         codec = AgentAsV1()
-        agent: AgentInterface = LocalAgent(codec, script)
+        agent = LocalAgent(codec, script)
         codec.agent = agent
         client = Client1()
         async with peers1.join(codec, client) as (calls, _):
@@ -135,7 +141,7 @@ def test_an_object_that_is_a_client_of_v2_uses_an_agent_of_v1(tmp_path: Path) ->
         codec = AgentAsV2(client, local=Local())
         async with peers1.connect_client(agent, far), peers1.connect_agent(codec.v1_client, near) as calls:
             codec.agent = calls
-            me: AgentInterface = codec
+            me = calls_to(codec)
             await me.initialize(ME2)
             await me.session_new(v2.NewSessionRequest(cwd=str(tmp_path)))
             await me.session_prompt(PROMPT2)
@@ -163,24 +169,14 @@ def test_an_agent_of_v1_that_dies_ends_the_turn_of_a_client_that_is_an_object() 
         async with peers1.connect_client(Agent1(die), far), peers1.connect_agent(codec.v1_client, near) as calls:
             codec.agent = calls
             following = asyncio.ensure_future(codec.follow_agent())
-            await codec.initialize(ME2)
-            await codec.session_new(v2.NewSessionRequest(cwd="/w"))
-            await codec.session_prompt(PROMPT2)
+            await calls_to(codec).initialize(ME2)
+            await calls_to(codec).session_new(v2.NewSessionRequest(cwd="/w"))
+            await calls_to(codec).session_prompt(PROMPT2)
             await following
             assert client.updates[-1]["stopReason"] == "error"
         await codec.close()
 
     run(work)
-
-
-def test_remote_peers_satisfy_the_interfaces() -> None:
-    def agent(found: peers2.RemoteAgent) -> AgentInterface:
-        return found
-
-    def client(found: peers2.RemoteClient) -> ClientInterface:
-        return found
-
-    assert [agent, client]
 
 
 def test_a_prompt_that_waits_for_another_is_refused_when_the_session_is_cancelled() -> None:
@@ -195,17 +191,17 @@ def test_a_prompt_that_waits_for_another_is_refused_when_the_session_is_cancelle
         codec = AgentAsV2(client)
         async with peers1.connect_client(Agent1(never), far), peers1.connect_agent(codec.v1_client, near) as calls:
             codec.agent = calls
-            await codec.initialize(ME2)
-            await codec.session_new(v2.NewSessionRequest(cwd="/w"))
-            await codec.session_prompt(PROMPT2)
-            waiting = asyncio.ensure_future(codec.session_prompt(PROMPT2))
+            await calls_to(codec).initialize(ME2)
+            await calls_to(codec).session_new(v2.NewSessionRequest(cwd="/w"))
+            await calls_to(codec).session_prompt(PROMPT2)
+            waiting = asyncio.ensure_future(calls_to(codec).session_prompt(PROMPT2))
             await asyncio.sleep(0.01)
-            await codec.session_cancel(v2.CancelSessionNotification(session_id="s"))
+            await calls_to(codec).session_cancel(v2.CancelSessionNotification(session_id="s"))
             with pytest.raises(RequestError) as failed:
                 await waiting
             assert failed.value.code == -32800
             await client.idle.wait()
-            again = asyncio.ensure_future(codec.session_prompt(PROMPT2))  # the turn is free again
+            again = asyncio.ensure_future(calls_to(codec).session_prompt(PROMPT2))  # the turn is free again
             await again
         await codec.close()
 
@@ -227,16 +223,18 @@ def test_a_waiting_prompt_that_is_cancelled_twice_leaves_the_turn_to_the_first()
         codec = AgentAsV2(client)
         async with peers1.connect_client(agent, far), peers1.connect_agent(codec.v1_client, near) as calls:
             codec.agent = calls
-            await codec.initialize(ME2)
-            await codec.session_new(v2.NewSessionRequest(cwd="/w"))
-            await codec.session_prompt(PROMPT2)
-            waiting = asyncio.ensure_future(codec.session_prompt(PROMPT2))
+            await calls_to(codec).initialize(ME2)
+            await calls_to(codec).session_new(v2.NewSessionRequest(cwd="/w"))
+            await calls_to(codec).session_prompt(PROMPT2)
+            waiting = asyncio.ensure_future(calls_to(codec).session_prompt(PROMPT2))
             await asyncio.sleep(0.01)
-            cancelling = asyncio.ensure_future(codec.session_cancel(v2.CancelSessionNotification(session_id="s")))
+            cancelling = asyncio.ensure_future(
+                calls_to(codec).session_cancel(v2.CancelSessionNotification(session_id="s"))
+            )
             await asyncio.sleep(0)
             waiting.cancel()
             await asyncio.wait([waiting, cancelling])
-            following = asyncio.ensure_future(codec.session_prompt(PROMPT2))
+            following = asyncio.ensure_future(calls_to(codec).session_prompt(PROMPT2))
             await asyncio.sleep(0.05)
             assert len([one for one in agent.heard if isinstance(one, v1.PromptRequest)]) == 1
             going.set()
@@ -259,13 +257,13 @@ def test_a_prompt_that_cannot_be_sent_fails_and_the_next_one_is_sent(monkeypatch
         codec = AgentAsV2(client)
         async with peers1.connect_client(Agent1(end), far), peers1.connect_agent(codec.v1_client, near) as calls:
             codec.agent = calls
-            await codec.initialize(ME2)
-            await codec.session_new(v2.NewSessionRequest(cwd="/w"))
+            await calls_to(codec).initialize(ME2)
+            await calls_to(codec).session_new(v2.NewSessionRequest(cwd="/w"))
             with monkeypatch.context() as patch:
                 patch.setattr(calls.connection, "request", fail)
                 with pytest.raises(RequestError, match="no room"):
-                    await codec.session_prompt(PROMPT2)
-            await codec.session_prompt(PROMPT2)
+                    await calls_to(codec).session_prompt(PROMPT2)
+            await calls_to(codec).session_prompt(PROMPT2)
             await client.idle.wait()
         await codec.close()
 
@@ -328,17 +326,17 @@ def test_updates_of_concurrent_work_do_not_mix_for_a_client_of_v1() -> None:
         return {"stopReason": "end_turn"}
 
     class Slow:
-        def __init__(self, remote: peers1.RemoteClient) -> None:
-            self._remote = remote
+        def __init__(self, connection: Any) -> None:
+            self._connection = connection
 
-        async def session_update(self, params: v1.SessionNotification) -> None:
+        async def notify(self, method: str, params: Any) -> None:
             await asyncio.sleep(0)
-            await self._remote.session_update(params)
+            await self._connection.notify(method, params)
 
     class ToSlow(AgentAsV1):
         @property
-        def client(self) -> Any:
-            return Slow(super().client)
+        def calls_to_client(self) -> Any:
+            return Slow(self.connection)
 
     async def work() -> None:
         codec, client = ToSlow(), Client1()
@@ -366,9 +364,9 @@ def test_updates_about_sessions_that_nobody_opened_are_not_kept_for_ever() -> No
         near, far = pair()
         async with peers1.connect_client(Agent1(flood), far), peers1.connect_agent(newer.v1_client, near) as calls:
             newer.agent = calls
-            await newer.initialize(ME2)
-            await newer.session_new(v2.NewSessionRequest(cwd="/w"))
-            await newer.session_prompt(PROMPT2)
+            await calls_to(newer).initialize(ME2)
+            await calls_to(newer).session_new(v2.NewSessionRequest(cwd="/w"))
+            await calls_to(newer).session_prompt(PROMPT2)
             await client.idle.wait()
             assert len(newer.sessions) <= 101
             assert "s" in newer.sessions

@@ -2,52 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
-from acp_bindings import RequestError, v1, v2
+from acp_bindings import RequestError, to_builtins, v1, v2
+from acp_bindings.v1 import peers as peers1
+from acp_bindings.v2 import peers as peers2
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acp_session.adapter import Losses
+from acp_session.codec.relay import decode
 from acp_session.codec.to_v1 import ToV1
 from acp_session.codec.to_v2 import ToV2
-from acp_session.codec.user_requests import outcome_to_v1, permission_to_v1, permission_to_v2
 from acp_session.permission import read
 from acp_workspace.errors import INVALID_PARAMS
+from session.permission_requests import V1_OPTIONS, as_json, v1_request, v2_request
 
 Body = dict[str, Any]
-
-V1_OPTIONS = [
-    {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
-    {"optionId": "no", "name": "No", "kind": "reject_once"},
-]
-
-
-def v1_request(tool_call: Mapping[str, Any], **more: Any) -> v1.RequestPermissionRequest:
-    body = {"sessionId": "s", "toolCall": tool_call, "options": V1_OPTIONS, **more}
-    return v1.decode_as(v1.RequestPermissionRequest, body, lenient=False)
-
-
-def v2_request(tool_call: Mapping[str, Any] | None = None, **more: Any) -> v2.RequestPermissionRequest:
-    body: Body = {"sessionId": "s", "title": "Edit a.py?", "options": V1_OPTIONS}
-    if tool_call is not None:
-        body["subject"] = {"type": "tool_call", "toolCall": tool_call}
-    return v2.decode_as(v2.RequestPermissionRequest, {**body, **more}, lenient=False)
-
-
-def as_json(value: Any) -> Any:
-    return json.loads(v1.encode(value))
 
 
 def to_v2(request: v1.RequestPermissionRequest) -> tuple[Any, list[str]]:
     """The request in v2, or the error, and the places of what is lost."""
     found: list[Any] = []
     try:
-        made: Any = permission_to_v2(request, ToV2(), Losses(found.append).place("session/request_permission"))
+        place = Losses(found.append).place("session/request_permission")
+        body = ToV2().convert("RequestPermissionRequest", to_builtins(request), place)
+        made: Any = decode(peers2.Client, v2.RequestPermissionRequest, body, place)
     except RequestError as error:
         made = error
     return made, sorted(one.pointer for one in found)
@@ -57,7 +39,9 @@ def to_v1(request: v2.RequestPermissionRequest) -> tuple[Any, list[str]]:
     """The request in v1, as `to_v2`."""
     found: list[Any] = []
     try:
-        made: Any = permission_to_v1(request, ToV1(), Losses(found.append).place("session/request_permission"))
+        place = Losses(found.append).place("session/request_permission")
+        body = ToV1().convert("RequestPermissionRequest", to_builtins(request), place)
+        made: Any = decode(peers1.Client, v1.RequestPermissionRequest, body, place)
     except RequestError as error:
         made = error
     return made, sorted(one.pointer for one in found)
@@ -144,17 +128,24 @@ def test_a_request_that_nobody_could_answer_rightly_is_refused() -> None:
     error, _ = to_v1(v2_request(options=[{"optionId": "x", "name": "X", "kind": "_later"}]))
     assert (error.code, error.data) == (INVALID_PARAMS, {"pointer": "/options"})
     error, lost = to_v2(v1_request({"toolCallId": "c"}, options=[]))
-    assert (error.code, error.data["problems"][0]["pointer"], lost) == (INVALID_PARAMS, "/options", ["/options"])
+    sentence = "the array must have 1 items or more"
+    assert (error.code, error.data, lost) == (
+        INVALID_PARAMS,
+        {"problems": [{"pointer": "/options", "message": sentence}]},
+        ["/options"],
+    )
+    assert f"/options: {sentence}" in str(error)
 
 
 def test_an_unknown_outcome_is_no_consent_in_v1() -> None:
     found: list[Any] = []
     later = v2.decode_as(v2.RequestPermissionResponse, {"outcome": {"outcome": "_later"}})
     place = Losses(found.append).place("session/request_permission")
-    assert as_json(outcome_to_v1(later, place)) == {"outcome": {"outcome": "cancelled"}}
+    answer = ToV1().convert("RequestPermissionResponse", to_builtins(later), place)
+    assert answer == {"outcome": {"outcome": "cancelled"}}
     assert [one.pointer for one in found] == ["/outcome"]
     chosen = {"outcome": {"outcome": "selected", "optionId": "x"}, "_meta": {"a": 1}}
-    assert as_json(outcome_to_v1(v2.decode_as(v2.RequestPermissionResponse, chosen), place)) == chosen
+    assert ToV1().convert("RequestPermissionResponse", chosen, place) == chosen
 
 
 @pytest.mark.parametrize(

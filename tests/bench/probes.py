@@ -154,7 +154,7 @@ def keep(
     rows: dict[str, Any], name: str, package: str, command: Sequence[str], variables: tuple[str, ...] = ()
 ) -> None:
     """Probe a program and keep the outcome."""
-    report = driver.run(driver.Wanted(tuple(command), seed=SEED, total=600, variables=variables))
+    report = driver.run(driver.ProbeOptions(tuple(command), seed=SEED, total=600, variables=variables))
     print(f"{name}: {report.verdict}, {dict(report.counts)}, {report.seconds:.0f} s", flush=True)
     rows[name] = {"package": package, "measured": datetime.now(UTC).date().isoformat(), **outcome(report)}
 

@@ -23,8 +23,9 @@ from acpgen.compat.compare import compare
 from acpgen.input.load import Source, parse
 from acpgen.input.walk import Schema
 from acpgen.messages.validators import strict
-from acpgen.pipeline import understand
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
+from acpgen.targets.pipeline import understand
 
 sys.path[:1] = [str(Path(__file__).parents[1])]  # in place of this folder
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import sys
 from collections.abc import Iterable, Mapping
@@ -19,12 +18,13 @@ import evidence
 import jsonrpc_bindings
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle, bundle
-from acpgen.bundle.unknown_variants import tolerant
+from acpgen.bundle.unknown_variants import of_receivers
 from acpgen.input.load import load
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from acpgen.targets.python.naming import Names, name_all
 from bindings.meaning import Meaning
 
@@ -70,6 +70,14 @@ def parameters(names: Iterable[str]) -> list[Any]:
     return [pytest.param(name, marks=() if name in USUAL else pytest.mark.exhaustive) for name in names]
 
 
+def tolerant(bundle: Bundle, kept: Iterable[str] = ()) -> dict[str, Any]:
+    """The bundle's schema with the fallbacks of what is marked `x-unknown: keep`, or `kept`, written in."""
+    definitions = bundle.definitions
+    marked = {name for name, one in definitions.items() if one.get("x-unknown") == "keep"}
+    receiving = of_receivers(definitions, bundle.unions, marked.union(kept))
+    return {**bundle.schema, "$defs": {**definitions, **receiving}}
+
+
 @dataclass(frozen=True)
 class Subject:
     """A schema and the package that was generated from it."""
@@ -95,11 +103,8 @@ class Subject:
     @cached_property
     def tolerant_schema(self) -> dict[str, Any]:
         """The bundle's schema with tolerated fallbacks written in, for judges of JSON Schema."""
-        schema = copy.deepcopy(self.bundle.schema)
-        for definition in self.protocol.definitions.values() if self.keep_unknown else ():
-            if isinstance(definition, ir.TaggedUnion | ir.Enum) and definition.openness == "tolerated":
-                schema["$defs"][definition.name]["x-unknown"] = "keep"
-        return tolerant(schema)
+        kept = self.protocol.tolerated if self.keep_unknown else ()
+        return tolerant(self.bundle, kept)
 
     def type(self, definition: str) -> Any:
         """The class or alias of a definition."""

@@ -15,7 +15,8 @@ import pytest
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings, with_options
+from acpgen.targets.installed import TARGETS, with_options
+from acpgen.targets.interface import Settings
 
 VALUE: Final = {"anyOf": [{"$ref": "#/$defs/Members"}, {"type": "array", "items": {"$ref": "#/$defs/Value"}}]}
 RECURSIVE: Final[dict[str, Any]] = {

@@ -23,10 +23,11 @@ from hypothesis import strategies as st
 import tiers
 from acpgen import ir
 from acpgen.bundle.bundle import bundle
-from acpgen.errors import Faults, NameCollision, ReferenceLoop
+from acpgen.bundle.faults import NAME_COLLISION, REFERENCE_LOOP
+from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import is_array, is_object
-from acpgen.meaning.lower import used
+from acpgen.meaning.definition_order import references
 from bindings.subjects import Subject, Subjects, same
 
 Schema: TypeAlias = "dict[str, Any] | bool"
@@ -237,7 +238,7 @@ def _is_bundled(definitions: dict[str, Any]) -> bool:
     try:
         bundle(Documents(name="test/x", documents=(Document(path="x.json", text=text, value=schema),)))
     except Faults as faults:
-        if all(isinstance(fault, NameCollision | ReferenceLoop) for fault in faults.faults):
+        if all(fault.kind in (NAME_COLLISION, REFERENCE_LOOP) for fault in faults.faults):
             return False
         raise
     return True
@@ -251,7 +252,7 @@ def _unenforced(protocol: ir.Protocol, name: str) -> Iterator[str]:
         if one not in seen:
             seen.add(one)
             yield from protocol.definitions[one].unenforced
-            pending.extend(used(protocol.definitions[one]))
+            pending.extend(references(protocol.definitions[one]))
 
 
 def _decoded(subject: Subject, name: str, value: Any) -> tuple[Any, str]:

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tiers
-from acpgen.errors import Faults, NameCollision, ReferenceLoop
+from acpgen.bundle.faults import NAME_COLLISION, REFERENCE_LOOP
+from acpgen.errors import Faults
 from bindings.drawn import Maker
 from bindings.instances import Chooser, Drawn
 from bindings.subjects import Subject, Subjects, forget
@@ -29,7 +30,7 @@ def package(subjects: Subjects, definitions: Mapping[str, Any]) -> Subject | Non
     try:
         return subjects.small(f"drawn_definitions_{next(_NUMBERS)}", definitions, shared="drawn_definitions")
     except Faults as faults:
-        if all(isinstance(fault, NameCollision | ReferenceLoop) for fault in faults.faults):
+        if all(fault.kind in (NAME_COLLISION, REFERENCE_LOOP) for fault in faults.faults):
             return None
         raise
 

@@ -11,7 +11,8 @@ import pytest
 
 from acpgen import ir
 from acpgen.meaning.samples import array_of
-from acpgen.targets import Settings, docs
+from acpgen.targets import docs
+from acpgen.targets.interface import Settings
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.subjects import OWN, SOURCES, Subject, Subjects, parameters, same
 from jsonrpc_bindings.errors import Problem

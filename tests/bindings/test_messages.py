@@ -19,6 +19,7 @@ from bindings.corpus import rows
 from bindings.instances import ANYTHING, nodes
 from bindings.meaning import changed
 from bindings.subjects import Subject, Subjects, same
+from jsonrpc_bindings.errors import DecodeError
 
 PARSE, ENVELOPE, METHOD, PARAMS = -32700, -32600, -32601, -32602
 
@@ -214,7 +215,7 @@ def test_exactly_the_keys_that_are_given_twice_are_found(v1: Subject, value: Any
         keys = [key for key, _ in given]
         return len({*keys}) != len(keys) or any(map(twice, inside))
 
-    error = refusal(v1, f'{{"jsonrpc":"2.0","method":"_x","params":{text_of(value)}}}', sender="client")
+    error = refusal(v1, f'{{"jsonrpc":"2.0","method":"_x","params":[{text_of(value)}]}}', sender="client")
     assert (error is not None) is twice(value)
 
 
@@ -499,20 +500,41 @@ def test_methods_of_both_sides_are_read_from_both(v1: Subject, subjects: Subject
 
 
 @pytest.mark.parametrize("params", ANY_PARAMS)
-def test_extension_methods_carry_any_params_and_results(v1: Subject, v2: Subject, params: Any) -> None:
+def test_extension_methods_carry_any_params_of_json_rpc_and_any_result(v1: Subject, v2: Subject, params: Any) -> None:
+    is_structured = params is None or isinstance(params, dict | list)
     for subject in (v1, v2):
         for sender in ("agent", "client"):
-            for message in (
+            messages: tuple[dict[str, Any], ...] = (
                 {"jsonrpc": "2.0", "id": 7, "method": "_vendor/do", "params": params},
                 {"jsonrpc": "2.0", "method": "_vendor/did", "params": params},
-            ):
+            )
+            for message in messages:
+                assert (subject.module.validate(message, sender=sender) == ()) == is_structured
+                if not is_structured:
+                    with pytest.raises(DecodeError, match="the params must be an object or an array") as refused:
+                        subject.module.decode(message, sender=sender)
+                    assert refused.value.code == -32600
+                    continue
                 found = subject.module.decode(message, sender=sender)
                 assert same(found.params, params)
                 assert same(subject.encoded(found), message)
-            answer = {"jsonrpc": "2.0", "id": 7, "result": params}
+            answer: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "result": params}
             found = subject.module.decode(answer, sender=sender, pending={7: "_vendor/do"})
             assert (found.method, found.id) == ("_vendor/do", 7)
             assert same(subject.encoded(found), answer)
+
+
+def test_a_result_of_null_alone_is_judged(subjects: Subjects) -> None:
+    definitions = {
+        "TideRequest": {"type": "object", "x-method": "tide/get", "x-side": "agent"},
+        "TideResponse": {"type": "null", "x-method": "tide/get", "x-side": "agent"},
+    }
+    found = subjects.small("null_result", definitions)
+    answer = {"jsonrpc": "2.0", "id": 7, "result": None}
+    assert same(found.encoded(found.module.decode(answer, sender="agent", method="tide/get")), answer)
+    with pytest.raises(DecodeError, match="null is expected, not 5"):
+        found.module.decode({**answer, "result": 5}, sender="agent", method="tide/get")
+    assert found.module.validate({**answer, "result": 5}, sender="agent", method="tide/get")
 
 
 def test_extension_methods_may_have_no_params(v1: Subject) -> None:

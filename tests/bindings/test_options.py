@@ -25,7 +25,8 @@ from acpgen.errors import Faults
 from acpgen.input.load import load
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings, with_options
+from acpgen.targets.installed import TARGETS, with_options
+from acpgen.targets.interface import Settings
 from acpgen.targets.python.python_options import read_options
 from bindings.subjects import forget
 from jsonrpc_bindings import DecodeError, Record, Unknown

@@ -23,9 +23,11 @@ from acpgen.bundle.bundle import bundle
 from acpgen.errors import Faults
 from acpgen.input.drafts import as_written
 from acpgen.input.load import load
-from acpgen.meaning.lower import lower, used
+from acpgen.meaning.definition_order import references
+from acpgen.meaning.lower import lower
 from acpgen.pointers import place_parts
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from bindings.drawing import Drawing
 from bindings.instances import Chooser, damage
 from bindings.subjects import Source, Subject, Subjects, same
@@ -42,14 +44,14 @@ PUBLISHED: Final = [
 ]
 
 REFUSED: Final[Mapping[str, str]] = {
-    "published/check-jsonschema/drone-ci.json": "DanglingReference",
-    "published/check-jsonschema/meltano.json": "NotASchema",
-    "published/validate-pyproject/partial-tox.schema.json": "DanglingReference",
-    "published/validate-pyproject/pdm.schema.json": "DanglingReference",
-    "wild/dap.json": "Unsupported",
-    "wild/jsonrpc-meta.json": "UnknownDialect",
-    "wild/openrpc-meta.json": "UnknownDialect",
-    "wild/pyproject.json": "DanglingReference",
+    "published/check-jsonschema/drone-ci.json": "reference-not-given",
+    "published/check-jsonschema/meltano.json": "not-a-schema",
+    "published/validate-pyproject/partial-tox.schema.json": "reference-not-given",
+    "published/validate-pyproject/pdm.schema.json": "reference-not-given",
+    "wild/dap.json": "unsupported",
+    "wild/jsonrpc-meta.json": "unknown-dialect",
+    "wild/openrpc-meta.json": "unknown-dialect",
+    "wild/pyproject.json": "reference-not-given",
 }
 """The schemas that nothing can be made of, each with the fault that says why."""
 
@@ -113,7 +115,7 @@ def inexact(protocol: ir.Protocol, listed: Mapping[str, Any]) -> set[str]:
     """The definitions that decoding judges more widely than the schema, or that lead to one."""
     users: dict[str, set[str]] = {}
     for name, definition in protocol.definitions.items():
-        for other in used(definition):
+        for other in references(definition):
             users.setdefault(other, set()).add(name)
     found, pending = set(listed), list(listed)
     while pending:
@@ -141,7 +143,7 @@ def test_of_some_nothing_can_be_made_and_the_fault_says_why(name: str, subjects:
     evidence.need(name)
     with pytest.raises(Faults) as caught:
         subjects.make(package_name(name), Source(evidence.path(name), name))
-    assert {type(fault).__name__ for fault in caught.value.faults} == {REFUSED[name]}
+    assert {fault.kind.id for fault in caught.value.faults} == {REFUSED[name]}
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.input.tagged_unions import Tagged
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.errors import DecodeError, Dropped
@@ -80,8 +81,9 @@ DEFINITIONS: dict[str, Any] = {
         "required": ["items"],
     },
 }
+UNIONS = {"Block": Tagged("type", ((0, "text"),), None, None)}
 RECEIVING: dict[str, Any] = {
-    **of_receivers(DEFINITIONS, ["Block", "Kind"], {"Block": "UnknownBlock"}),
+    **of_receivers(DEFINITIONS, UNIONS, ["Block", "Kind"], {"Block": "UnknownBlock"}),
     "Named": {**DEFINITIONS["Named"], "unevaluatedProperties": False},
 }
 SCHEMA: dict[str, Any] = {"x-protocol": {"receiving": RECEIVING}, "$defs": DEFINITIONS}

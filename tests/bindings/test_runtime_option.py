@@ -12,9 +12,10 @@ from typing import Any, Final
 import pytest
 
 import jsonrpc_bindings
-from acpgen import plugins, resources
+from acpgen import embedded, plugins
 from acpgen.errors import Faults
-from acpgen.targets import TARGETS, Settings, with_options
+from acpgen.targets.installed import TARGETS, with_options
+from acpgen.targets.interface import Settings
 from acpgen.targets.python.python_options import read_options
 from bindings.subjects import forget
 
@@ -42,7 +43,7 @@ def write(files: dict[str, str], folder: Path) -> None:
 def test_an_embedded_run_time_is_a_copy_of_the_whole_package() -> None:
     files = made(PLAIN, "tides", runtime="embedded")
     copied = {path.removeprefix("tides/runtime/"): text for path, text in files.items() if "/runtime/" in path}
-    assert copied == {path.name: path.read_text("utf-8") for path in resources.runtime().glob("*.py")}
+    assert copied == {path.name: path.read_text("utf-8") for path in embedded.runtime_folder().glob("*.py")}
     assert not [path for path, text in files.items() if path not in copied and "import jsonrpc_bindings" in text]
 
 
@@ -87,7 +88,7 @@ def test_a_distribution_names_the_run_time_that_a_package_alone_carries() -> Non
 
 
 def test_the_run_time_is_a_typed_distribution_of_the_version_that_packages_ask_for() -> None:
-    folder = resources.runtime()
+    folder = embedded.runtime_folder()
     project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["name"] == "jsonrpc-bindings"
     assert (folder / "py.typed").is_file()

@@ -349,3 +349,44 @@ def test_further_fields_may_be_maps_themselves(subjects: Subjects) -> None:
     value = {"id": "x", "tide": {"high": 2, "low": 1}, "ebb": {}}
     assert same(found.encoded(found.module.decode_as("Maps", value)), value)
     assert [one.pointer for one in found.problems("Maps", {"tide": {"high": "x"}})] == ["/tide/high"]
+
+
+def test_null_may_be_any_number_of_branches(subjects: Subjects) -> None:
+    null: Any = {"type": "null"}
+    definitions: dict[str, Any] = {
+        "Twice": {"anyOf": [null, null]},
+        "Constant": {"anyOf": [{"const": None}, null]},
+        "Set": {"enum": [None]},
+        "Reference": {"anyOf": [{"$ref": "#/$defs/Set"}, null]},
+        "References": {"anyOf": [{"$ref": "#/$defs/Twice"}, {"$ref": "#/$defs/Set"}, null]},
+        "Nested": {"anyOf": [{"anyOf": [null, {"const": None}]}, {"$ref": "#/$defs/References"}]},
+        "Exclusive": {"oneOf": [{"$ref": "#/$defs/Twice"}, null]},
+    }
+    fields = {name: {"anyOf": [{"$ref": f"#/$defs/{name}"}, null]} for name in definitions if name != "Exclusive"}
+    found = subjects.small("nulls", {**definitions, "Row": {"type": "object", "properties": fields}})
+    for name in definitions:
+        assert bool(found.module.validate_as(name, None)) == (name == "Exclusive"), name
+        refused: tuple[object, ...] = (1, {}, None) if name == "Exclusive" else (1, {})
+        for value in refused:
+            assert found.problems(name, value), (name, value)
+    assert found.module.validate_as("Twice", 1)[0].sentence == "null is expected, not 1"
+    row = dict.fromkeys(fields)
+    assert found.encoded(found.module.decode_as("Row", row)) == row
+    assert [one.pointer for one in found.problems("Row", {**row, "Set": 1})] == ["/Set"]
+
+
+def test_what_is_decoded_by_name_is_told_all_that_the_definition_says(subjects: Subjects) -> None:
+    definitions: dict[str, Any] = {
+        "Text": {"type": "string", "properties": {"a": {"type": "integer"}}},
+        "Count": {"type": "integer", "required": ["z"], "items": {"type": "string"}},
+        "Null": {"type": "null", "const": None},
+        "Other": {"type": "string"},
+    }
+    found = subjects.small("scalars_with_more", definitions)
+    for name in definitions:
+        for value in ({"a": "x"}, [1], 1.5):
+            with pytest.raises(found.runtime.DecodeError) as refused:
+                found.module.decode_as(name, value)
+            told = [(one.pointer, one.sentence) for one in refused.value.problems]
+            assert told == [(one.pointer, one.sentence) for one in found.module.validate_as(name, value)], (name, value)
+    assert [one.pointer for one in found.module.validate_as("Text", {"a": "x"})] == ["", "/a"]

@@ -24,7 +24,8 @@ from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.errors import Faults
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings, with_options
+from acpgen.targets.installed import TARGETS, with_options
+from acpgen.targets.interface import Settings
 from acpgen.targets.python.exports import OWN
 from bindings.subjects import forget
 from jsonrpc_bindings import DecodeError, Record

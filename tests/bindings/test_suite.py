@@ -23,7 +23,8 @@ from acpgen.input.tagged_unions import lone_reference
 from acpgen.input.walk import is_object
 from acpgen.meaning.lower import lower
 from acpgen.pointers import place_parts
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from acpgen.targets.python.naming import name_all
 from bindings.subjects import Subjects, forget
 from jsonrpc_bindings import DecodeError

@@ -223,7 +223,7 @@ def test_faults_name_the_files_as_they_were_given(tmp_path: Path, names: tuple[s
         (tmp_path / name / "schema.json").write_text(json.dumps(value))
     done = run(tmp_path, "diff", *names)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: new/schema.json#"), done.stderr
+    assert done.stderr.startswith("error: new/schema.json:"), done.stderr
 
 
 def test_the_merge_base_needs_a_revision(folder: Path) -> None:

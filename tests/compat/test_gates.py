@@ -32,6 +32,36 @@ def test_a_gate_is_no_news_where_the_old_schema_names_none_and_has_the_capabilit
     assert found(compared(schema("text", "audio", gates=GATE), old), "gate-removed")
 
 
+def test_a_schema_that_says_that_a_capability_gates_nothing_knows_its_gates() -> None:
+    old, new = schema("text", "audio"), schema("text", "audio", gates=GATE)
+    capabilities = old["$defs"]["InitializeResponse"]["properties"]["agentCapabilities"]["properties"]
+    capabilities["audio"]["x-gates"] = "nothing"
+    assert found(compared(old, new), "gate-added")
+
+
+@pytest.mark.parametrize(
+    ("capability", "advice"),
+    [
+        ("agent:agentCapabilities.audio", "new capability of the peer that receives it"),
+        ("client:clientCapabilities.audio", "new capability of the peer that receives it"),
+        ("agent:agentCapabilities.fresh", "No action is needed."),
+    ],
+)
+def test_the_advice_knows_the_gate_that_stands(capability: str, advice: str) -> None:
+    new = schema("text", "audio", gates={"x-capability": capability})
+    (added,) = found(compared(schema("text"), new), "closed-variant-added")
+    assert advice in added.advice
+
+
+def test_the_advice_about_null_fits_a_whole_result() -> None:
+    old = schema("text")
+    new = schema("text")
+    old["$defs"]["GoResponse"] = go({})
+    new["$defs"]["GoResponse"] = {**go({}), "type": ["object", "null"]}
+    (added,) = found(compared(old, new), "null-allowed")
+    assert "or send another value" in added.advice
+
+
 @pytest.mark.parametrize(
     ("gates", "capable", "says"),
     [

@@ -16,7 +16,8 @@ from acpgen.compat import history_report
 from acpgen.compat.history.history_command import HistoryOptions, history
 from acpgen.compat.history.timeline import Timeline
 from acpgen.diagnostics.outputs import outputs
-from acpgen.errors import BadSetting, Faults, NoRevision, NotFound, UnknownName
+from acpgen.errors import FaultKind, Faults
+from acpgen.input.faults import BAD_SETTING, NO_REVISION, NOT_FOUND, UNKNOWN_NAME
 from compat.protocols import Schema, go, protocol, validates
 
 SMALL = protocol({})
@@ -153,6 +154,7 @@ def test_ranges_dates_and_limits_say_what_they_leave_out_and_begin_with_the_stat
     ):
         assert [each.subject for each in found.milestones] == subjects
         assert left in " ".join(found.notes)
+        assert "left out by --limit, --since or a range" in " ".join(found.notes)
 
 
 def test_a_protocol_of_the_project_is_read_from_its_folder_at_each_commit(repository: Path) -> None:
@@ -238,26 +240,26 @@ def test_files_are_compared_in_the_order_given_and_waivers_hold(
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        (HistoryOptions(("main",), "nothing.json"), NotFound),
-        (HistoryOptions(("nowhere",), "a.json"), NoRevision),
-        (HistoryOptions(("--all",), "a.json"), NoRevision),
-        (HistoryOptions(("nowhere..main",), "a.json"), NoRevision),
-        (HistoryOptions(("main", "more"), "a.json"), BadSetting),
-        (HistoryOptions(("a.json", "nothing.json")), NotFound),
-        (HistoryOptions(("a.json", "a.json"), since="2026-01-01"), BadSetting),
-        (HistoryOptions(("main",), "a.json", since="blurb"), BadSetting),
-        (HistoryOptions(("main",), "a.json", since="2026-13-45"), BadSetting),
-        (HistoryOptions(("main",), "a.json", since="9999-01-01"), BadSetting),
-        (HistoryOptions(("main",), "a.json", limit=0), BadSetting),
-        (HistoryOptions(("main",), "a.json", fail_on="always"), UnknownName),
+        (HistoryOptions(("main",), "nothing.json"), NOT_FOUND),
+        (HistoryOptions(("nowhere",), "a.json"), NO_REVISION),
+        (HistoryOptions(("--all",), "a.json"), NO_REVISION),
+        (HistoryOptions(("nowhere..main",), "a.json"), NO_REVISION),
+        (HistoryOptions(("main", "more"), "a.json"), BAD_SETTING),
+        (HistoryOptions(("a.json", "nothing.json")), NOT_FOUND),
+        (HistoryOptions(("a.json", "a.json"), since="2026-01-01"), BAD_SETTING),
+        (HistoryOptions(("main",), "a.json", since="blurb"), BAD_SETTING),
+        (HistoryOptions(("main",), "a.json", since="2026-13-45"), BAD_SETTING),
+        (HistoryOptions(("main",), "a.json", since="9999-01-01"), BAD_SETTING),
+        (HistoryOptions(("main",), "a.json", limit=0), BAD_SETTING),
+        (HistoryOptions(("main",), "a.json", fail_on="always"), UNKNOWN_NAME),
     ],
-    ids=lambda value: "" if isinstance(value, HistoryOptions) else value.__name__,
+    ids=lambda value: "" if isinstance(value, HistoryOptions) else value.id,
 )
-def test_what_cannot_be_asked_is_a_fault(repository: Path, options: HistoryOptions, fault: type[Exception]) -> None:
+def test_what_cannot_be_asked_is_a_fault(repository: Path, options: HistoryOptions, fault: FaultKind) -> None:
     commit(repository, "a.json", SMALL, "one")
     with pytest.raises(Faults) as caught:
         history(options)
-    assert isinstance(caught.value.faults[0], fault), caught.value
+    assert caught.value.faults[0].kind == fault, caught.value
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

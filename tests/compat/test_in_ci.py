@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import tiers
-from acpgen.material import is_material
+from acpgen.config.docs_inputs import is_material
 from compat.protocols import ROOT, Schema, go, protocol
 
 ACTION = ROOT / ".github" / "actions" / "compat"

@@ -316,7 +316,7 @@ def test_a_finding_is_accepted_until_a_release_of_its_protocol(project: Path, ne
     accepting = ("--waive", broken["fingerprint"], "--reason", "Nobody reads it.", "--until")
     assert diff(*accepting, "1.1") == (
         2,
-        "error: --waive: --until must be a release after 1.1, the newest kept release.\n",
+        "error: --waive: --until must be a release after 1.1, the newest kept release.\nhint: Give the next one, or a date.\n",
     )
     assert diff(*accepting, "1.2")[0] == 0
     assert 'until = "1.2"' in (project / "compat-waivers.toml").read_text()

@@ -10,7 +10,7 @@ import pytest
 
 import acpgen
 from acpgen.compat.findings import Finding, Report
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
 from compat.protocols import Schema, compared, documents, found, go, protocol, validates
 
 STRING: Schema = {"type": "string"}

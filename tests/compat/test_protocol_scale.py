@@ -121,6 +121,20 @@ def test_recursive_definitions_are_compared_by_assuming_what_is_being_compared()
     assert all(finding.witness is not None for finding in report.findings)
 
 
+def test_a_change_below_many_nullable_references_is_placed_once() -> None:
+    def graph(leaf: str) -> Schema:
+        def node(index: int) -> Schema:
+            others = ((3 * index + step) % 30 for step in range(3))
+            nullable = {f"to{to}": {"anyOf": [{"$ref": f"#/$defs/Node{to}"}, {"type": "null"}]} for to in others}
+            return go({"value": {"type": leaf if index == 17 else "string"}, **nullable})
+
+        nodes = {f"Node{index}": node(index) for index in range(30)}
+        return protocol({**nodes, "GoRequest": go({"first": {"$ref": "#/$defs/Node1"}})})
+
+    (finding,) = compared(graph("string"), graph("integer")).findings
+    assert [each.location for each in finding.reaches] == ["params.first.to5.to17.value"]
+
+
 def test_a_definition_that_requires_itself_has_no_value_and_is_not_waited_for() -> None:
     def loop(leaf: str) -> Schema:
         node = go({"again": {"$ref": "#/$defs/Loop"}, "value": {"type": leaf}}, ("again",))

@@ -13,7 +13,8 @@ import published
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.input.walk import is_object
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from variants import bodies
 
 ROOT: Final = Path(__file__).parents[2]

@@ -1,11 +1,12 @@
-"""A client for the terminal: python -m examples.client DIRECTORY AGENT COMMAND. Type what you want; an empty line ends it."""
+"""A client for the terminal: python client.py DIRECTORY AGENT COMMAND. Type what you want; an empty line ends it."""
 
 import asyncio
 import sys
+from pathlib import Path
 
 from acp_bindings import Unknown, v2
 
-from acp_session import Client, ClientSession, PeerError, PermissionRequest, spawn_agent
+from acp_session import Client, ClientSession, Error, PeerError, PermissionRequest, spawn_agent
 from acp_workspace.text import terminal_text
 
 
@@ -53,4 +54,13 @@ async def main(directory: str, *command: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+    if len(sys.argv) < 3:
+        sys.exit(f"usage: {sys.argv[0]} DIRECTORY AGENT COMMAND")
+    try:
+        asyncio.run(main(str(Path(sys.argv[1]).resolve(strict=True)), *sys.argv[2:]))
+    except Error as error:
+        sys.exit(f"error: {error}")
+    except OSError as error:
+        sys.exit(f"error: {error.filename}: {error.strerror}")
+    except KeyboardInterrupt:
+        sys.exit(130)

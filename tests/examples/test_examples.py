@@ -18,7 +18,8 @@ from acp_workspace.containment import guarantees
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from conformance.implementations import TYPESCRIPT_SDK, ZOD, python_paths
 from examples.lines import SDKS, table
 from javascript import Unreachable, node, packages
@@ -64,7 +65,28 @@ def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tm
         timeout=60,
     )
     assert done.returncode == 1
-    assert "ConnectionClosed: the agent has ended" in done.stderr
+    assert done.stderr.startswith("error: the agent has ended")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "usage: "),
+        (["no-such-folder", "agent"], "error: no-such-folder: No such file or directory"),
+        ([".", "no-such-program"], "error: no-such-program: No such file or directory"),
+    ],
+)
+def test_a_mistake_of_a_user_is_a_sentence_and_no_traceback(bindings: Path, arguments: list[str], told: str) -> None:
+    done = subprocess.run(
+        [*program("client"), *arguments],
+        env=environment(bindings),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr.startswith(told), "Traceback" in done.stderr) == (1, True, False), done.stderr
 
 
 @pytest.mark.parametrize(
@@ -201,7 +223,7 @@ def test_the_readme_shows_the_agent() -> None:
     assert f"```python\n{(HERE / 'agent.py').read_text('utf-8')}```" in (ROOT / "README.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize(("name", "most"), [("agent.py", 30), ("client.py", 60)])
+@pytest.mark.parametrize(("name", "most"), [("agent.py", 30), ("client.py", 66)])
 def test_the_examples_are_short(name: str, most: int) -> None:
     assert len((HERE / name).read_text("utf-8").splitlines()) <= most
 

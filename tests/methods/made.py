@@ -13,12 +13,12 @@ import pytest
 import evidence
 from acpgen import Faults, Settings, generate, load, write
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Fault
+from acpgen.errors import FaultKind
 from acpgen.files import Tree
 from acpgen.input.load import Document, Documents
 from acpgen.ir import Protocol
 from acpgen.methods.profile import Profile, profile
-from acpgen.pipeline import understand
+from acpgen.targets.pipeline import understand
 
 
 def documents(value: Any, name: str = "schema") -> Documents:
@@ -40,10 +40,10 @@ def faults_of(value: Any, methods: Profile | None = None) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
-def kinds_of(value: Any, methods: Profile | None = None) -> list[type[Fault]]:
+def kinds_of(value: Any, methods: Profile | None = None) -> list[FaultKind]:
     with pytest.raises(Faults) as caught:
         understand(documents(value), methods=methods)
-    return [type(fault) for fault in caught.value.faults]
+    return [fault.kind for fault in caught.value.faults]
 
 
 def rows(protocol: Protocol) -> list[tuple[str, str, str, str | None, str | None]]:

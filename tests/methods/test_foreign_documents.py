@@ -10,10 +10,11 @@ import pytest
 
 from acpgen import Faults, compare, ir, load
 from acpgen.compat.findings import Report
-from acpgen.errors import DanglingReference, NotASchema, NotThatDocument
+from acpgen.importers.faults import NOT_THAT_DOCUMENT
+from acpgen.input.faults import DANGLING_REFERENCE, NOT_A_SCHEMA, REFERENCE_NOT_GIVEN
 from acpgen.meaning.method_summary import told
 from acpgen.methods.profile import built_in
-from acpgen.pipeline import understand
+from acpgen.targets.pipeline import understand
 from commands import acpgen
 from methods.made import documents, faults_of, kinds_of, meaning, package, rows, wild
 
@@ -202,7 +203,7 @@ def test_descriptors_and_errors_of_other_documents_are_followed(tmp_path: Path) 
     (tmp_path / "parts" / "shared.json").write_text(json.dumps({**shared, "components": {}}))
     with pytest.raises(Faults) as caught:
         understand(load(tmp_path / "main.json"))
-    assert {type(each) for each in caught.value.faults} == {DanglingReference}
+    assert {each.kind for each in caught.value.faults} == {DANGLING_REFERENCE}
     assert [each.at for each in caught.value.faults] == [
         f"main.json#/methods/0/{place}" for place in ("errors/0", "params/0", "params/1", "result")
     ]
@@ -210,7 +211,7 @@ def test_descriptors_and_errors_of_other_documents_are_followed(tmp_path: Path) 
 
 def test_what_is_wrong_with_an_openrpc_document_is_told_where_it_stands() -> None:
     loop = openrpc({"$ref": "#/components/methods/a"}, methods={"a": {"$ref": "#/components/methods/a"}})
-    assert kinds_of(loop) == [DanglingReference]
+    assert kinds_of(loop) == [DANGLING_REFERENCE]
     wrong = openrpc(
         {"params": []},
         {"name": "a", "params": {}},
@@ -230,16 +231,16 @@ def test_what_is_wrong_with_an_openrpc_document_is_told_where_it_stands() -> Non
         "schema.json#/methods/5/params/0",
         "schema.json#/methods/6",
     ]
-    assert set(kinds_of(wrong)) == {NotThatDocument, DanglingReference}
+    assert set(kinds_of(wrong)) == {NOT_THAT_DOCUMENT, DANGLING_REFERENCE, REFERENCE_NOT_GIVEN}
     dangling = openrpc(method("f", result={"$ref": "#/components/schemas/Nowhere"}))
     assert faults_of(dangling)[0].startswith("schema.json#/methods/0/result/schema: ")
     broken = openrpc(method("f", {"name": "a", "schema": {"type": "text"}}, result={"minimum": "0"}))
-    assert kinds_of(broken) == [NotASchema, NotASchema]
+    assert kinds_of(broken) == [NOT_A_SCHEMA, NOT_A_SCHEMA]
     assert [line.partition(": ")[0] for line in faults_of(broken)] == [
         "schema.json#/methods/0/params/0/schema/type",
         "schema.json#/methods/0/result/schema/minimum",
     ]
-    assert kinds_of({"$defs": {"A": {"type": "object"}}}, built_in("openrpc")) == [NotThatDocument]
+    assert kinds_of({"$defs": {"A": {"type": "object"}}}, built_in("openrpc")) == [NOT_THAT_DOCUMENT]
 
 
 def test_two_revisions_of_a_document_are_compared_by_their_messages_and_not_as_schemas() -> None:
@@ -294,7 +295,7 @@ def test_nothing_is_said_of_what_the_profile_reads_and_of_others_that_it_has_no_
     assert notes == ["note: sums.json#: 'others' is not a keyword of JSON Schema, and has no effect."]
     told = acpgen(["lint", "sums.json"], cwd=tmp_path).stdout.decode()
     assert [line for line in told.splitlines() if "keyword-meaningless" in line] == [
-        "sums.json:1:1: #: keyword-meaningless: 'others' is not a keyword of JSON Schema, and has no effect."
+        "sums.json:1:1: keyword-meaningless: 'others' is not a keyword of JSON Schema, and has no effect."
     ]
 
 

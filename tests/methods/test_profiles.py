@@ -10,11 +10,12 @@ import pytest
 import evidence
 from acpgen import Faults, load
 from acpgen.config import find_profile
-from acpgen.errors import BadProfile, NoMethods, UnknownName, UnusedRule
+from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.meaning.method_summary import told
 from acpgen.methods.discovery import Gaps
+from acpgen.methods.faults import BAD_PROFILE, NO_METHODS, UNUSED_RULE
 from acpgen.methods.profile import built_in, names
-from acpgen.pipeline import understand
+from acpgen.targets.pipeline import understand
 from methods.made import documents, faults_of, kinds_of, meaning, own, rows, wild
 
 
@@ -380,7 +381,7 @@ def test_each_built_in_profile_is_well_formed_and_known_by_its_name() -> None:
     with pytest.raises(Faults) as caught:
         find_profile("lps")
     (fault,) = caught.value.faults
-    assert isinstance(fault, UnknownName) and "'lsp'" in str(fault)
+    assert fault.kind == UNKNOWN_NAME and "'lsp'" in str(fault)
 
 
 WRONG: Final[dict[str, tuple[dict[str, Any], str]]] = {
@@ -436,18 +437,18 @@ def test_what_is_wrong_with_a_profile_is_told_with_its_place(what: str) -> None:
     table, said = WRONG[what]
     with pytest.raises(Faults) as caught:
         own(**table)
-    assert all(isinstance(fault, BadProfile) for fault in caught.value.faults)
+    assert all(fault.kind == BAD_PROFILE for fault in caught.value.faults)
     assert said in "\n".join(map(str, caught.value.faults))
     assert all(str(fault).endswith((".", "?")) for fault in caught.value.faults)
 
 
 def test_a_profile_that_finds_nothing_and_entries_that_match_nothing_are_refused() -> None:
     schema = {"$defs": {"OpenRequest": message("open")}}
-    assert kinds_of(schema, own(sides=SIDES, messages=[{"kind": "request", "named": "{name}Call"}])) == [UnusedRule]
+    assert kinds_of(schema, own(sides=SIDES, messages=[{"kind": "request", "named": "{name}Call"}])) == [UNUSED_RULE]
     told_only = own(sides=SIDES, messages=[{"kind": "request", "named": "{name}Call"}], unmatched="told")
-    assert kinds_of(schema, told_only) == [NoMethods]
-    assert kinds_of(schema, own(sides=SIDES, marked=True)) == [NoMethods]
-    assert kinds_of({"$defs": {"A": NAMED}}, built_in("mcp")) == [NoMethods]
+    assert kinds_of(schema, told_only) == [NO_METHODS]
+    assert kinds_of(schema, own(sides=SIDES, marked=True)) == [NO_METHODS]
+    assert kinds_of({"$defs": {"A": NAMED}}, built_in("mcp")) == [NO_METHODS]
     methods = own(
         sides=SIDES,
         messages=[{"kind": "request", "named": "{name}Request"}],
@@ -460,7 +461,7 @@ def test_a_profile_that_finds_nothing_and_entries_that_match_nothing_are_refused
         "acme.toml#/results/open: the schema has no definition or property 'OpenReply'. Correct the name, or remove the entry.",
         "acme.toml#/sent/plane: the schema has no union 'PlaneRequest'. Correct the name, or remove the entry.",
     ]
-    assert set(kinds_of(schema, methods)) == {UnusedRule}
+    assert set(kinds_of(schema, methods)) == {UNUSED_RULE}
 
 
 def test_a_result_can_be_one_of_several_definitions() -> None:

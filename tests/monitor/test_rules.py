@@ -112,6 +112,16 @@ def test_a_request_that_gives_a_key_twice_may_be_refused_as_such() -> None:
     assert [breach.rule for breach in found] == ["duplicate-key"]
 
 
+@pytest.mark.parametrize("stray", [b"}{", b'{"jsonrpc":"2.0","id":6.5,"method":"session/list"}'])
+def test_an_error_that_answers_an_unreadable_line_answers_no_request_whose_id_is_null(stray: bytes) -> None:
+    listener = monitor(CASES[0])
+    asked = ("client", b'{"jsonrpc":"2.0","id":null,"method":"session/list","params":{}}')
+    answers = [error("agent", None, -32600), result("agent", None, {"sessions": []})]
+    found = [breach for said in [*v1(), asked, ("client", stray), *answers] for breach in hear(listener, said)]
+    assert {breach.sender for breach in found} == {"client"}
+    assert not [breach for breach in listener.finish() if breach.level != "note"]
+
+
 @pytest.mark.parametrize("name", [*QUIET, *QUIET_MCP])
 def test_nothing_is_said_where_nobody_does_anything_wrong(name: str) -> None:
     protocols = strict("mcp/2025-06-18") if name in QUIET_MCP else strict(*validators.ACP)

@@ -17,7 +17,8 @@ from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
 from acpgen.naming.identifiers import method_names
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from peers.harbour import run
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -246,6 +247,21 @@ def test_a_handler_that_fails_in_a_notification_ends_nothing() -> None:
             assert len(client.heard) == 3
 
     run(test)
+
+
+def test_a_warning_is_logged_of_a_notification_that_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    async def test() -> None:
+        async with raw_agent(Client()) as (raw, _):
+            update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text"}}
+            raw.say({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}})
+            raw.say({"jsonrpc": "2.0", "method": "of/later"}, {"jsonrpc": "2.0", "id": 1, "method": "_x"})
+            await raw.hear()
+
+    with caplog.at_level(logging.WARNING):
+        run(test)
+    assert [record.getMessage() for record in caplog.records] == [
+        "client: /params/update/content: the field 'text' is required"
+    ]
 
 
 def test_a_request_that_only_its_own_handler_cancels_has_failed(caplog: pytest.LogCaptureFixture) -> None:

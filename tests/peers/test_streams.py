@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
-from jsonrpc_bindings import pipes
 from jsonrpc_bindings.failures import ConnectionClosed
 from jsonrpc_bindings.framing import Lines
 from jsonrpc_bindings.pipes import CAPACITY, Pipes
@@ -228,7 +228,9 @@ def test_a_descriptor_that_can_be_neither_read_nor_written_is_closed(
         file, (read, write) = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT), os.pipe()
         loop, is_source, before = asyncio.get_running_loop(), what == "source", descriptors()
         if kind == "file" or threads:
-            monkeypatch.setattr(pipes, "_ThreadSource" if is_source else "_ThreadSink", fail)
+            count = iter((is_source, True))
+            real = socket.socketpair
+            monkeypatch.setattr(socket, "socketpair", lambda: fail() if next(count) else real())
         else:
             monkeypatch.setattr(loop, "connect_read_pipe" if is_source else "connect_write_pipe", fail)
         link = Pipes(Lines())

@@ -39,7 +39,7 @@ ALSO: Final = {("notification-answered", "must")}
 
 def probed(*cases: str, defect: str = "", version: int = 1) -> Conformance:
     command = (sys.executable, str(HERE / "client.py"), defect, str(version))
-    return driver.run(driver.Wanted(command, seed=3, seconds=2.0, cases=cases), ClientProbing)
+    return driver.run(driver.ProbeOptions(command, seed=3, seconds=2.0, cases=cases), ClientProbing)
 
 
 def told(report: Conformance) -> set[tuple[str, str]]:
@@ -68,7 +68,7 @@ def test_a_defect_of_a_client_is_found_where_it_is(defect: str) -> None:
 
 def test_a_client_that_is_there_when_the_time_is_up_is_reported_all_the_same() -> None:
     command = (sys.executable, str(HERE / "client.py"), "answers nothing", "1")
-    report = driver.run(driver.Wanted(command, seed=3, seconds=2.0, total=5.0), ClientProbing)
+    report = driver.run(driver.ProbeOptions(command, seed=3, seconds=2.0, total=5.0), ClientProbing)
     assert any("whole probe" in one.reason for one in report.not_reached)
     assert report.code == 1
 
@@ -92,7 +92,7 @@ def test_a_client_that_starts_its_agent_itself_gets_the_command_for_it() -> None
         "client.wait(); agent.wait()\n"
     )
     command = (sys.executable, "-c", starts, str(HERE / "client.py"), "{agent}")
-    wanted = driver.Wanted(command, seed=3, seconds=2.0, cases=("v1/client",))
+    wanted = driver.ProbeOptions(command, seed=3, seconds=2.0, cases=("v1/client",))
     report = driver.run(wanted, ClientProbing)
     assert not report.findings, written(report, "text")
     assert "v1/client/permission" in report.reached

@@ -142,7 +142,7 @@ def agent(defect: str = "") -> tuple[str, ...]:
 
 
 def probed(*cases: str, defect: str = "", **more: Any) -> Conformance:
-    return driver.run(driver.Wanted(agent(defect), seed=7, seconds=SECONDS, cases=cases, **more))
+    return driver.run(driver.ProbeOptions(agent(defect), seed=7, seconds=SECONDS, cases=cases, **more))
 
 
 def told(report: Conformance) -> set[tuple[str, str]]:
@@ -201,7 +201,10 @@ def test_what_cannot_be_reached_without_a_login_is_said_with_the_reason() -> Non
     report = probed("v1/session-setup", "v1/prompt-turn", defect="needs a login")
     assert not report.findings, written(report, "text")
     missed = {one.case: one.reason for one in report.not_reached}
-    assert missed["v1/prompt-turn/text"] == "session/new needs a login: -32000 Authentication required"
+    assert missed["v1/prompt-turn/text"] == (
+        "session/new needs a login: -32000 Authentication required. "
+        "Log in with the program itself, then add --keep-home; see the guide 'Log in'"
+    )
     assert missed["v1/session-setup/new"] == missed["v1/prompt-turn/text"]
 
 
@@ -256,14 +259,14 @@ for line in sys.stdin:
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"protocolVersion": 1}}), flush=True)
 """
     cases = ("initialization/answer",)
-    report = driver.run(driver.Wanted((sys.executable, "-c", code), seed=7, seconds=SECONDS, cases=cases))
+    report = driver.run(driver.ProbeOptions((sys.executable, "-c", code), seed=7, seconds=SECONDS, cases=cases))
     cited = [one.clause.number for one in report.findings if one.rule == "not-json"]
     assert cited == ["acp/v1/transports/stdio/5"], written(report, "text")
 
 
 @pytest.mark.parametrize("defect", ["ends at once", "says nothing"])
 def test_an_agent_that_says_nothing_never_passes(defect: str) -> None:
-    report = driver.run(driver.Wanted(agent(defect), seed=7, seconds=0.3))
+    report = driver.run(driver.ProbeOptions(agent(defect), seed=7, seconds=0.3))
     assert report.verdict == "not judged"
     assert report.code == 1
     assert not report.reached
@@ -272,7 +275,7 @@ def test_an_agent_that_says_nothing_never_passes(defect: str) -> None:
 
 def test_a_program_that_answers_nothing_but_words_is_found_out() -> None:
     code = "import sys\nfor line in sys.stdin: print('what?', flush=True)"
-    report = driver.run(driver.Wanted((sys.executable, "-c", code), seed=7, seconds=0.5))
+    report = driver.run(driver.ProbeOptions((sys.executable, "-c", code), seed=7, seconds=0.5))
     assert ("not-json", "must") in told(report)
     assert report.code == 1
 
@@ -308,7 +311,7 @@ def test_a_program_that_answers_nothing_but_words_is_found_out() -> None:
 def test_a_program_that_does_not_answer_is_told_as_it_is(program: str, reason: str, error: str) -> None:
     command = (sys.executable, "-S", "-c", program)
     patience = 0.3 if " sent " in reason else 10  # only what does not end is waited for
-    report = driver.run(driver.Wanted(command, seed=1, seconds=patience, total=60))
+    report = driver.run(driver.ProbeOptions(command, seed=1, seconds=patience, total=60))
     assert {one.reason for one in report.not_reached} == {reason}
     assert (report.code, report.versions) == (1, ())
     assert report.errors.endswith(error)
@@ -337,7 +340,7 @@ def test_nothing_of_the_program_is_left_behind(tmp_path: Path) -> None:
         "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
     )
     command_ = (sys.executable, "-c", code, str(HERE / "agent.py"))
-    report = driver.run(driver.Wanted(command_, seed=7, seconds=SECONDS, cases=("initialization/answer",)))
+    report = driver.run(driver.ProbeOptions(command_, seed=7, seconds=SECONDS, cases=("initialization/answer",)))
     assert report.reached
     state = Path(f"/proc/{mark.read_text()}/stat")
     assert not state.exists() or state.read_text().split()[2] == "Z", "it has ended, if nobody has taken note yet"
@@ -349,7 +352,7 @@ def test_the_program_has_a_home_of_its_own_and_few_variables(monkeypatch: pytest
     seen = tmp_path / "seen"
     code = f"import os, json; open({str(seen)!r}, 'w').write(json.dumps(dict(os.environ)))"
     driver.run(
-        driver.Wanted(
+        driver.ProbeOptions(
             (sys.executable, "-c", code),
             seed=1,
             seconds=0.3,
@@ -472,10 +475,10 @@ def test_a_baseline_lets_known_findings_pass_and_tells_what_is_gone(tmp_path: Pa
 
 def test_names_of_cases_choose_by_section_and_version() -> None:
     names = ["initialization/answer", "v1/transports/junk", "v2/transports/junk", "v1/json-rpc/ids"]
-    assert registry.chosen(["transports"], names) == {"v1/transports/junk", "v2/transports/junk"}
-    assert registry.chosen(["v1"], names) == {"v1/transports/junk", "v1/json-rpc/ids"}
-    assert registry.chosen(["transports/junk"], names) == {"v1/transports/junk", "v2/transports/junk"}
-    assert registry.chosen(["transport"], names) == set()
+    assert registry.select_cases(["transports"], names) == {"v1/transports/junk", "v2/transports/junk"}
+    assert registry.select_cases(["v1"], names) == {"v1/transports/junk", "v1/json-rpc/ids"}
+    assert registry.select_cases(["transports/junk"], names) == {"v1/transports/junk", "v2/transports/junk"}
+    assert registry.select_cases(["transport"], names) == set()
     assert probe_command.seed(3) == 3
 
 

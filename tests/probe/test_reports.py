@@ -75,12 +75,13 @@ def test_what_the_same_messages_prove_is_told_with_them_once() -> None:
 
 def test_of_a_long_message_the_part_that_is_wrong_is_shown() -> None:
     report = outcome()
-    message = json.dumps({"result": {"a": "x" * 900, "tide": {"metres": "low"}, "b": "y" * 900}}).encode()
+    message = json.dumps({"result": {"a": "x" * 9000, "tide": {"metres": "low"}, "b": "y" * 9000}}).encode()
     row = TranscriptLine("agent", message)
     report.findings = [replace(report.findings[0], transcript=(row,), place="initialize /result/tide/metres")]
     told = "".join(written(report, "text").split())
     assert '"metres":"low"' in told
-    assert len(told) < 1200
+    assert len(told) < 3200
+    assert "characters;--formatjsonhasallofthem)" in told
     report.findings = [replace(report.findings[0], transcript=(row,), place="initialize /result/zone/*")]
     assert '{"result":{"a":"x' in "".join(written(report, "text").split())
 

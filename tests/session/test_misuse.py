@@ -229,6 +229,26 @@ def test_a_turn_ends_with_a_reason_of_the_protocol(
 
 
 @both
+@pytest.mark.parametrize(
+    ("prompt", "wrong"), [(5, "/prompt/0: an object is expected"), ([{"type": "text"}], "/prompt/0: the field 'text'")]
+)
+def test_a_prompt_that_is_no_content_is_refused_before_it_is_sent(
+    version: int, prompt: Any, wrong: str, tmp_path: Path
+) -> None:
+    script = Script()
+
+    async def work() -> None:
+        async with connected(version, script, Client(allowed_roots=[tmp_path])) as (agent, _):
+            session = await agent.new_session(tmp_path)
+            with pytest.raises(ValueError, match=wrong):
+                await session.prompt(prompt)
+            assert (await session.prompt([{"type": "text", "text": "tide"}])).stop_reason == "end_turn"  # type: ignore[list-item]
+        assert len(script.asked("session/prompt")) == 1
+
+    play(work)
+
+
+@both
 def test_only_options_and_values_that_the_session_has_are_set(version: int, tmp_path: Path) -> None:
     script = Script()
 

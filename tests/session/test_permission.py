@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import pytest
-from acp_bindings import v1, v2
+from acp_bindings import v2
 
 from acp_session.permission import (
     Decision,
@@ -19,6 +18,7 @@ from acp_session.permission import (
     tool_call_subject,
     tool_call_update,
 )
+from session.permission_requests import V1_OPTIONS, as_json, v1_request, v2_request
 
 T = TypeVar("T")
 Body = dict[str, Any]
@@ -29,26 +29,6 @@ OPTIONS = [
     v2.PermissionOption(option_id="no", name="Refuse", kind="reject_once"),
     v2.PermissionOption(option_id="odd", name="Odd", kind="_later"),
 ]
-V1_OPTIONS = [
-    {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
-    {"optionId": "no", "name": "No", "kind": "reject_once"},
-]
-
-
-def v1_request(tool_call: Mapping[str, Any], **more: Any) -> v1.RequestPermissionRequest:
-    body = {"sessionId": "s", "toolCall": tool_call, "options": V1_OPTIONS, **more}
-    return v1.decode_as(v1.RequestPermissionRequest, body, lenient=False)
-
-
-def v2_request(tool_call: Mapping[str, Any] | None = None, **more: Any) -> v2.RequestPermissionRequest:
-    body: Body = {"sessionId": "s", "title": "Edit a.py?", "options": V1_OPTIONS}
-    if tool_call is not None:
-        body["subject"] = {"type": "tool_call", "toolCall": tool_call}
-    return v2.decode_as(v2.RequestPermissionRequest, {**body, **more}, lenient=False)
-
-
-def as_json(value: Any) -> Any:
-    return json.loads(v1.encode(value))
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------

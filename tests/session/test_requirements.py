@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from acp_bindings import v1, v2
+from acp_bindings import to_builtins, v1, v2
 
 from acp_session.adapter import Losses
 from acp_session.codec.to_v1 import ToV1
 from acp_session.codec.to_v2 import ToV2
-from acp_session.codec.user_requests import permission_to_v1, permission_to_v2
 from acp_session.permission import (
     ask,
     cancel,
@@ -178,6 +177,6 @@ def a_terminal_of_one_version_is_none_of_the_other(base: Path) -> None:
     new_ = v2.decode_as(v2.RequestPermissionRequest, body)
     lost: list[str] = []
     place = Losses(lambda loss: lost.append(loss.pointer)).place("session/request_permission")
-    permission_to_v2(old, ToV2(), place)
-    permission_to_v1(new_, ToV1(), place)
+    ToV2().convert("RequestPermissionRequest", to_builtins(old), place)
+    ToV1().convert("RequestPermissionRequest", to_builtins(new_), place)
     assert lost == ["/toolCall/content/0", "/subject/toolCall/content/0"]

@@ -11,7 +11,8 @@ import tiers
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from bindings.test_published import ACCEPTED, package_name
 from typescript.test_typescript import compiled, run
 

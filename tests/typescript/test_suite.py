@@ -16,7 +16,8 @@ from acpgen.input.drafts import ALL, Draft
 from acpgen.input.load import Document, Documents
 from acpgen.meaning.lower import lower
 from acpgen.naming.identifiers import class_names
-from acpgen.targets import TARGETS, Settings
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from bindings.test_suite import FILE, FLOORS, root
 from typescript.test_typescript import HERE, run
 

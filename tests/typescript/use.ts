@@ -4,10 +4,13 @@ import {
   type Message,
   PromptRequest,
   type Response,
+  type CompactionCapabilities,
   type NewSessionResponse,
+  type SessionConfigOption,
   type SessionUpdate,
   type StopReason,
   type ToolKind,
+  UNENFORCED,
   UNKNOWN,
   decode,
   decodeAs,
@@ -41,6 +44,8 @@ export function heed(line: string): string {
   const message: Message = decode(line, { sender: "agent", onDrop: (drop) => console.error(drop.pointer) });
   if (message.method === "session/update") return called(message.params.update);
   if (message.method === "fs/read_text_file") return message.params.path;
+  if (message.method === "_tide/height") return JSON.stringify(message.params); // an extension method
+  if (message.method === "logout") return Object.keys(message.params).join(); // filled in where it was left out
   return encode(message);
 }
 
@@ -62,6 +67,13 @@ export function narrowed(value: unknown): string | null {
   return is(ContentBlock, value) ? text(value) : null;
 }
 
+export function option(one: SessionConfigOption): string {
+  return one.type === UNKNOWN ? `${one.tag} ${one.id} ${one.name}` : one.id; // fields that all variants share
+}
+export const patterns: number = UNENFORCED.length;
+
+// @ts-expect-error an object without declared fields is an object all the same
+export const bareObject: CompactionCapabilities = 5;
 // @ts-expect-error a closed set of texts
 export const stop: StopReason = "tired";
 // @ts-expect-error a required field

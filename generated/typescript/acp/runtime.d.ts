@@ -1,8 +1,11 @@
 /** The tag of a variant that the schema does not know: `switch` on it like on any other tag. */
 export declare const UNKNOWN: unique symbol;
 
-/** A variant whose tag the schema does not know. `raw` is the object as it came, and is what is written;
- *  beside a tag field of that name, it is `raw_`, and `tag` is `tag_`.
+/** The patterns of the schema that the engine of JavaScript lacks: they refuse nothing. Of the modules that are loaded. */
+export declare const UNENFORCED: readonly string[];
+
+/** A variant whose tag the schema does not know: its fields, but that the tag field is `UNKNOWN`. `raw` is the object as it came, and is what
+ *  is written; beside a tag field of that name, it is `raw_`, and `tag` is `tag_`.
  */
 export type Unknown<Field extends string> = { [field in Field]: typeof UNKNOWN } & {
   readonly [name in Field extends "tag" ? "tag_" : "tag"]: string;
@@ -44,7 +47,7 @@ export interface Lenient {
   lenient?: boolean;
 }
 
-/** The typed value of parsed JSON, which is changed where leniency or unknown variants ask for it. Throws `DecodeError`. */
+/** The typed value of parsed JSON: itself, or a copy where leniency or unknown variants ask for another one. Throws `DecodeError`. */
 export declare function decodeAs<T>(type: Type<T>, value: unknown, options?: Lenient): T;
 /** JSON text as `JSON.parse` reads it; keys that are given twice and what is too large are refused, long numbers are kept for `encode`. */
 export declare function parse(text: string | Uint8Array): unknown;

@@ -138,6 +138,10 @@ class Connection:
         found = (request for request in self.pending[side].values() if request.method == method)
         return [request for request in found if key(request.session) == wanted]
 
+    def awaits_refusal(self, side: str) -> bool:
+        """Whether a side sent something that an error without an id may refuse: what is no message, or a malformed request."""
+        return bool(self.strays[side]) or not all(request.well_formed for request in self.pending[side].values())
+
     def session(self, name: str | None) -> Session | None:
         """A session that was opened on this connection, closed ones included."""
         return None if name is None else self.sessions.get(key(name) or "")
@@ -159,6 +163,12 @@ class Connection:
         if session.roots is None or known is None:
             return None
         return distinct((*session.roots, *session.inherited_roots, *known)) if session.close_answer is None else known
+
+    def lacks(self, table: BoundedTable[str, Any], name: object) -> bool:
+        """Whether a table has no such name for sure: all messages were seen, and nothing of the table was evicted."""
+        found = key(name)
+        is_whole = self.is_complete and not table.evicted
+        return found is not None and is_whole and table.get(found) is None
 
     def is_opening(self) -> bool:
         """Whether a request that makes a session waits for its answer, so that ids may come that nobody knows yet."""

@@ -42,21 +42,17 @@ def elicitation_of_unknown_request(event: Event, connection: Connection) -> Iter
     """An agent asks on behalf of a request that it has answered, or that the client never made."""
     if not is_object(event.body) or "requestId" not in event.body or "sessionId" in event.body:
         return
-    name, client = key(event.body["requestId"]), connection.sides[0]
-    if name is None or not connection.is_complete or connection.pending[client].evicted:
-        return
-    if connection.pending[client].get(name) is None:
-        sentence = f"no request {shown(event.body['requestId'])} of the client is open"
-        yield Finding(event.below("requestId"), sentence, connection.answers[client].get(name))
+    request_id, client = event.body["requestId"], connection.sides[0]
+    if connection.lacks(connection.pending[client], request_id):
+        sentence = f"no request {shown(request_id)} of the client is open"
+        yield Finding(event.below("requestId"), sentence, connection.answers[client].get(key(request_id) or ""))
 
 
 @rule("notification", methods=("elicitation/complete",), protocols=ACP)
 def elicitation_not_asked(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent says that a visit to a web page is over for which it never asked on this connection."""
     name = text(event.body, "elicitationId")
-    if name is None or not connection.is_complete or connection.visits.evicted or connection.strict is None:
-        return
-    if connection.visits.get(key(name) or "") is None:
+    if name is not None and connection.strict is not None and connection.lacks(connection.visits, name):
         yield Finding(event.below("elicitationId"), f"no elicitation has the id {shown(name)}")
 
 

@@ -184,11 +184,7 @@ def id_in_use(event: Event, connection: Connection) -> Iterator[Finding]:
 def cancel_of_unknown_request(event: Event, connection: Connection) -> Iterator[Finding]:
     """A peer withdraws a request that it never made. Receivers ignore that; an answer may also have crossed the withdrawal."""
     request_id = reach(event.body, "requestId")
-    name = key(request_id)
-    tables = (connection.pending[event.sender], connection.answers[event.sender])
-    if name is None or not connection.is_complete or any(table.evicted for table in tables):
-        return
-    if all(table.get(name) is None for table in tables):
+    if all(connection.lacks(table[event.sender], request_id) for table in (connection.pending, connection.answers)):
         yield Finding(event.below("requestId"), f"no request {shown(request_id)} was made by this side")
 
 

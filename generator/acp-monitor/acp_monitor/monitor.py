@@ -191,7 +191,8 @@ class Monitor:
             return event
         if kind in ("result", "error"):
             event.id, event.body = value.get("id"), value[kind]
-            event.request = connection.pending[event.receiver].get(key(event.id) or "")
+            if not (kind == "error" and event.id is None and connection.awaits_refusal(event.receiver)):
+                event.request = connection.pending[event.receiver].get(key(event.id) or "")
             event.method = event.request.method if event.request is not None else ""
         elif kind in ("request", "notification"):
             event.method, event.id, params = value["method"], value.get("id"), value.get("params")

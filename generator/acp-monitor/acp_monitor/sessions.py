@@ -11,7 +11,7 @@ from .bounded import key
 from .connection import Connection
 from .events import Event, Finding, Level
 from .json_values import items, reach, shown, text
-from .records import is_offered
+from .records import Session, is_offered
 from .rule import ACP, V1, V2, rule
 
 _STORED: Final = frozenset({"session/load", "session/resume", "session/fork", "session/delete"})
@@ -24,9 +24,7 @@ _TERMINALS: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill
 def cursor_not_given(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client asks for a page of the list by a cursor that no list of this connection brought. Cursors are neither made up nor kept."""
     cursor = text(event.body, "cursor")
-    if cursor is None or not connection.is_complete or connection.cursors.evicted or connection.strict is None:
-        return
-    if connection.cursors.get(key(cursor) or "") is None:
+    if cursor is not None and connection.strict is not None and connection.lacks(connection.cursors, cursor):
         yield Finding(event.below("cursor"), f"no list on this connection returned the cursor {shown(cursor)}")
 
 
@@ -36,11 +34,9 @@ def session_not_open(event: Event, connection: Connection) -> Iterator[Finding]:
     name = text(event.body, "sessionId")
     if name is None or event.method in _STORED or event.route is None:
         return
-    if not connection.is_complete or connection.sessions.evicted or connection.session(name) is not None:
-        return
-    if event.sender != connection.sides[0] and connection.is_opening():
-        return  # the id may be the one that the answer will bring
-    yield Finding(event.below("sessionId"), f"the session {shown(name)} was not opened on this connection")
+    may_come = event.sender != connection.sides[0] and connection.is_opening()  # with the answer
+    if connection.lacks(connection.sessions, name) and not may_come:
+        yield Finding(event.below("sessionId"), f"the session {shown(name)} was not opened on this connection")
 
 
 @rule("request", "notification", protocols=ACP, needs="session")
@@ -123,16 +119,8 @@ def permission_outcome_not_offered(event: Event, _connection: Connection) -> Ite
 @rule("request", methods=("session/set_mode",))
 def mode_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client sets a mode that the session does not have."""
-    session, wanted = connection.session(event.session), text(event.body, "modeId")
-    if (
-        session is None
-        or session.modes is None
-        or session.is_crowded
-        or session.reopen_request is not None
-        or wanted is None
-    ):
-        return
-    if key(wanted) not in session.modes:
+    session, wanted = _settable(event, connection), text(event.body, "modeId")
+    if session is not None and session.modes is not None and wanted is not None and key(wanted) not in session.modes:
         has = f"no mode {shown(wanted)} among its {len(session.modes)}" if session.modes else "no modes"
         sentence = f"the session offers {has}"
         yield Finding(event.below("modeId"), sentence, session.open_request)
@@ -143,14 +131,8 @@ def config_option_not_offered(event: Event, connection: Connection) -> Iterator[
     """A client sets a configuration option that the session does not have, or gives it a value that it does not offer. What the
     agent's last update withdrew still counts as offered: the client may not have read it yet.
     """
-    session, wanted = connection.session(event.session), text(event.body, "configId")
-    if (
-        session is None
-        or session.options is None
-        or session.is_crowded
-        or session.reopen_request is not None
-        or wanted is None
-    ):
+    session, wanted = _settable(event, connection), text(event.body, "configId")
+    if session is None or session.options is None or wanted is None:
         return
     name, value = key(wanted) or "", text(event.body, "value")
     offers = [options[name] for options in (session.options, session.previous_options or {}) if name in options]
@@ -186,11 +168,11 @@ def terminal_not_created(event: Event, connection: Connection) -> Iterator[Findi
     `_meta`, the peers may mean a terminal of their own by it, and it is a note.
     """
     session, update = connection.session(event.session), event.update
-    if session is None or session.origin != "session/new" or not connection.is_complete or session.terminals.evicted:
+    if session is None or session.origin != "session/new":
         return
     for index, content in enumerate(items(update, "content")):
         name = text(content, "terminalId") if text(content, "type") == "terminal" else None
-        if name is not None and session.terminals.get(key(name) or "") is None:
+        if name is not None and connection.lacks(session.terminals, name):
             is_own = reach(update, "_meta") is not None or reach(content, "_meta") is not None
             sentence = f"the terminal {shown(name)} was not created in this session"
             level: Level | None = "note" if is_own else None
@@ -216,3 +198,9 @@ def cancel_not_offered(event: Event, connection: Connection) -> Iterator[Finding
         return
     if not session.stoppable.get(f"{field} {key(name)}"):
         yield Finding(event.below(field), f"{shown(name)} was never announced as cancellable")
+
+
+def _settable(event: Event, connection: Connection) -> Session | None:
+    """The session whose modes and options are all known."""
+    session = connection.session(event.session)
+    return None if session is None or session.is_crowded or session.reopen_request is not None else session

@@ -26,7 +26,7 @@ from jsonrpc_bindings.errors import INVALID_REQUEST
 
 from .agent import Agent
 from .background import Background
-from .codec.interfaces import ClientInterface
+from .codec.relay import LocalCalls
 from .modes import mode_option, with_value
 from .services import Local, LocalServices, Services
 from .session import FINAL_STATUSES, INTERNAL, LOG, ClientCapabilities, ClientConnection, Session, request_error
@@ -53,7 +53,7 @@ class AgentCore(peers.Agent):
         self.grace = grace
         self.sessions: dict[str, Session] = {}
         self.services: Services = LocalServices(Local(), self._show_terminal, self)
-        self._remote: ClientInterface | None = None
+        self._remote: peers.RemoteClient | None = None
         self._peer: ClientConnection | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)
         self._background = Background()
@@ -63,9 +63,10 @@ class AgentCore(peers.Agent):
         if session is not None:
             await session.show_terminal(v2.decode_as(v2.SessionUpdate, update))
 
-    def connect(self, client: ClientInterface, services: Services) -> None:
+    def connect(self, client: peers.Client, services: Services) -> None:
         """Serve this client, which a codec stands for, and use its files and terminals."""
-        self._remote, self.services = client, services
+        calls: Any = LocalCalls(client)
+        self._remote, self.services = peers.RemoteClient(calls), services
 
     @property
     def connection_to_client(self) -> ClientConnection:

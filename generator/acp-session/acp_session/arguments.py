@@ -23,9 +23,15 @@ def refuse_text(**arguments: object) -> None:
             raise ValueError(f"'{name}' takes several values: write [{value!r}] for one")
 
 
+def values_of(type_: object) -> tuple[str, ...]:
+    """The values that a type of the schema names."""
+    found = get_args(type_)
+    return found if isinstance(found[0], str) else values_of(found[0])
+
+
 def refuse_unknown(known: object, **arguments: str | Collection[str] | None) -> None:
     """Raise `ValueError` for what is none of these values, which may be a type of the schema. Those with `_` are the author's."""
-    names = cast("tuple[str, ...]", known if isinstance(known, tuple) else get_args(get_args(known)[0]))
+    names = cast("tuple[str, ...]", known) if isinstance(known, tuple) else values_of(known)
     for name, given in arguments.items():
         for value in (given,) if isinstance(given, str) else given or ():
             if value not in names and not value.startswith("_"):

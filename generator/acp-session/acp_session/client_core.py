@@ -38,9 +38,8 @@ from .transcript import MAX_SIZE, Transcript
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
     from acp_workspace.terminals import TerminalEvent
-    from jsonrpc_bindings.connection import Connection
 
-    from .codec.agent_as_v2 import AgentAsV2
+    from .codec.relay import Calls
 
 T = TypeVar("T")
 
@@ -63,7 +62,7 @@ class ClientCore(peers2.Client):
     root that is no directory.
     """
 
-    calls: Connection | AgentAsV2
+    calls: Calls
 
     def __init__(self, client: Client) -> None:
         require_instance(Client, client=client)
@@ -467,11 +466,11 @@ class OverridableServices(LocalServices):
         return v1.ClientCapabilities(fs=fs, terminal=own.terminal or all(map(self._client.overrides, terminals)))
 
     def terminals(self, session_id: str) -> None:  # noqa: ARG002
-        """See `Services`: all of them may stand in tool calls."""
+        """See `LocalServices`: all of them may."""
         return
 
     async def answer(self, method: str, params: Any) -> Any:
-        """See `Services`."""
+        """See `LocalServices`."""
         session = await self._core.known_session(params.session_id)
         answer = await getattr(self._client, SERVICE_METHODS[method])(session, params)
         await self.show(method, params, answer)

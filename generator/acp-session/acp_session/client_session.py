@@ -123,15 +123,15 @@ class ClientSession:
         was cancelled it waits for the end of that. `cancel` ends every prompt that was called before it, sent or not.
 
         Raises `PeerError` where the agent refuses the prompt or the work fails, `NotAdvertised` for content of a type that it does not
-        take, `ConnectionClosed`, `ValueError` for a closed session.
+        take, `ConnectionClosed`, `ValueError` for a closed session and for a prompt that is no content.
         """
         return self._prompt(prompt, self.scope.cancellations)
 
     async def _prompt(self, prompt: PromptContent, cancellations: int) -> PromptResult:
         self._require_open()
         parts: Any = prompt if isinstance(prompt, Sequence) and not isinstance(prompt, str) else [prompt]
-        blocks: list[v2.ContentBlock] = [content_block(one) for one in parts]
-        self._core.require_prompt(blocks)
+        request = v2.PromptRequest(session_id=self.id, prompt=[content_block(one) for one in parts])
+        self._core.require_prompt(request.prompt)
         while self.scope.is_cancelled and self.prompts.open:
             await self.prompts.wait_until_ended()
             await asyncio.sleep(0)
@@ -139,7 +139,6 @@ class ClientSession:
         if self.scope.cancellations != cancellations:
             return PromptResult("cancelled")
         self.scope.reset()
-        request = v2.PromptRequest(session_id=self.id, prompt=blocks)
 
         async def send() -> str:
             # it may wait for the work before it

@@ -28,8 +28,9 @@ from .arguments import refuse_text, require_instance
 from .background import run_beside
 from .client_core import ClientCore
 from .codec.agent_as_v2 import AgentAsV2
-from .codec.handshakes import request_to_v1
 from .codec.losses import Losses, log_loss
+from .codec.relay import LocalCalls
+from .codec.to_v1 import ToV1, offer_services
 from .handshake import VERSIONS, InitializedTransport, validate_versions
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ async def _connected(
             core.calls = agent.connection
             if codec is not None:
                 core.attach(agent.connection)
-                core.calls, codec.agent = codec, cast("peers1.RemoteAgent", agent)
+                core.calls, codec.agent = LocalCalls(codec), cast("peers1.RemoteAgent", agent)
             async with run_beside(core.follow_agent()):
                 core.answer = await core.request("initialize", request)
                 yield AgentConnection(core, initialized.version)
@@ -144,7 +145,9 @@ async def _connected(
 def _attempts(request: v2.InitializeRequest, core: ClientCore, known: frozenset[int]) -> list[dict[str, Any]]:
     """The params of `initialize` to try, in order."""
     newer: dict[str, Any] = json.loads(v2.encode(request))
-    older = request_to_v1(newer, Losses().place("initialize"), core.services.capabilities())
+    older = offer_services(
+        ToV1().convert("InitializeRequest", newer, Losses().place("initialize")), core.services.capabilities()
+    )
     if 2 not in known:
         return [older]
     if 1 not in known:

@@ -1,7 +1,7 @@
 """Files and terminals as an agent asks for them: params and results are those of v1, which alone has requests for them.
 
 An agent of v1 asks its client; an agent of v2 uses the machine that it runs on. `LocalServices` serves both; `ClientServices` asks a
-client of v1.
+client of v1. Errors are `RequestError`; a client at the far end of a connection raises `PeerError`, `NotAdvertised`, `ConnectionClosed`.
 
 Sources: the pages of v1 on the file system and on terminals; the RFD on `additionalDirectories`; the migration page of v2.
 """
@@ -20,9 +20,9 @@ from acp_bindings.v1 import peers as peers1
 
 from acp_workspace.approval import Approve
 from acp_workspace.backend import FileBackend
-from acp_workspace.errors import METHOD_NOT_FOUND, RequestError, invalid_params
+from acp_workspace.errors import RequestError, invalid_params
 from acp_workspace.filesystem import Buffer, FileEvent, FilePolicy, FileSystem, OnChange
-from acp_workspace.scope import LifecycleRequest, Scope, request_scope
+from acp_workspace.scope import Scope
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
 from acp_workspace.workspace import ClientWorkspace, RootPolicy, RootSet, RootsSource
 from jsonrpc_bindings import UnsetType
@@ -43,6 +43,7 @@ SERVICE_METHODS: Final = {
 """Methods of v1 for files and terminals, and what `Client` calls them."""
 MAX_RELEASED: Final = 1000
 """Terminals of a session that were released, and may still stand in tool calls."""
+NO_TERMINAL: Final = invalid_params("there is no such terminal, or it has ended", pointer="/terminalId")
 OPENING_TIMEOUT: Final = 1.0
 """Seconds that a request of the agent waits for the id of its session to become known here."""
 
@@ -52,65 +53,18 @@ Establish: TypeAlias = "Callable[[str], None]"
 """Puts the roots of a request in force, for the session of this id."""
 
 
-class Services:
-    """What may be overridden; this one offers nothing, and takes no note of sessions. Errors are `RequestError`; a client at the far end of
-    a connection raises `PeerError`, `NotAdvertised` and `ConnectionClosed`.
-    """
-
-    def capabilities(self) -> v1.ClientCapabilities:
-        """What is offered: `fs` and `terminal`."""
-        return v1.ClientCapabilities()
-
-    async def answer(self, method: str, _params: Any) -> Any:
-        """Answer a request of `SERVICE_METHODS`."""
-        raise unserved(method)
-
-    def withdraw(self, params: Any) -> None:
-        """Ask to cancel a request with these params. Its answer is awaited all the same: it may have created something."""
-
-    def terminals(self, _session_id: str) -> Collection[str] | None:
-        """The terminals of a session that may stand in tool calls; `None`: all of them."""
-        return ()
-
-    async def cancel_terminal(self, _session_id: str, _terminal_id: str) -> None:
-        """End a command because the user asks for it. Raises `RequestError` -32602 where none runs."""
-        raise invalid_params("there is no such terminal, or it has ended", pointer="/terminalId")
-
-    @asynccontextmanager
-    async def open_session(
-        self, _params: LifecycleRequest, _session_id: str | None = None
-    ) -> AsyncGenerator[Establish]:
-        """Open a session with these roots; without an id it is a new one. What this yields is called once the agent has agreed; otherwise
-        the roots before stay in force. Until then the requests of a session with an id have the new roots.
-        """
-        yield lambda session_id: None
-
-    async def stop(self, session_id: str) -> None:
-        """The turn was cancelled: end the commands of the session."""
-
-    async def end(self, session_id: str) -> None:
-        """The session is closed: serve nothing for it any more."""
-
-    async def close(self) -> None:
-        """End everything."""
-
-
-class ClientServices(Services):
+class ClientServices:
     """The files and terminals of a client of v1 at the far end of a connection. `client` gives the calls to it."""
 
     def __init__(
         self, client: Callable[[], peers1.RemoteClient], capabilities: Callable[[], v1.ClientCapabilities]
     ) -> None:
         self._client = client
-        self._capabilities = capabilities
+        self.capabilities = capabilities
         self._terminals: dict[str, dict[str, None]] = {}
 
-    def capabilities(self) -> v1.ClientCapabilities:
-        """See `Services`: what the client has advertised."""
-        return self._capabilities()
-
     async def answer(self, method: str, params: Any) -> Any:
-        """See `Services`. A terminal that is created may stand in tool calls from then on; of many, the latest may."""
+        """Answer a request. A terminal that is created may stand in tool calls from then on; of many, the latest may."""
         answer = await getattr(self._client(), peers1.Client.requests[method])(params)
         if method == "terminal/create":
             known = self._terminals.setdefault(params.session_id, {})
@@ -120,14 +74,23 @@ class ClientServices(Services):
         return answer
 
     def withdraw(self, params: Any) -> None:
+        """Ask to cancel a request with these params. Its answer is awaited all the same: it may have created something."""
         self._client().connection.withdraw(params)
 
     def terminals(self, session_id: str) -> Collection[str]:
-        """See `Services`: those that were created here."""
+        """The terminals of a session that may stand in tool calls: those that were created here."""
         return self._terminals.get(session_id, ())
 
+    async def cancel_terminal(self, _: str, __: str) -> None:
+        """A client of v1 ends its terminals itself."""
+        raise NO_TERMINAL
+
     async def end(self, session_id: str) -> None:
+        """The session is closed."""
         self._terminals.pop(session_id, None)
+
+    async def close(self) -> None:
+        """Nothing is held here."""
 
 
 class SessionRoots:
@@ -149,7 +112,9 @@ class SessionRoots:
 
     @asynccontextmanager
     async def open_session(self, roots: RootSet, session_id: str | None = None) -> AsyncGenerator[Establish]:
-        """See `Services.open_session`. Roots that do not come into force are closed."""
+        """Open a session with these roots; without an id it is a new one. What this yields is called once the agent has agreed; otherwise
+        the roots before stay in force, and these are closed. Until then the requests of a session with an id have the new roots.
+        """
         is_established = False
 
         def establish(found_id: str) -> None:
@@ -200,16 +165,14 @@ class Local:
     audit: Audit = lambda event: None
 
 
-class LocalServices(Services):
-    """`Services` on this machine. Each session has the roots that `roots` knows, or else those of the requests that open it. A terminal is
-    shown to the client by updates of v2, which `send` sends: its output as it comes. The client may stop it.
+class LocalServices:
+    """Files and terminals of this machine. Each session has the roots that `roots` knows. A terminal is shown to the client by updates of
+    v2, which `send` sends: its output as it comes. The client may stop it.
     """
 
-    def __init__(self, local: Local, send: Send, roots: RootsSource | None = None) -> None:
+    def __init__(self, local: Local, send: Send, roots: RootsSource) -> None:
         self._send = send
-        self._root_policy = local.root_policy
-        self._own_roots = SessionRoots(ClientWorkspace()) if roots is None else None
-        self._roots: RootsSource = roots or self._own_roots  # type: ignore[assignment]
+        self._roots = roots
         self.files: FileSystem | None = None
         self.commands: Terminals | None = None
         hooks: dict[str, Any] = {"approve": local.approve, "on_event": local.audit}
@@ -227,58 +190,47 @@ class LocalServices(Services):
         return v1.ClientCapabilities(fs=fs, terminal=self.commands is not None and self.commands.is_offered)
 
     async def answer(self, method: str, params: Any) -> Any:
-        """See `Services`. A request of a session that is being opened waits for that."""
-        if self._own_roots is not None:
-            await self._own_roots.wait_known(params.session_id)
+        """Answer a request of `SERVICE_METHODS`."""
         kind, _, name = method.partition("/")
         part = self.files if kind == "fs" else self.commands
         if part is None:
-            raise RequestError(METHOD_NOT_FOUND, "files or terminals are not served here")
+            raise unserved(method)
         answer = await getattr(part, name)(params)
         await self.show(method, params, answer)
         return answer
 
-    @asynccontextmanager
-    async def open_session(self, params: LifecycleRequest, session_id: str | None = None) -> AsyncGenerator[Establish]:
-        """See `Services`. Raises `RequestError` for roots that cannot be bound or that the policy refuses."""
-        if self._own_roots is None or (self.files is None and self.commands is None):
-            yield lambda found_id: None
-            return
-        roots = RootSet.bind(request_scope(params), self._root_policy)
-        async with self._own_roots.open_session(roots, session_id) as establish:
-            yield establish
+    def withdraw(self, params: Any) -> None:
+        """See `ClientServices`: what is begun here ends by itself."""
 
     async def stop(self, session_id: str) -> None:
+        """The turn was cancelled: end the commands of the session."""
         if self.commands is not None:
             await self.commands.stop(session_id)
 
     async def end(self, session_id: str) -> None:
-        """See `Services`. The roots are closed first."""
-        if self._own_roots is not None:
-            self._own_roots.workspace.forget(session_id)
+        """The session is closed: serve nothing for it any more."""
         if self.commands is not None:
             await self.commands.end(session_id)
         for display in self._displays.pop(session_id, {}).values():
             await display.release()
 
     async def close(self) -> None:
+        """End everything."""
         if self.commands is not None:
             await self.commands.aclose()
         if self.files is not None:
             self.files.close()
         await self._background.close()
-        if self._own_roots is not None:
-            self._own_roots.workspace.close()
 
     def terminals(self, session_id: str) -> Collection[str] | None:
-        """See `Services`: those that are shown. What one has shown stays when it is released."""
+        """The terminals of a session that may stand in tool calls: those that are shown, also once they are released; `None`: all."""
         return self._displays.get(session_id, ())
 
     async def cancel_terminal(self, session_id: str, terminal_id: str) -> None:
-        """See `Services`. The end may take a moment."""
+        """End a command because the user asks for it, which may take a moment. Raises `RequestError` -32602 where none runs."""
         display = self._displays.get(session_id, {}).get(terminal_id)
         if display is None or not display.is_running:
-            await super().cancel_terminal(session_id, terminal_id)
+            raise NO_TERMINAL
         self._background.start(self._kill(v1.KillTerminalRequest(session_id=session_id, terminal_id=terminal_id)))
 
     async def _kill(self, params: v1.KillTerminalRequest) -> None:
@@ -317,3 +269,7 @@ class LocalServices(Services):
             if len(left) >= MAX_RELEASED:
                 del found[left[0]]
         return found.setdefault(terminal_id, Display(terminal_id, send))
+
+
+Services: TypeAlias = "LocalServices | ClientServices"
+"""Whoever serves files and terminals."""

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 from acp_bindings import UNSET, ConnectionClosed, NotAdvertised, RequestError, to_builtins, v2
+from acp_bindings.v2.peers import RemoteClient
 
 from acp_workspace.errors import INTERNAL_ERROR
 from acp_workspace.scope import parse_scope
@@ -22,7 +23,6 @@ from acp_workspace.workspace import RootSet
 from jsonrpc_bindings import UnsetType
 
 from .background import Background, retrieve_exception
-from .codec.interfaces import ClientInterface
 from .modes import MODE, Mode, mode_option, modes_of, with_value
 from .prompts import TurnQueue
 from .services import Services
@@ -77,7 +77,7 @@ class ClientConnection:
     """
 
     version: int
-    client: ClientInterface
+    client: RemoteClient
     services: Services
     info: v2.Implementation | None
     capabilities: ClientCapabilities
@@ -152,7 +152,7 @@ class Session:
         return tuple(self.stored.history)
 
     @property
-    def client(self) -> ClientInterface:
+    def client(self) -> RemoteClient:
         """The calls to the client, such as `extension_request`."""
         self._require_work()
         return self.connection.client

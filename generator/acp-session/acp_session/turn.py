@@ -81,6 +81,13 @@ class ToolCall:
     locations: tuple[v2.ToolCallLocation, ...] = ()
     chosen_option: v2.PermissionOption | None = None
 
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The fields of an update that shows all of it."""
+        lists = {"content": list(self.content), "locations": list(self.locations)}
+        given = {name: value for name, value in lists.items() if value}
+        return {"tool_call_id": self.id, "title": self.title, "kind": self.kind, "status": self.status, **given}
+
     async def update(
         self,
         *,
@@ -123,10 +130,7 @@ class ToolCall:
         """Ask the user whether it may be done: only an offered option that allows is consent. The prompt shows the title, kind, content and
         locations of the tool call. The call goes on where it is allowed, and has failed otherwise.
         """
-        fields: dict[str, Any] = {"content": list(self.content), "locations": list(self.locations)}
-        fields = {name: value for name, value in fields.items() if value}
-        shown = v2.ToolCallUpdate(tool_call_id=self.id, title=self.title, kind=self.kind, status=self.status, **fields)
-        subject = v2.ToolCallPermissionSubject(tool_call=shown)
+        subject = v2.ToolCallPermissionSubject(tool_call=v2.ToolCallUpdate(**self.shown))
         decision = await self.turn.decide(title or self.title, description, options, subject)
         self.chosen_option = next((one for one in options if one.option_id == decision.option_id), None)
         await self.update(status="in_progress" if decision.allowed else "failed")
@@ -191,16 +195,7 @@ class Turn:
 
     @asynccontextmanager
     async def _show(self, call: ToolCall, raw_input: Any) -> AsyncGenerator[ToolCall]:
-        fields: dict[str, Any] = {"raw_input": raw_input}
-        if call.content:
-            fields["content"] = list(call.content)
-        if call.locations:
-            fields["locations"] = list(call.locations)
-        await self.session.send_update(
-            v2.SessionToolCallUpdate(
-                tool_call_id=call.id, title=call.title, kind=call.kind, status=call.status, **fields
-            )
-        )
+        await self.session.send_update(v2.SessionToolCallUpdate(**call.shown, raw_input=raw_input))
         try:
             yield call
         except Exception:

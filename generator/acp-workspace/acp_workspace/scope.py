@@ -222,7 +222,9 @@ def _require_well_formed(cwd: object, additional: object, flavour: Flavour) -> N
     problems = list(_problems(cwd, additional, flavour))
     if problems:
         message = "; ".join(f"{_shown(pointer)} {reason}" for pointer, reason in problems)
-        raise invalid_params(message, problems=[{"pointer": pointer, "reason": reason} for pointer, reason in problems])
+        raise invalid_params(
+            message, problems=[{"pointer": pointer, "message": reason} for pointer, reason in problems]
+        )
 
 
 def _problems(cwd: object, additional: object, flavour: Flavour) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """When upstream moves: the facts of a newer upstream schema come into our files, and our words and differences stay.
 
+In: a newer upstream schema and the folder that follows an older one. Out: the files as they are to be, conflicts, and a report.
 `adopt` computes, `report` says what it did, `save` writes.
 """
 

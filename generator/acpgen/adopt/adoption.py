@@ -6,7 +6,7 @@ Nothing is written here. What comes out has been bundled and lowered, so that it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -16,10 +16,11 @@ from acpgen.adopt import layout
 from acpgen.adopt.canonical import Canonical, canonical, with_definitions
 from acpgen.adopt.differences import differences
 from acpgen.adopt.facts import Conventions, conventions, facts, fingerprint, same
+from acpgen.adopt.faults import ADOPTION_REFUSED, BASE_EXISTS, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
 from acpgen.adopt.merge import Conflict, Merge
 from acpgen.adopt.overlays import Overlay, added, is_above, overlay
 from acpgen.adopt.placeholders import new, without_needless_placeholders
-from acpgen.errors import AdoptionRefused, BaseExists, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
+from acpgen.errors import Fault, Faults
 from acpgen.input.load import (
     Documents,
     Source,
@@ -35,9 +36,10 @@ from acpgen.input.load import (
 )
 from acpgen.input.overlay import extended
 from acpgen.input.schema_validator import Validator
+from acpgen.input.text_edits import rewritten
 from acpgen.input.walk import Schema, inside, is_array, is_object, references, refs
-from acpgen.pipeline import understand
 from acpgen.pointers import pointer, reference_to, target
+from acpgen.targets.pipeline import understand
 
 if TYPE_CHECKING:
     from acpgen.bundle.bundle import Bundle
@@ -101,7 +103,7 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
     heads = ours.heads if ours.root is None else {**ours.heads, ours.root: root}
     wanted = with_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
     extends = overlay(folder)
-    written, removed = _changes(documents, wanted, extends)
+    written, removed = _changes(documents, wanted, extends, folder)
     found, bundled = _usable(file, folder, name, written, removed)
     after = wanted if extends is None else canonical(found)
     stable = "" if extends is None else place(folder / extends.extends)
@@ -131,7 +133,7 @@ def start(file: Path, folder: Path, name: str) -> Mapping[str, str]:
     understand(load(folder, name=name))
     text, path = base_of(read_upstream(file)), folder / BASE
     if path.exists() and _text(path) != text:
-        raise Faults([BaseExists(at=place(path), protocol=name)])
+        raise Faults([BASE_EXISTS(at=place(path), protocol=name)])
     return {BASE: text}
 
 
@@ -158,13 +160,19 @@ def nearest(file: Path, folders: Mapping[str, Path], extending: Mapping[str, Pat
     first, second = ([*sorted(likeness.values(), reverse=True), 0, 0])[:2]
     if 2 * first < len(prints) or 2 * first < 3 * second:
         known = tuple(sorted(extending or folders)) if is_unstable else tuple(sorted(bases))
-        raise Faults([UnclearProtocol(at=place(file), known=known, is_unstable=is_unstable)])
+        kind = UNSTABLE_PARTS if is_unstable else UNCLEAR_PROTOCOL
+        raise Faults([kind(place(file), choices=_choices(known))])
     found = next(name for name, count in likeness.items() if count == first)
     if not is_unstable:
         above = [name for name, folder in extending.items() if definitions.keys() & added(folder)]
         if above:
-            raise Faults([UnclearProtocol(at=place(file), known=(found, *above))])
+            raise Faults([UNCLEAR_PROTOCOL(place(file), choices=_choices((found, *above)))])
     return found
+
+
+def _choices(known: Sequence[str]) -> str:
+    """The options that name one of the protocols."""
+    return " or ".join(f"--into {name}" for name in known) or "--into PROTOCOL"
 
 
 def _is_unstable(file: Path) -> bool:
@@ -184,7 +192,7 @@ def read_upstream(file: Path) -> Schema:
     value = documents[0].value
     assert is_object(value)
     if len(documents) > 1 or file.is_dir():
-        raise Faults([NotAdoptable(at=at, reason="this is a folder")])
+        raise Faults([NOT_ADOPTABLE(at=at, reason="this is a folder")])
     _require_layout(value, at)
     plain = {key: schema for key, schema in facts(value).items() if key not in _HEAD}
     return {**{key: schema for key, schema in plain.items() if key != "$defs"}, "$defs": plain["$defs"]}
@@ -193,7 +201,7 @@ def read_upstream(file: Path) -> Schema:
 def _require_layout(value: Schema, at: str) -> None:
     definitions = value.get("$defs")
     if not is_object(definitions) or not definitions:
-        raise Faults([NotAdoptable(at=at, reason="there are no '$defs'")])
+        raise Faults([NOT_ADOPTABLE(at=at, reason="there are no '$defs'")])
     faults = list(_layout_faults(value, at))
     if faults:
         raise Faults(faults)
@@ -202,14 +210,14 @@ def _require_layout(value: Schema, at: str) -> None:
 def _layout_faults(value: Schema, at: str) -> Iterator[Fault]:
     for reference in dict.fromkeys(refs(value)):
         if not _LOCAL.fullmatch(reference):
-            yield NotAdoptable(at=at, reason=f"the reference {reference!r} leads elsewhere than to a definition")
+            yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads elsewhere than to a definition")
         elif target(reference) not in value["$defs"]:
-            yield NotAdoptable(at=at, reason=f"the reference {reference!r} leads nowhere")
+            yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads nowhere")
     for name, schema in value["$defs"].items():
         if not is_object(schema):
-            yield NotAdoptable(at=at + pointer("$defs", name), reason="this definition is not an object")
+            yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason="this definition is not an object")
         for keyword in _inner_scopes(schema):
-            yield NotAdoptable(at=at + pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
+            yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
 
 
 def _inner_scopes(schema: Any) -> Iterator[str]:
@@ -220,7 +228,7 @@ def read_base(folder: Path, name: str) -> Schema:
     """The facts that a folder was last adopted from. Raises `Faults`."""
     path = folder / BASE
     if not path.exists():
-        raise Faults([NoBase(at=place(path), protocol=name)])
+        raise Faults([NO_BASE(at=place(path), protocol=name)])
     at = place(path)
     value = parse_json(decode(read_bytes(path), at), at)
     faults = list(check(value, at))
@@ -291,31 +299,31 @@ def _missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple
 
 
 def _changes(
-    documents: Documents, after: Canonical, extending: Overlay | None
+    documents: Documents, after: Canonical, extending: Overlay | None, folder: Path
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The files that say something else than they did, and those that say nothing any more."""
-    texts = after.texts()
+    """The files that say something else than they did, in the layout that they have, and those that say nothing any more."""
     said = {document.path: document.value for document in documents.documents}
-    values = {path: parse_json(text, path) for path, text in texts.items()}
+    values = after.documents()
     changed = {
         path for path, value in values.items() if path not in said or layout.line(said[path]) != layout.line(value)
     }
-    gone = tuple(path for path in said if path not in texts)
-    if extending is None:
-        return {path: texts[path] for path in texts if path in changed}, gone
-    removed = [path for path in gone if extending.is_plain(path)]
-    written: dict[str, str] = {}
-    for path in (*values, *(path for path in gone if path not in removed)):
-        if path in values and path not in changed:
-            continue
-        whole = values.get(path, {**after.heads.get(path, {}), "$defs": {}})
-        assert is_object(whole)
-        text = extending.text(path, whole)
-        if text is not None:
-            written[path] = text
-        elif path in extending.own:
-            removed.append(path)
-    return written, tuple(removed)
+    removed = [path for path in said if path not in values and (extending is None or extending.is_plain(path))]
+    written: dict[str, Schema] = {path: values[path] for path in values if path in changed}
+    if extending is not None:
+        gone = [path for path in said if path not in (*values, *removed)]
+        emptied: dict[str, Schema] = {path: {**after.heads.get(path, {}), "$defs": {}} for path in gone}
+        both = {path: extending.document(path, whole) for path, whole in {**written, **emptied}.items()}
+        removed += [path for path, document in both.items() if document is None and path in extending.own]
+        written = {path: document for path, document in both.items() if document is not None}
+    return {path: _written(folder / path, document) for path, document in written.items()}, tuple(removed)
+
+
+def _written(file: Path, document: Schema) -> str:
+    """A file in the layout that it has: in ours, which a new one has as well, or in that of its author."""
+    text = _text(file) if file.exists() else ""
+    before = parse_json(text, place(file)) if text else {}
+    is_ours = not is_object(before) or not text or text == layout.text(before)
+    return layout.text(document) if is_ours else rewritten(text, document)
 
 
 def _out_of_reach(wanted: Canonical, after: Canonical, extends: str) -> Iterator[Conflict]:
@@ -355,7 +363,7 @@ def _usable(
         documents = parse(Source(name, at, whole, (), taken))
         return documents, understand(documents, is_apart=True)[1]
     except Faults as caught:
-        raise Faults(AdoptionRefused(at=place(file), reason=str(fault)) for fault in caught.faults) from None
+        raise Faults(ADOPTION_REFUSED(at=place(file), reason=str(fault)) for fault in caught.faults) from None
 
 
 def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from acpgen.adopt import layout
 from acpgen.adopt.facts import rebuilt
 from acpgen.input.load import Documents
 from acpgen.input.walk import Schema, asserts, is_object, references
@@ -36,14 +35,14 @@ class Canonical:
         found = [path for path, head in self.heads.items() if any(map(asserts, set(head) - {"$schema"}))]
         return found[0] if len(found) == 1 else None
 
-    def texts(self) -> dict[str, str]:
+    def documents(self) -> dict[str, Schema]:
         """The files by path. One without definitions and without a root is none."""
-        result: dict[str, str] = {}
+        result: dict[str, Schema] = {}
         for path, head in self.heads.items():
             inside = {name: schema for name, schema in self.definitions.items() if self.paths[name] == path}
             if inside or path == self.root:
                 document = {**head, "$defs": inside}
-                result[path] = layout.text(_local(document, path, self.paths))
+                result[path] = _local(document, path, self.paths)
         return result
 
 

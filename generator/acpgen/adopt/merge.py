@@ -252,7 +252,7 @@ def _excluding(negated: Schema, tag: str, tags: Sequence[Any]) -> Schema:
         return _with_tag(entries[0], tag, {"enum": list(tags)})
     present = {constant(entry["properties"][tag]): entry for entry in entries}
     rows = [present[value] if value in present else _with_tag(entries[0], tag, {"const": value}) for value in tags]
-    return rows[0] if len(rows) == 1 and "anyOf" not in negated else {**_described(negated), "anyOf": rows}
+    return rows[0] if len(rows) == 1 and "anyOf" not in negated else {**_keep_description(negated), "anyOf": rows}
 
 
 def _with_tag(entry: Schema, tag: str, values: Schema) -> Schema:
@@ -260,7 +260,7 @@ def _with_tag(entry: Schema, tag: str, values: Schema) -> Schema:
     return {**entry, "properties": {tag: {**kept, **values}}}
 
 
-def _described(negated: Schema) -> Schema:
+def _keep_description(negated: Schema) -> Schema:
     return {"description": negated["description"]} if "description" in negated else {}
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from acpgen.adopt import layout
 from acpgen.adopt.facts import UNIONS, Key, fingerprint, keyed
-from acpgen.errors import BadOverlay, Faults
+from acpgen.errors import Faults
 from acpgen.input.equality import key_of
+from acpgen.input.faults import BAD_OVERLAY
 from acpgen.input.load import parsed, place, read_bytes, read_folder
 from acpgen.input.overlay import ADDS, EXTENDS, folders_of, is_marked, only_folder
 from acpgen.input.walk import MAPS, Schema, is_array, is_object
@@ -33,13 +33,13 @@ class Overlay:
     own: Mapping[str, Schema] = field(repr=False)
     base: Mapping[str, Schema] = field(repr=False)
 
-    def text(self, path: str, whole: Schema) -> str | None:
+    def document(self, path: str, whole: Schema) -> Schema | None:
         """The file that says `whole` together with what it extends; `None` where it would say nothing more."""
         mine = self.own.get(path)
         name = path if mine is None else _name(mine)
         if name not in self.base:
             unmarked = {key: _without_mark(one) for key, one in whole.get("$defs", {}).items()}
-            return layout.text({**whole, "$defs": unmarked})
+            return {**whole, "$defs": unmarked}
         head: Mapping[str, Any] = {"$schema": whole["$schema"]} if "$schema" in whole else {}
         head = {**head, EXTENDS: f"{self.extends}/{name}"} if mine is None else mine
         before: Mapping[str, Any] = head.get(ADDS, {})
@@ -48,7 +48,7 @@ class Overlay:
         definitions = adds.pop("#/$defs", {})
         ordered = {key: adds[key] for key in (*before, *adds) if key in adds}
         document = {**head, **({ADDS: ordered} if ordered else {}), **({"$defs": definitions} if definitions else {})}
-        return layout.text(document) if document.keys() - {"$schema", EXTENDS} else None
+        return document if document.keys() - {"$schema", EXTENDS} else None
 
     def moved(self, base: Mapping[str, Schema]) -> Iterator[str]:
         """The places of `x-adds` that lead to another branch in these files of the other folder than in those that it has."""
@@ -71,8 +71,13 @@ def overlay(folder: Path) -> Overlay | None:
         return None
     inside = [path for path in said if posixpath.dirname(path)]
     if inside:
-        reason = "this folder extends another one for itself, so it is not adopted together with the one around it. Name it alone"
-        raise Faults([BadOverlay(at=f"{place(folder)}/{path}#/{EXTENDS}", reason=reason) for path in inside])
+        reason = "this folder extends another one for itself, so it is not adopted together with the one around it"
+        raise Faults(
+            [
+                BAD_OVERLAY(at=f"{place(folder)}/{path}#/{EXTENDS}", reason=reason, remedy="Name it alone")
+                for path in inside
+            ]
+        )
     other = only_folder(said, place(folder))
     return Overlay(other, own, _values(folder / other))
 

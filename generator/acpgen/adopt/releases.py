@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.adoption import read_upstream
-from acpgen.errors import BadMaterial, Faults
+from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.errors import Faults
 from acpgen.input.load import decode, place, read_bytes
-from acpgen.material import INDEX, RELEASES, VERDICTS, index
 
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -33,7 +34,7 @@ def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
     """The files of `folder` that keep the facts of upstream's `file` under a version, as the newest release. Raises `Faults`."""
     if not _VERSION.fullmatch(version) or f"{version}.json" in (INDEX, VERDICTS):
         reason, remedy = "this cannot be the name of a release", "Use letters, digits, '.', '+' and '-', as 1.21.0 does"
-        raise Faults([BadMaterial(at="--keep-as", reason=reason, remedy=remedy)])
+        raise Faults([BAD_MATERIAL(at="--keep-as", reason=reason, remedy=remedy)])
     text = layout.compact({"$schema": _DIALECT, **read_upstream(file)})
     path = folder / INDEX
     known = index(read_bytes(path) if path.exists() else None, place(path))
@@ -43,7 +44,7 @@ def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
         return {}
     if version in known.versions or (at.exists() and not is_same):
         reason = f"{version} is kept already, with other facts"
-        raise Faults([BadMaterial(at=place(at), reason=reason, remedy="Give this release another name")])
+        raise Faults([BAD_MATERIAL(at=place(at), reason=reason, remedy="Give this release another name")])
     optional = {"dates": dict(known.dates), "titles": dict(known.titles)}
     listed: dict[str, Any] = {"about": known.about, "versions": [*known.versions, version]}
     listed |= {key: value for key, value in optional.items() if value}

@@ -11,10 +11,10 @@ from acpgen.adopt.canonical import Canonical
 from acpgen.adopt.differences import Difference, differences, listed, pointer_in, shown
 from acpgen.adopt.facts import fingerprint, same
 from acpgen.adopt.placeholders import PLACEHOLDER
+from acpgen.diagnostics.markup import code, plain
 from acpgen.errors import printable
 from acpgen.input.tagged_unions import is_null
 from acpgen.input.walk import inside, is_array, is_object
-from acpgen.markup import code, plain
 from acpgen.pointers import pointer
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]

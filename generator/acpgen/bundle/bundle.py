@@ -16,23 +16,21 @@ from typing import Any, Final, Literal
 
 from acpgen.bundle.collect import MIGRATION, Collected, collect
 from acpgen.bundle.hoist import Bundler, frames
-from acpgen.errors import DanglingReference, Fault, Faults, LeftOut, MalformedKeyword, UnknownSide
+from acpgen.errors import Fault, Faults, shown
 from acpgen.importers.documents import Translated, relocated, translated
 from acpgen.input.complexity import require_short_chains
 from acpgen.input.drafts import spelled_as_written
+from acpgen.input.faults import DANGLING_REFERENCE
 from acpgen.input.load import Documents
-from acpgen.input.positions import positions
 from acpgen.input.step_budget import bounded
+from acpgen.input.tagged_unions import Tagged
 from acpgen.input.walk import Schema, copied, is_object, references
 from acpgen.methods.discovery import Bound, Gaps, find_calls, with_alternatives
 from acpgen.methods.profile import MARKED, Profile, choose
 from acpgen.naming.name_overrides import ChosenNames
-from acpgen.pointers import pointer, pointer_parts
+from acpgen.pointers import pointer
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-
-
-SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ class Bundle:
     its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
     `x-migration`, of things of the version before, and `moves` what they tell at length. `references` are those of
     each definition as the source has them: a union that was distributed over the branches of another one is referred to no more.
-    `framing` are the definitions that only frame messages.
+    `unions` has for each definition the tagged union that it is; nothing for those that only frame messages, which are `framing`.
     `unmatched` are the entries of shared names that match nothing here.
     `notes` say what of the files means nothing and was left out.
     `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
@@ -80,9 +78,10 @@ class Bundle:
     moves: Mapping[str, Moved] = field(default_factory=dict[str, "Moved"], repr=False)
     sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
+    unions: Mapping[str, Tagged | None] = field(default_factory=dict[str, "Tagged | None"], repr=False)
     framing: frozenset[str] = field(default=frozenset(), repr=False)
     unmatched: frozenset[str] = field(default=frozenset(), repr=False)
-    notes: tuple[LeftOut, ...] = field(default=(), repr=False)
+    notes: tuple[Fault, ...] = field(default=(), repr=False)
     profile: Profile = field(default=MARKED, repr=False)
     calls: tuple[Bound, ...] = field(default=(), repr=False)
     gaps: Gaps = field(default_factory=Gaps, repr=False)
@@ -103,6 +102,11 @@ class Bundle:
     def bounded(self) -> AbstractContextManager[None]:
         """Count the steps of what is done inside with those of this protocol; see `effort.bounded`."""
         return bounded(next(iter(self.files), self.name), self.size)
+
+    def unread_remarks(self) -> Iterator[tuple[str, str]]:
+        """What documents that are no JSON Schema say of messages and no reader reads: the file and a sentence."""
+        for path, members in self.unread.items():
+            yield from ((f"{path}#", f"{shown(phrase)} is not read, and has no effect.") for phrase in members)
 
     @property
     def version(self) -> int | str | None:
@@ -149,7 +153,7 @@ def _told_where(
     try:
         return _bundled(documents, foreign, wanted, profile, shared, may_count=may_count, is_apart=is_apart)
     except Faults as caught:
-        raise Faults(_told(fault, documents, foreign.places) for fault in caught.faults) from None
+        raise Faults(_told(fault, foreign.places) for fault in caught.faults) from None
 
 
 def _bundled(
@@ -203,9 +207,10 @@ def _bundle(
         moves=_moves(read),
         sources=sources,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
+        unions=work.tagged,
         framing=frames(schema["$defs"]),
         unmatched=frozenset(work.unused),
-        notes=tuple(replace(note, at=relocated(note.at, foreign.places)) for note in collected.notes),
+        notes=tuple(note.move_to(relocated(note.at, foreign.places)) for note in collected.notes),
         profile=replace(profile, sides=work.found.sides or profile.sides),
         calls=work.calls if profile.document is None else foreign.bound(work.origins),
         gaps=work.found.gaps,
@@ -215,21 +220,13 @@ def _bundle(
     )
 
 
-def _told(fault: Fault, documents: Documents, places: Mapping[str, str]) -> Fault:
-    """A fault with the place that the file itself has; of keywords of the dialect, with line and column."""
-    at = relocated(fault.at, places)
-    path, mark, fragment = at.partition("#")
-    if mark and isinstance(fault, MalformedKeyword | UnknownSide):
-        text = next((one.text for one in documents.documents if one.path == path), None)
-        if text is not None:
-            found = positions(text)
-            offset, _ = found.nearest([*pointer_parts(fragment), fault.keyword], SPELLINGS)
-            line, column = found.line_and_column(offset)
-            at = f"{path}:{line}:{column}#{fragment}"
-    if isinstance(fault, DanglingReference) and fault.ref.startswith("#"):
+def _told(fault: Fault, places: Mapping[str, str]) -> Fault:
+    """A fault with the place that the file itself has."""
+    values = dict(fault.values)
+    if fault.kind == DANGLING_REFERENCE and (ref := str(values["ref"])).startswith("#"):
         here = fault.at.partition("#")[0]
-        fault = replace(fault, ref=relocated(f"{here}{fault.ref}", places).removeprefix(here))
-    return replace(fault, at=at)
+        values["ref"] = relocated(f"{here}{ref}", places).removeprefix(here)
+    return Fault(fault.kind, relocated(fault.at, places), values)
 
 
 def _about(document: Schema) -> tuple[str, str]:

@@ -8,25 +8,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from acpgen.errors import (
-    DanglingReference,
-    Fault,
-    Faults,
-    ForeignKeyword,
-    LeftOut,
-    MalformedKeyword,
-    NameCollision,
-    NotADefinition,
-    ReferenceLoop,
-    SeveralTargets,
-    StrayDefinition,
-    UnclearDraft,
-    UnknownDialect,
-    UnknownKeyword,
+from acpgen.bundle.faults import (
+    FOREIGN_KEYWORD,
+    HIDDEN_KEYWORD,
+    MISSPELT_KEYWORD,
+    NAME_COLLISION,
+    NOT_A_DEFINITION,
+    REFERENCE_LOOP,
+    SEVERAL_TARGETS,
+    STRAY_DEFINITION,
+    UNCLEAR_DRAFT,
+    UNKNOWN_KEYWORD,
 )
+from acpgen.errors import Fault, Faults
 from acpgen.input.dialect import DECLARING, declared_sides, wrong_values
 from acpgen.input.drafts import ONLY_OLDER, Draft, is_unfit, meaningless, modern
 from acpgen.input.expressions import size
+from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_DIALECT, dangling
 from acpgen.input.file_discovery import FILES
 from acpgen.input.ignored_content import unread
 from acpgen.input.keywords import TABLE, meant_by
@@ -79,7 +77,7 @@ class Collected:
     root: Schema
     definitions: dict[str, Schema]
     origins: dict[str, str]
-    notes: tuple[LeftOut, ...] = ()
+    notes: tuple[Fault, ...] = ()
 
 
 def collect(
@@ -114,7 +112,7 @@ class _Collector:
         self.ungrouped = ungrouped
         self.read = read
         self.faults: list[Fault] = []
-        self.notes: list[LeftOut] = []
+        self.notes: list[Fault] = []
         self.unknown: dict[tuple[str, str], list[str]] = {}
         self.files: dict[str, Schema] = {
             document.path: _unshared(document.value) for document in documents.documents if is_object(document.value)
@@ -154,7 +152,7 @@ class _Collector:
         root = self._root()
         settled = settle(self.claims, taken)
         for key, other in settled.taken:
-            self.faults.append(NameCollision(at=key, name=settled.names[key], other=f"the definition at {other}"))
+            self.faults.append(NAME_COLLISION(at=key, name=settled.names[key], other=f"the definition at {other}"))
         if self.faults:
             raise Faults(self.faults)
         definitions = rename(taken, settled)
@@ -222,7 +220,7 @@ class _Collector:
             return
         draft = self.addresses.draft(place, schema)
         if draft is None:
-            self.faults.append(UnknownDialect(at=f"{place.at}/$schema", dialect=str(schema["$schema"])))
+            self.faults.append(UNKNOWN_DIALECT(at=f"{place.at}/$schema", dialect=str(schema["$schema"])))
             draft = self.addresses.around(place).draft
         self._note_unknown(place, schema, draft)
         for keyword in [key for key in schema if key in STRIPPED or key.startswith("x-python-")]:
@@ -255,14 +253,18 @@ class _Collector:
         for path, key in unread(containers, {*self.read, *(place.at for place in self.known)}):
             self.unknown.setdefault((path, key), [SchemaPlace(path, ()).at])
 
-    def _unknown(self) -> list[UnknownKeyword]:
+    def _unknown(self) -> list[Fault]:
         """Each that is like a keyword, at all its places; any other once in a file."""
-        found: list[UnknownKeyword] = []
+        notes: list[Fault] = []
         for (_, key), places in self.unknown.items():
             meant = meant_by(key)
-            told = places if meant else [min(places)]
-            found += [UnknownKeyword(at, key, meant, 0 if meant else len(places) - 1) for at in told]
-        return sorted(found, key=lambda note: (note.at, note.keyword))
+            if meant:
+                notes += [MISSPELT_KEYWORD(at, keyword=key, meant=meant) for at in places]
+                continue
+            more = len(places) - 1
+            elsewhere = f", here and at {more} more place{'s' if more > 1 else ''}" if more else ""
+            notes.append(UNKNOWN_KEYWORD(min(places), keyword=key, elsewhere=elsewhere))
+        return sorted(notes, key=lambda note: (note.at, str(note.values["keyword"])))
 
     def _hide(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
         """Take out what means nothing in this draft. A reference may still lead there."""
@@ -277,17 +279,17 @@ class _Collector:
             return  # this may be anything
         for key in found:
             if is_silent and key in ONLY_OLDER:
-                self.faults.append(UnclearDraft(at=place.at, keyword=key))
+                self.faults.append(UNCLEAR_DRAFT(at=place.at, keyword=key))
                 continue
             is_foreign = not draft.knows(key) or is_unfit(key, self.hidden[place][key])
             if is_foreign or key in ASSERTIONS:
-                neighbour = "" if is_foreign else "$ref"
-                self.notes.append(ForeignKeyword(at=place.at, keyword=key, draft=draft.name, beside=neighbour))
+                kind = FOREIGN_KEYWORD if is_foreign else HIDDEN_KEYWORD
+                self.notes.append(kind(place.at, keyword=key, draft=draft.name))
 
     def _scan_definition(self, place: SchemaPlace, schema: Any) -> None:
         """Scan a member of `$defs` or `definitions`: a schema, or a group of them."""
         if not isinstance(schema, bool) and not is_object(schema):
-            self.notes.append(StrayDefinition(at=place.at))
+            self.notes.append(STRAY_DEFINITION(at=place.at))
             return
         is_referred = place in self.referred or place.path in self.ungrouped
         kind = "schema" if is_referred else _kind(schema, self.passed.get(place, set()))
@@ -298,7 +300,7 @@ class _Collector:
                     self._scan_definition(place.below(name), member)
             return
         if kind == "mixed":
-            self.faults.append(NotADefinition(at=place.at))
+            self.faults.append(NOT_A_DEFINITION(at=place.at))
             return
         if place.path in self.own:
             self.members.append(place)
@@ -345,18 +347,20 @@ class _Collector:
 
     def _local(self, place: SchemaPlace, keyword: str, ref: object) -> str:
         if not isinstance(ref, str):
-            self.faults.append(MalformedKeyword(at=place.at, keyword=keyword, expected="a string"))
+            self.faults.append(MALFORMED_KEYWORD(at=place.at, keyword=keyword, expected="a string"))
             return "#"
         targets = self.addresses.found(place, keyword, ref)
         if len(targets) > 1:
             named = targets if len(targets) <= MOST_NAMED else targets[: MOST_NAMED - 1]
-            places, more = tuple(each.at for each in named), len(targets) - len(named)
-            self.faults.append(SeveralTargets(at=place.at, ref=ref, keyword=keyword, places=places, more=more))
+            more = len(targets) - len(named)
+            others = f" or one of {more} more places" if more else ""
+            places = f"{' or '.join(each.at for each in named)}{others}"
+            self.faults.append(SEVERAL_TARGETS(at=place.at, ref=ref, keyword=keyword, places=places))
             return "#"
         found = self._schema_at(*targets)
         if found is None or not self._reach(found):
             missing = "" if targets else self._unknown_address(place, ref)
-            self.faults.append(DanglingReference(at=place.at, ref=ref, keyword=keyword, address=missing))
+            self.faults.append(dangling(place.at, ref, missing, keyword))
             return "#"
         if found not in self.named:
             self._claim(found, "place" if found.parts else "root", self._name_of(found))
@@ -673,7 +677,7 @@ def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str])
             if following in trail:
                 names = list(trail)
                 loop = (*names[names.index(following) :], following)
-                faults.append(ReferenceLoop(at=origins[following], names=loop))
+                faults.append(REFERENCE_LOOP(at=origins[following], names=" -> ".join(loop)))
             elif following not in done and following in definitions:
                 trail[following] = None
                 stack.append((following, list(_in_place(definitions[following]))))

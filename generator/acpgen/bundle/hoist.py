@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
 from acpgen.bundle.all_of import is_mergeable, merge
 from acpgen.bundle.collect import Collected
+from acpgen.bundle.faults import NAME_COLLISION, unused_name
 from acpgen.bundle.inherited_fields import narrow_inherited
 from acpgen.bundle.inline_schemas import needs_name, without_null
 from acpgen.bundle.variant_bodies import Owner, owned, owners, without
-from acpgen.errors import Fault, Faults, NameCollision, UnusedName
+from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import spelled_as_written
 from acpgen.input.equality import same
 from acpgen.input.keywords import OF_FIELDS
@@ -25,17 +25,25 @@ from acpgen.input.tagged_unions import (
     branches_of,
     constrains,
     flatten,
+    is_null,
     kinds,
     lone_reference,
     recognise,
 )
 from acpgen.input.walk import Schema, asserts, copied, demands, inside, is_object, references
 from acpgen.methods.discovery import Bound, Calls, bind, payloads
-from acpgen.naming.branch_names import ORDINALS, joined, names_of_branch, without_stutter
 from acpgen.naming.identifiers import class_name, spelled_out
 from acpgen.naming.name_overrides import ChosenNames
 from acpgen.naming.named_places import NamedPlaces
-from acpgen.naming.qualifiers import labels, members, otherwise
+from acpgen.naming.qualifiers import (
+    ORDINALS,
+    joined,
+    labels,
+    members,
+    names_of_branch,
+    otherwise,
+    without_stutter,
+)
 from acpgen.pointers import escape, reference_to
 
 ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
@@ -85,6 +93,8 @@ class Bundler:
         self.order = list(self.definitions)
         self.sources: dict[str, Schema] = {}
         self.flats: dict[str, Flat] = {}
+        self.unions: dict[str, Tagged | None] = {}
+        self.tagged: Mapping[str, Tagged | None] = {}
         self.taken = {class_name(name): name for name in reversed(self.order)}
         self.bodies = {name: copied(demands(schema)) for name, schema in self.definitions.items()}
 
@@ -107,11 +117,13 @@ class Bundler:
         for name in sorted(self.definitions, key=self._after_owners):
             if name not in framing and name not in self.distributed:
                 self._distribute(name)
+        named = [name for name in self.definitions if name not in framing]
+        self.tagged = {name: self._recognise(self.definitions[name], self.origins[name]) for name in named}
         self.faults += self.places.counting()
         self.unused = self.places.unused()
-        self.faults.extend(UnusedName(at=key, hint=hint) for key, hint in self.unused.items() if key not in self.shared)
+        self.faults.extend(unused_name(key, hint) for key, hint in self.unused.items() if key not in self.shared)
         if self.faults:
-            raise Faults(replace(fault, at=spelled_as_written(fault.at, self.files)) for fault in self.faults)
+            raise Faults(fault.move_to(spelled_as_written(fault.at, self.files)) for fault in self.faults)
 
     def _payloads(self) -> Iterable[str]:
         """The definitions that are params or results."""
@@ -168,7 +180,7 @@ class Bundler:
             if same(self.bodies.get(other), body):
                 self.found_again.add(other)
                 return other, False
-        self.faults.append(NameCollision(at=at, name=wanted[0], other=self.origins[self.taken[class_name(wanted[0])]]))
+        self.faults.append(NAME_COLLISION(at=at, name=wanted[0], other=self.origins[self.taken[class_name(wanted[0])]]))
         return wanted[0], True
 
     def _joined(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
@@ -185,10 +197,11 @@ class Bundler:
         """
         self._name_fields(owner, base, schema, at, apart)
         self._name_parts(owner, base, schema, at, apart)
-        self.places.mark_variants(owner, schema, at, self.definitions)
+        found = self._recognise(schema, at)
+        self.places.mark_variants(owner, schema, at, found, self.definitions)
         for keyword in ("allOf", "anyOf", "oneOf"):
             branches = schema.get(keyword, ())
-            for index, word in enumerate(self._words(schema, keyword)):
+            for index, word in enumerate(self._words(schema, keyword, found)):
                 place = f"{at}/{keyword}/{index}"
                 if is_object(branches[index]):
                     is_variant = (
@@ -197,12 +210,26 @@ class Bundler:
                     first, second = (joined(word, base), "") if is_variant else (base, f"{word}{apart}")
                     self._name_inline(owner, first, branches[index], place, second)
 
-    def _words(self, schema: Schema, keyword: str) -> list[str]:
+    def _recognise(self, schema: Schema, at: str) -> Tagged | None:
+        """The tagged union that stands at a place: its branches with what is said beside them, null aside. Each place is read once."""
+        union = branches_of(schema)
+        if union is not None and at not in self.unions:
+            keyword, branches = union
+            base = {key: value for key, value in schema.items() if key != keyword}
+            own = [index for index, branch in enumerate(branches) if is_object(branch) and not is_null(branch)]
+            whole = [{"allOf": [base, branches[index]]} for index in own]
+            is_named = bool(self.sources)  # until then, definitions change
+            found = recognise(whole, self.sources, self.flats) if is_named else recognise(whole, self.definitions)
+            self.unions[at] = None if found is None else found.among(own)
+        return None if union is None else self.unions[at]
+
+    def _words(self, schema: Schema, keyword: str, found: Tagged | None = None) -> list[str]:
         """A word for each branch of a schema, where any of them needs one."""
         branches = schema.get(keyword, ())
         if not any(is_object(branch) and lone_reference(branch) is None for branch in branches):
             return [""] * len(branches)
-        return labels(branches, self.definitions)
+        union = branches_of(schema)
+        return labels(branches, self.definitions, found if union is not None and union[0] == keyword else None)
 
     def _name_fields(self, owner: str, base: str, schema: Schema, at: str, apart: str) -> None:
         """Name by the alphabet, and keep what was named in the order of the fields."""
@@ -290,9 +317,11 @@ class Bundler:
             merge(base, branch, self.sources) if base or kinds(branch, self.sources) != OBJECTS else branch
             for branch in branches
         ]
-        found = recognise(merged, self.sources, self.flats)
-        words = labels(branches, self.sources, known=None if found is None else found.first_tags)
         at = self.origins[name]
+        if branches is not self.definitions[name].get(keyword):  # they stand in a part
+            self.unions.pop(at, None)
+        found = self._recognise(node, at)
+        words = labels(branches, self.sources, found)
         after = {key: value for key, value in node.items() if key not in base or key == "type"}
         if base:
             after["type"] = "object"
@@ -344,6 +373,8 @@ class Bundler:
         if is_new:
             self.sources[name] = copied(self.definitions[name])
             self.roots[name] = self.roots.get(union, union)
+            if whole is not branch:
+                self.unions.pop(at, None)
             self._distribute(name)
         annotations.pop("x-name", None)
         if found is not None and index == found.default and "title" in whole:
@@ -374,6 +405,7 @@ class Bundler:
         self.definitions[body] = schema
         self.sources[body] = copied(schema)
         self.flats.pop(body, None)
+        self.unions.pop(self.origins[body], None)
         self.roots[body] = self.roots.get(union, union)
         self._distribute(body)
         return body
@@ -388,7 +420,7 @@ class Bundler:
         name, _ = self._add(union, candidates, shared, at)
         self.sources[name] = copied(shared)
         references: list[Schema] = []
-        for index, (shape, title) in enumerate(zip(shapes, labels(shapes, self.sources), strict=True)):
+        for index, (shape, title) in enumerate(zip(shapes, labels(shapes, self.sources, None), strict=True)):
             schema = merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape, self.sources)
             schema.pop("title", None)
             at_shape = f"{at}/{keyword}/{index}"
@@ -401,7 +433,7 @@ class Bundler:
     def _name_shapes(self, name: str, keyword: str, branches: list[Any], *, is_of_objects: bool) -> None:
         """Name the inline objects among branches that do not stand alone."""
         base = class_name(name)
-        for index, (branch, word) in enumerate(zip(branches, labels(branches, self.sources), strict=True)):
+        for index, (branch, word) in enumerate(zip(branches, labels(branches, self.sources, None), strict=True)):
             if keyword not in self.definitions[name]:
                 return  # the union stands in a part, which keeps it as it is
             if not is_object(branch) or lone_reference(branch) is not None or not needs_name(branch):

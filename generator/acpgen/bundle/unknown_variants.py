@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from acpgen.input.equality import same
-from acpgen.input.tagged_unions import Tagged, branches_of, constants, flatten, lone_reference, own_tag, recognise
+from acpgen.input.tagged_unions import Tag, Tagged, branches_of, constants, flatten, lone_reference, own_tag
 from acpgen.input.walk import LISTS, MAPS, SINGLE, Schema, is_array, is_object, references
 from acpgen.pointers import reference_to, target
 
-
-def tolerant(schema: Schema) -> Schema:
-    """The bundle's schema with the fallbacks of `x-unknown: keep` written in: what a decoder accepts, leniency aside."""
-    definitions = schema["$defs"]
-    marked = [name for name, one in definitions.items() if one.get("x-unknown") == "keep"]
-    return {**schema, "$defs": {**definitions, **of_receivers(definitions, marked)}}
+Unions: TypeAlias = Mapping[str, Tagged | None]
+"""The tagged union that each definition is, as the bundle has them."""
 
 
 def of_receivers(
-    definitions: Mapping[str, Schema], tolerated: Collection[str], fallbacks: Mapping[str, str] | None = None
+    definitions: Mapping[str, Schema],
+    unions: Unions,
+    tolerated: Collection[str],
+    fallbacks: Mapping[str, str] | None = None,
 ) -> dict[str, Schema]:
-    """The definitions that a decoder judges by in place of their namesakes, and those that these need beside them.
+    """The definitions that a decoder judges by in place of their namesakes, leniency aside, and those that these need beside them.
 
     The `tolerated` ones keep what is unknown. `fallbacks` are the names of the fallbacks of unions that have one.
     """
@@ -29,12 +28,12 @@ def of_receivers(
     exact = _Exact(definitions, tolerated)
     found: dict[str, Schema] = {}
     for name in (name for name in definitions if name in exact.leading):
-        found[name] = _told_apart(exact.outside(definitions[name]), definitions, exact.leading)
+        found[name] = _with_own_tags(exact.outside(definitions[name]), unions.get(name), exact.leading)
         if name in tolerated:
-            found[name] = _opened(found[name], definitions, names.get(name))
+            found[name] = _opened(found[name], unions.get(name), definitions, names.get(name))
     for name, fallback in names.items():
         _, branches = branches_of(definitions.get(name, {})) or ("", [])
-        tagged = recognise(branches, definitions) if fallback not in definitions else None
+        tagged = unions.get(name) if fallback not in definitions else None
         if tagged is not None and name in tolerated:
             found[fallback] = _fallback(tagged, branches, definitions)
         elif tagged is not None:
@@ -79,11 +78,12 @@ class _Exact:
         return found
 
 
-def _opened(definition: Schema, definitions: Mapping[str, Schema], fallback: str | None) -> Schema:
+def _opened(
+    definition: Schema, found: Tagged | None, definitions: Mapping[str, Schema], fallback: str | None
+) -> Schema:
     rest = {key: value for key, value in definition.items() if key not in ("anyOf", "oneOf", "enum")}
     union = branches_of(definition)
     branches = union[1] if union is not None else [{"enum": definition["enum"]}]
-    found = recognise(branches, definitions) if union is not None else None
     if found is None:
         values = [value for branch in branches for value in constants(branch) or ()]
         return {**rest, "anyOf": [*branches, {"type": "string" if isinstance(values[0], str) else "integer"}]}
@@ -103,15 +103,16 @@ def _leniency(branches: list[Schema], definitions: Mapping[str, Schema]) -> dict
     return found
 
 
-def _told_apart(definition: Schema, definitions: Mapping[str, Schema], leading: Collection[str]) -> Schema:
+def _with_own_tags(definition: Schema, found: Tagged | None, leading: Collection[str]) -> Schema:
     """A union whose branches keep to their tags, though what they refer to keeps what is unknown where it stands alone."""
-    keyword, branches = branches_of(definition) or ("", [])
-    kept = [index for index, branch in enumerate(branches) if lone_reference(branch) in leading]
-    found = recognise(branches, definitions) if kept else None
     if found is None:
         return definition
-    tags = {index: [tag for place, tag in found.variants if place == index] for index in kept}
-    told = {index: {**branches[index], "properties": {found.tag: {"enum": own}}} for index, own in tags.items() if own}
+    keyword, branches = branches_of(definition) or ("", [])
+    tags: dict[int, list[Tag]] = {}
+    for index, tag in found.variants:
+        if lone_reference(branches[index]) in leading:
+            tags.setdefault(index, []).append(tag)
+    told = {index: {**branches[index], "properties": {found.tag: {"enum": own}}} for index, own in tags.items()}
     return {**definition, keyword: [told.get(index, branch) for index, branch in enumerate(branches)]}
 
 

@@ -13,8 +13,8 @@ from acpgen import resources
 from acpgen.compat import project_policy
 from acpgen.compat.project_policy import NONE, Policy
 from acpgen.compat.rules import RULES
+from acpgen.diagnostics.markup import quoting
 from acpgen.input.load import decode, parse_json, read_bytes
-from acpgen.markup import quoting
 
 PAGES: Final = "compatibility"
 """The folder of the pages of rules in the docs."""

@@ -21,8 +21,9 @@ from acpgen.compat.waivers import Decision, parse_waivers, standard_file, waive,
 from acpgen.compat.waivers import decision as decided
 from acpgen.config import Config, around, find_profile
 from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
-from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.files.cache import NO_CACHE, Cache
+from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
 
 if TYPE_CHECKING:
@@ -61,14 +62,13 @@ def options(
         ("--fail-on-bindings", "level", fail_on_bindings, ("never", "breaking", "additive")),
     )
     faults: list[Fault] = [
-        UnknownName(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
+        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
         for option, kind, value, known in words
         if value not in known
     ]
     if report_url and not _URL.fullmatch(report_url):
-        faults.append(
-            BadSetting(at="--report-url", key=shown(report_url), expected="an address that begins with https://")
-        )
+        expected, hint = "an address that begins with https://", "Write it as a browser shows it, without spaces."
+        faults.append(BAD_SETTING(at="--report-url", key=shown(report_url), expected=expected, hint=hint))
     wanted: tuple[Destination, ...] = ()
     try:
         wanted = outputs(given, output_format)
@@ -206,7 +206,7 @@ def list_rules(rules: Sequence[str], output_format: str, project: Config | None)
     asked = [("rule", "RULE", rule, tuple(known)) for rule in rules]
     asked.append(("format", "--format", output_format, ("text", "json", "markdown")))
     faults = [
-        UnknownName(at=at, kind=kind, name=name, hint=did_you_mean(name, words))
+        UNKNOWN_NAME(at=at, kind=kind, name=name, hint=did_you_mean(name, words))
         for kind, at, name, words in asked
         if name not in words
     ]

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from acpgen.bundle.faults import NAME_COLLISION
+from acpgen.compat.faults import NO_KEYWORD
 from acpgen.compat.findings import (
     BUDGET,
     NO_ACTION,
@@ -35,7 +37,7 @@ from acpgen.compat.fingerprints import asserted_content, fingerprint, group_find
 from acpgen.compat.keyword_notes import ignored_keywords
 from acpgen.compat.source_positions import SourcePositions
 from acpgen.compat.sources import Comparable, Input, open_input
-from acpgen.errors import Fault, Faults, NameCollision, NoKeyword, Unsupported, distinct
+from acpgen.errors import Fault, Faults, distinct
 from acpgen.input.ignored_content import holds_schemas, unread, without_places
 from acpgen.input.load import NO_REFERENCES, Documents, References
 from acpgen.input.step_budget import account, bounded, working_on
@@ -43,6 +45,7 @@ from acpgen.input.walk import ASSERTIONS, Schema, is_object, may_hold_schemas
 from acpgen.methods.profile import choose
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import as_fragment, pointer, pointer_parts
+from acpgen.targets.faults import UNSUPPORTED
 
 if TYPE_CHECKING:
     from acpgen.bundle.bundle import Bundle
@@ -212,7 +215,7 @@ def _revisions(old: Side, new: Side) -> tuple[SchemaRevision, SchemaRevision]:
     if before.protocol.methods and after.protocol.methods and before.protocol.envelope != after.protocol.envelope:
         kinds = f"the old messages are of the form {before.protocol.envelope!r}, the new ones of {after.protocol.envelope!r}"
         remedy = "Name the profile of both with --methods, or compare them as schemas with --mode language"
-        raise Faults([Unsupported(at=new.input.label, subject="the comparison", reason=kinds, remedy=remedy)])
+        raise Faults([UNSUPPORTED(at=new.input.label, subject="the comparison", reason=kinds, remedy=remedy)])
     if before.protocol.methods or after.protocol.methods:
         return before, after
     joined = _joined_roots(before, after)
@@ -284,7 +287,7 @@ def _located(side: Input) -> Generator[None]:
     try:
         yield
     except Faults as caught:
-        raise Faults(replace(fault, at=side.at(fault.at)) for fault in caught.faults) from None
+        raise Faults(fault.move_to(side.at(fault.at)) for fault in caught.faults) from None
 
 
 def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, Mapping[str, JSON]]) -> Roots:
@@ -322,11 +325,11 @@ def _bundle_apart(documents: Documents, methods: Profile | None = None) -> Bundl
         try:
             return bundle(documents, names=names, may_count=True, methods=methods, is_apart=True)
         except Faults as caught:
-            collisions = {fault.at: fault for fault in caught.faults if isinstance(fault, NameCollision)}
+            collisions = {fault.at: fault for fault in caught.faults if fault.kind == NAME_COLLISION}
             if len(collisions) < len({fault.at for fault in caught.faults}) or not collisions.keys() - names.keys():
                 raise
             for at, fault in collisions.items():
-                names[at] = f"{class_name(fault.name)}{hashlib.sha256(at.encode()).hexdigest()[:8]}"
+                names[at] = f"{class_name(str(fault.values['name']))}{hashlib.sha256(at.encode()).hexdigest()[:8]}"
 
 
 def _with_roots(documents: Documents, roots: Mapping[str, _Root]) -> Documents:
@@ -434,14 +437,14 @@ def _whole(side: Input) -> _Whole:
         reason = f"{documents.name} is a document of the kind {foreign.title}, and no JSON Schema"
         raise Faults(
             [
-                Unsupported(
+                UNSUPPORTED(
                     at=documents.name, subject="the comparison", reason=reason, remedy="Leave '--mode language' out"
                 )
             ]
         )
     roots = {each.path: each.value for each in documents.documents}
     if all(map(is_other, roots.values())):
-        raise Faults([NoKeyword(at=side.at(documents.documents[0].path))])
+        raise Faults([NO_KEYWORD(at=side.at(documents.documents[0].path))])
     path, whole = next(iter(roots.items()))
     alone = _Whole(whole, _unread(roots, {f"{path}{place}" for place in referenced_places(whole)}))
     if len(roots) == 1 and (not documents.references or not is_object(whole)):
@@ -486,7 +489,7 @@ class _Files:
                 yield self.finding(*_LANGUAGE[sender], places=places, witness=witness)
             elif relation.verdict.value == "undecided":
                 message = f"Whether the {receiver} schema accepts everything that the {sender} one accepts could not be decided"
-                advice = "Simplify the part that differs, or review both schemas."
+                advice = "Simplify or correct the part that is named, or review both schemas."
                 said = f"{message}: {relation.reason}"
                 yield self.finding(_UNDECIDED, "undecided", said, advice, places=places, mark=f"{_UNDECIDED}-{sender}")
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeGuard
+from typing import Final
 
+from acpgen.bundle.faults import FOREIGN_KEYWORD, HIDDEN_KEYWORD, MISSPELT_KEYWORD
 from acpgen.compat.findings import Note, SourcePosition
 from acpgen.compat.source_positions import SourcePositions
 from acpgen.compat.sources import Input
-from acpgen.errors import ForeignKeyword, LeftOut, UnknownKeyword
+from acpgen.errors import Fault
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import is_object
 from acpgen.pointers import plain_pointer
+
+_MEANT: Final = (FOREIGN_KEYWORD, HIDDEN_KEYWORD, MISSPELT_KEYWORD)
 
 _NAMED: Final = 20
 """The places that have a note of their own. The rest is counted."""
@@ -23,34 +26,39 @@ _NAMED: Final = 20
 class _Ignored:
     """A keyword without effect, and its value as JSON."""
 
-    note: ForeignKeyword | UnknownKeyword
+    note: Fault
     value: str
 
     @classmethod
-    def of(cls, positions: SourcePositions, note: ForeignKeyword | UnknownKeyword) -> _Ignored:
+    def of(cls, positions: SourcePositions, note: Fault) -> _Ignored:
         around = positions.value(note.at)
-        return cls(note, dumps(around.get(note.keyword) if is_object(around) else None, sort_keys=True))
+        value = around.get(str(note.values["keyword"])) if is_object(around) else None
+        return cls(note, dumps(value, sort_keys=True))
+
+    @property
+    def keyword(self) -> str:
+        return str(self.note.values["keyword"])
 
     @property
     def content(self) -> tuple[str, str]:
         """What it says, wherever it stands."""
-        return self.note.keyword, self.value
+        return self.keyword, self.value
 
 
-def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[LeftOut], Iterable[LeftOut]]) -> tuple[Note, ...]:
+def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[Fault], Iterable[Fault]]) -> tuple[Note, ...]:
     """A note for each keyword without effect whose value is in one revision alone. `left_out` is what either does not read.
 
     A key that is like no keyword is an annotation of somebody else's.
     """
     positions = SourcePositions(old), SourcePositions(new)
     before, after = (
-        [_Ignored.of(side, note) for note in notes if _is_meant(note)]
+        [_Ignored.of(side, note) for note in notes if note.kind in _MEANT]
         for side, notes in zip(positions, left_out, strict=True)
     )
     gone, come = _without(before, after), _without(after, before)
-    changed = {each.note.keyword for each in come}  # what has changed is told once
+    changed = {each.keyword for each in come}  # what has changed is told once
     notes = [
-        *(_note("Removed", positions[0], each) for each in gone if each.note.keyword not in changed),
+        *(_note("Removed", positions[0], each) for each in gone if each.keyword not in changed),
         *(_note("Added or changed", positions[1], each) for each in come),
     ]
     if len(notes) <= _NAMED:
@@ -70,10 +78,6 @@ def keyword_ignored(how: str, why: str, at: SourcePosition) -> Note:
     )
 
 
-def _is_meant(note: LeftOut) -> TypeGuard[ForeignKeyword | UnknownKeyword]:
-    return isinstance(note, ForeignKeyword) or (isinstance(note, UnknownKeyword) and bool(note.meant))
-
-
 def _without(side: Sequence[_Ignored], other: Sequence[_Ignored]) -> list[_Ignored]:
     """What one side says more often than the other. What both say at one place is no part of it if that can be."""
     more = Counter(each.content for each in side) - Counter(each.content for each in other)
@@ -87,6 +91,6 @@ def _without(side: Sequence[_Ignored], other: Sequence[_Ignored]) -> list[_Ignor
 
 
 def _note(how: str, positions: SourcePositions, each: _Ignored) -> Note:
-    position = positions.position(f"{each.note.at}{plain_pointer(each.note.keyword)}")
+    position = positions.position(f"{each.note.at}{plain_pointer(each.keyword)}")
     assert position is not None
     return keyword_ignored(how, each.note.what(), position)

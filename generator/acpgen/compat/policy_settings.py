@@ -33,7 +33,9 @@ from acpgen.compat.findings import SEVERITIES, Severity
 from acpgen.compat.project_policy import Area, Deprecation, Level, Policy, Promise
 from acpgen.compat.sources import open_input
 from acpgen.config import quoted
-from acpgen.errors import BadSetting, Fault, Faults, UnknownKey, UnknownName, did_you_mean
+from acpgen.config.faults import UNKNOWN_KEY
+from acpgen.errors import Fault, Faults, did_you_mean
+from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import place
 
 if TYPE_CHECKING:
@@ -126,7 +128,7 @@ class _Settings:
             rule, area = table.get("rule", ""), table.get("at")
             if rule != "" and rule not in self.rules:
                 hint = did_you_mean(str(rule), self.rules)
-                self.faults.append(UnknownName(at=f"{self.at}: {key}.rule", kind="rule", name=str(rule), hint=hint))
+                self.faults.append(UNKNOWN_NAME(at=f"{self.at}: {key}.rule", kind="rule", name=str(rule), hint=hint))
             if rule in self.notes:
                 self.wrong(f"{key}.rule", f"a rule whose findings have a severity; {rule!r} only reports notes")
             if not rule and area is None:
@@ -182,13 +184,13 @@ class _Settings:
     def known(self, table: Mapping[str, object], key: str, known: Iterable[str]) -> None:
         allowed = tuple(known)
         self.faults.extend(
-            UnknownKey(at=self.at, key=f"{key}.{quoted(name)}", hint=did_you_mean(name, allowed))
+            UNKNOWN_KEY(at=self.at, key=f"{key}.{quoted(name)}", hint=did_you_mean(name, allowed))
             for name in table
             if name not in allowed
         )
 
     def wrong(self, key: str, expected: str) -> None:
-        self.faults.append(BadSetting(at=self.at, key=key, expected=expected, hint="Correct this setting."))
+        self.faults.append(BAD_SETTING(at=self.at, key=key, expected=expected, hint="Correct this setting."))
 
 
 def _one_of(words: Iterable[str]) -> str:
@@ -214,7 +216,7 @@ def require_roles(policy: Policy, reports: Iterable[Report], project: Config) ->
     if not known:
         return
     faults: list[Fault] = [
-        UnknownName(
+        UNKNOWN_NAME(
             at=f"{place(project.file)}: tool.acpgen.compat.promise.{role}",
             kind="role",
             name=role,

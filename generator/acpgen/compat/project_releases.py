@@ -10,9 +10,10 @@ from typing import Final
 
 from acpgen import config
 from acpgen.compat.findings import Report, order, worst
-from acpgen.errors import Faults, UnknownName, did_you_mean
+from acpgen.config.docs_inputs import INDEX, RELEASES, index
+from acpgen.errors import Faults, did_you_mean
+from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import place, read_bytes
-from acpgen.material import INDEX, RELEASES, index
 
 _VERSION: Final = re.compile(
     r"v?(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"
@@ -54,7 +55,7 @@ def release_files(project: config.Config, new: str, since: str, at: str) -> tupl
     versions = versions_of(project, new)
     if since and since not in versions:
         where = f"{at}: tool.acpgen.compat.transitive"
-        raise Faults([UnknownName(at=where, kind="release", name=since, hint=did_you_mean(since, versions))])
+        raise Faults([UNKNOWN_NAME(at=where, kind="release", name=since, hint=did_you_mean(since, versions))])
     return tuple(folder / f"{version}.json" for version in versions[versions.index(since) if since else 0 :])
 
 

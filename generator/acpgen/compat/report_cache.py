@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import is_dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from acpgen.compat import findings
 from acpgen.compat.compare import compare_inputs, compare_sides, side
 from acpgen.compat.findings import BUDGET, Mode, Report
 from acpgen.files.cache import NO_CACHE, Cache, key_of, own_code
-from schema_inclusion import unanswered
+from acpgen.files.serialization import from_json, to_json
 
 if TYPE_CHECKING:
     from acpgen.compat.compare import Side
     from acpgen.compat.sources import Input
-    from acpgen.ir import JSON
 
-_CLASSES: Final[dict[str, Any]] = {name: found for name, found in vars(findings).items() if is_dataclass(found)}
+Made = TypeVar("Made")
 
-_TUPLE: Final = ""
-_JSON: Final = "{}"
+_RECORDS: Final[dict[str, Any]] = {name: found for name, found in vars(findings).items() if is_dataclass(found)}
+"""What reports are made of, by name."""
 
 
 class Comparer:
@@ -34,19 +34,10 @@ class Comparer:
         self._known: dict[int, tuple[Input, Side]] = {}
 
     def __call__(self, old: Input, new: Input) -> Report:
-        """The report of two sides, from the cache unless the prover left an answer to time. Raises `Faults`."""
-        if self.cache.folder is None:
-            return self.compare(old, new)
-        code = own_code()
+        """The report of two sides, from the cache if it is there. Raises `Faults`."""
         how = self.mode, repr((self.unstable, self.budget, self.formats))
-        known = key_of("report", code.digest, *how, *_texts(old), *_texts(new))
-        data = self.cache.find(known)
-        if data is None:
-            left = unanswered()
-            data = as_data(self.compare(old, new))
-            if code.is_as_it_was and unanswered() == left:
-                self.cache.keep(known, data)
-        return cast("Report", from_data(data))
+        inputs = chain(("report", *how), _texts(old), _texts(new))
+        return find_or_make(self.cache, inputs, lambda: self.compare(old, new))
 
     def compare(self, old: Input, new: Input) -> Report:
         """The report of two sides, made now. Raises `Faults`."""
@@ -58,6 +49,20 @@ class Comparer:
         return compare_sides(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
 
 
+def find_or_make(cache: Cache, inputs: Iterable[str], make: Callable[[], Made]) -> Made:
+    """What is made of some inputs, records of `findings`: from the cache if it is there. Without a cache, nobody reads the inputs."""
+    if cache.folder is None:
+        return make()
+    code = own_code()
+    known = key_of(code.digest, *inputs)
+    data = cache.find(known)
+    if data is None:
+        data = to_json(make())
+        if code.is_as_it_was:
+            cache.keep(known, data)
+    return cast("Made", from_json(data, _RECORDS))
+
+
 def _texts(side: Input) -> Iterator[str]:
     """All of a side that its report depends on: its texts, what people call them, and the profile that reads them."""
     documents = side.documents
@@ -65,26 +70,3 @@ def _texts(side: Input) -> Iterator[str]:
     beside = documents.references.items()
     for known, document in [*(("", each) for each in documents.documents), *beside]:
         yield from (known, document.path, side.at(document.path), document.text)
-
-
-def as_data(value: Any) -> JSON:
-    """A record of `findings` as a list of its name and its fields, a tuple as one without a name, JSON in one of its own."""
-    if is_dataclass(value):
-        return [type(value).__name__, *(as_data(getattr(value, each.name)) for each in fields(value))]
-    if isinstance(value, tuple):
-        return [_TUPLE, *map(as_data, cast("tuple[object, ...]", value))]
-    return [_JSON, value] if isinstance(value, list | dict) else value
-
-
-def from_data(data: Any) -> Any:
-    """What `as_data` was given."""
-    if not isinstance(data, list):
-        return data
-    kind, *inner = cast("Sequence[Any]", data)
-    if kind == _JSON:
-        return inner[0]
-    read = map(from_data, inner)
-    if kind == _TUPLE:
-        return tuple(read)
-    made = _CLASSES[kind]
-    return made(**dict(zip((each.name for each in fields(made)), read, strict=True)))

@@ -13,7 +13,7 @@ from acpgen.compat.findings import NO_ACTION, Effect, Revision, Severity
 from acpgen.compat.protocol.sender_schemas import META
 from acpgen.input.numbers import dumps
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Raise it with each change, of rules or of the check around them, after which releases that are kept get other findings. The next
 `acpgen generate` then makes the verdicts beside them anew (`releases/*/verdicts.json`). An exhaustive test fails until it is raised.
 """
@@ -157,6 +157,7 @@ def judge(change: Change) -> tuple[str, Judgement]:
 # --- words -----------------------------------------------------------------------------------------------------------
 
 _GATE: Final = "Gate it with 'x-capability', so that it is never sent to old peers."
+_GATE_ANEW: Final = "Gate it with a new capability of the peer that receives it, so that it is never sent to old peers."
 _GATE_METHOD: Final = "Gate it with 'x-capability', so that callers know whether the peer supports it."
 _SEND_OLD: Final = "Keep to the old format when sending, unless the peer is known to be new."
 _RECEIVE_OLD: Final = "Keep the old format for receivers; apply the new one to senders only."
@@ -421,6 +422,11 @@ def _capability(change: Change) -> str | None:
     return capability
 
 
+def _gate_it(change: Change) -> str:
+    """The advice to gate what is new, where a gate may stand already that old peers advertise or that receivers do not."""
+    return _GATE if _capability(change) is None else _GATE_ANEW
+
+
 # --- the table -------------------------------------------------------------------------------------------------------
 
 
@@ -500,7 +506,7 @@ RULES: Final[tuple[Rule, ...]] = (
          doc="An optional field was added to an object that rejects undeclared members, so a strict old receiver "
              "rejects it.",
          message="The optional field {one.name!r} was added to a closed object; old peers reject unknown members.",
-         advice=_GATE),
+         advice=_gate_it),
     Rule("required-field-added", "field-added", "refused", sender="old", when=lambda c: c.one.required,
          mirror="required-field-removed",
          doc="A required field was added: messages of old senders lack it.",
@@ -639,7 +645,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("null-allowed", "null-added", lambda c: "unknown" if c.name else "refused", sender="new",
          doc="Null is now accepted; old receivers reject it, unless they decode the field leniently.",
          message="Null is now accepted; old peers reject it{unless_lenient}.",
-         advice="Omit the field instead of sending null."),
+         advice="Send no null to old peers: omit the field, or send another value."),
     Rule("type-narrowed", "type-removed", "refused", sender="old", mirror="type-widened",
          doc="Values of a JSON type that were accepted are now rejected.",
          message="The type is now {detail}.", advice="Keep the old type, and add a field for the new one."),
@@ -686,7 +692,7 @@ RULES: Final[tuple[Rule, ...]] = (
          gate=_capability, ungated="", mirror="closed-value-removed",
          doc="A closed set of constants has a new one; a strict old receiver rejects it.",
          message="The value {value} was added{formerly} to a closed set; old peers reject unknown values.",
-         advice=_GATE),
+         advice=_gate_it),
     Rule("value-removed", "value-removed", "lost", sender="old", when=lambda c: c.within[1].openness == "open",
          doc="A constant of an open set was removed: new receivers accept it and do not know its meaning.",
          message="The value {value} {gone}; new peers accept it but do not know its meaning.",
@@ -714,13 +720,13 @@ RULES: Final[tuple[Rule, ...]] = (
          when=lambda c: c.within[0].openness == "closed" and c.within[0].default is None, gate=_capability, ungated="",
          mirror="closed-variant-removed",
          doc="A closed union has a new variant; a strict old receiver rejects it.",
-         message="The variant {value} was added to a closed union; old peers reject unknown variants.", advice=_GATE),
+         message="The variant {value} was added to a closed union; old peers reject unknown variants.", advice=_gate_it),
     Rule("variant-beside-default-added", "variant-added", "otherwise", sender="new", or_lost=True,
          when=_is_beside_default, gate=_capability, ungated="", unmirrored="variant-removed judges the removal",
          doc="A tagged variant was added next to a branch without a tag: old receivers decode it as that branch, or "
              "reject it.",
          message="The variant {value} was added; old peers decode it as {within[0].default} or reject it.",
-         advice=_GATE),
+         advice=_gate_it),
     Rule("variant-removed", "variant-removed", "lost", sender="old", or_lost=True,
          when=lambda c: c.within[1].openness == "open" or c.within[1].default is not None,
          doc="A variant was removed and new receivers do not reject it: they keep it as unknown, or decode it as the "

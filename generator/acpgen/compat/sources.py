@@ -11,15 +11,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen import config, protocols
-from acpgen.errors import Faults, NotAtARevision, NotFound
+from acpgen import config
+from acpgen.compat.faults import NOT_AT_A_REVISION
+from acpgen.config import protocols
+from acpgen.errors import Faults
+from acpgen.input.faults import NOT_FOUND
 from acpgen.input.git_revisions import MergeBase, merge_base, read_revision
 from acpgen.input.load import (
     NO_REFERENCES,
     Documents,
     References,
     Source,
-    parse_any,
+    parse,
     parse_unchecked,
     read,
     with_references,
@@ -92,7 +95,7 @@ def make_input(
 ) -> Input:
     """One side whose files are read. Raises `Faults`."""
     edition = with_references(_edition(source, unstable=unstable), references)
-    return Input(label, parse_any(edition) if checked else parse_unchecked(edition), edition, methods)
+    return Input(label, parse(edition) if checked else parse_unchecked(edition), edition, methods)
 
 
 def configured_profile(given: str) -> Profile | None:
@@ -139,7 +142,7 @@ def at_merge_base(old: str, new: str) -> tuple[str, MergeBase]:
     """OLD at the merge base of its revision and that of NEW, or of `HEAD` where NEW is a file. Raises `Faults`: OLD is at no revision."""
     before, after = _at_revision(old), _at_revision(new)
     if before is None:
-        raise Faults([NotAtARevision(at=old)])
+        raise Faults([NOT_AT_A_REVISION(at=old)])
     base = merge_base(before[0], "HEAD" if after is None else after[0])
     return f"{base.short}:{before[1]}", base
 
@@ -152,7 +155,7 @@ def is_new(old: str, new: str) -> bool:
     try:
         find_source(old)
     except Faults as caught:
-        if all(isinstance(fault, NotFound) for fault in caught.faults):
+        if all(fault.kind == NOT_FOUND for fault in caught.faults):
             return True
         raise
     return False

@@ -16,6 +16,7 @@ fingerprint of a finding covers all messages that hold what changed, that of one
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,9 +26,12 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from acpgen import config
+from acpgen.compat.faults import NOT_APPENDABLE
 from acpgen.compat.findings import Finding, Note, Report, SourcePosition, WaiverTerms
 from acpgen.compat.project_releases import is_date, is_out, is_release
-from acpgen.errors import BadSetting, Fault, Faults, NotAppendable, NotToml, UnknownKey, UnknownName, did_you_mean
+from acpgen.config.faults import NOT_TOML, UNKNOWN_KEY
+from acpgen.errors import Fault, Faults, did_you_mean
+from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import decode, place, read_bytes
 from acpgen.input.numbers import dumps
 
@@ -84,13 +88,20 @@ def parse_waivers(text: str, at: str) -> tuple[Waiver, ...]:
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Faults([NotToml(at=at, reason=str(error))]) from None
+        raise Faults([NOT_TOML(at=at, reason=str(error))]) from None
     faults: list[Fault] = [
-        UnknownKey(at=at, key=key, hint=did_you_mean(key, ("waiver",))) for key in table if key != "waiver"
+        UNKNOWN_KEY(at=at, key=key, hint=did_you_mean(key, ("waiver",))) for key in table if key != "waiver"
     ]
     entries: Any = table.get("waiver", [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in cast("list[object]", entries)):
-        raise Faults([*faults, BadSetting(at=at, key="waiver", expected="a list of tables: [[waiver]]")])
+        raise Faults(
+            [
+                *faults,
+                BAD_SETTING(
+                    at=at, key="waiver", expected="a list of tables", hint="Begin each waiver with [[waiver]]."
+                ),
+            ]
+        )
     tables = cast("list[dict[str, object]]", entries)
     lines = [
         index for index, line in enumerate(text.splitlines(), 1) if re.fullmatch(r"\s*\[\[\s*waiver\s*\]\].*", line)
@@ -107,11 +118,14 @@ def parse_waivers(text: str, at: str) -> tuple[Waiver, ...]:
 def _waiver(entry: dict[str, object], at: str, index: int, line: int, faults: list[Fault]) -> Iterable[Waiver]:
     known, here = len(faults), f"{at}:{line}:1"
 
-    def wrong(name: str, expected: str) -> None:
-        faults.append(BadSetting(at=here, key=f"waiver.{index}.{name}", expected=expected))
+    def wrong(name: str, expected: str, hint: str = "") -> None:
+        hint = hint or ("Correct it." if name in entry else f"Add a line {name} = ….")
+        faults.append(BAD_SETTING(at=here, key=f"waiver.{index}.{name}", expected=expected, hint=hint))
 
     unknown = (name for name in entry if name not in _KEYS)
-    faults.extend(UnknownKey(at=here, key=f"waiver.{index}.{name}", hint=did_you_mean(name, _KEYS)) for name in unknown)
+    faults.extend(
+        UNKNOWN_KEY(at=here, key=f"waiver.{index}.{name}", hint=did_you_mean(name, _KEYS)) for name in unknown
+    )
     for name in ("rule", "fingerprint", "reason"):
         if not isinstance(entry.get(name), str) or not str(entry[name]).strip():
             wrong(name, "a string that is not empty")
@@ -124,7 +138,7 @@ def _waiver(entry: dict[str, object], at: str, index: int, line: int, faults: li
     if "until" in entry and not (isinstance(until, str) and is_release(until)):
         wrong("until", "the release with which it ends, such as '1.7.0'; a day goes into 'expires'")
     if "until" in entry and "expires" in entry:
-        wrong("until", "left out where 'expires' is given")
+        wrong("until", "left out where 'expires' is given", "Remove one of the two.")
     if "until" not in entry and not isinstance(expires, date):
         wrong("expires", "a date, such as 2027-01-31")
     if len(faults) == known:
@@ -241,18 +255,18 @@ def decision(fingerprints: Sequence[str], reason: str | None, until: str | None,
         given = (("--reason", reason), ("--until", until))
         alone = "given together with --waive FINGERPRINT"
         faults.extend(
-            BadSetting(at=name, key="it", expected=alone, hint=f"Add --waive FINGERPRINT, or leave {name} out.")
+            BAD_SETTING(at=name, key="it", expected=alone, hint=f"Add --waive FINGERPRINT, or leave {name} out.")
             for name, value in given
             if value is not None
         )
     elif reason is None or not reason.strip():
         expected = "a sentence that says why the finding is accepted"
-        faults.append(BadSetting(at="--waive", key="--reason", expected=expected, hint="Give it: --reason TEXT."))
+        faults.append(BAD_SETTING(at="--waive", key="--reason", expected=expected, hint="Give it: --reason TEXT."))
     end = _end(until)
     if fingerprints and (end is None or (isinstance(end, date) and end < today)):
         expected = "today or a later date, such as 2027-01-31, or a future release, such as 1.7.0"
         hint = "Give it: --until DATE, or --until RELEASE."
-        faults.append(BadSetting(at="--waive", key="--until", expected=expected, hint=hint))
+        faults.append(BAD_SETTING(at="--waive", key="--until", expected=expected, hint=hint))
     if faults:
         raise Faults(faults)
     return None if end is None else Decision(tuple(dict.fromkeys(fingerprints)), (reason or "").strip(), end)
@@ -275,13 +289,13 @@ def with_waivers(
         if not found:
             known = [name for each in report.findings for name in each.fingerprints]
             faults.append(
-                UnknownName(at="--waive", kind="finding", name=fingerprint, hint=did_you_mean(fingerprint, known))
+                UNKNOWN_NAME(at="--waive", kind="finding", name=fingerprint, hint=did_you_mean(fingerprint, known))
             )
         elif all(is_waived(each, fingerprint) for each in found):
-            expected = f"a finding that still counts; {at} accepts this one already"
-            faults.append(BadSetting(at="--waive", key=fingerprint, expected=expected))
+            expected, hint = f"a finding that still counts; {at} accepts this one already", "Leave it out."
+            faults.append(BAD_SETTING(at="--waive", key=fingerprint, expected=expected, hint=hint))
         else:
-            added.append(_entry(found[0], fingerprint, decided))
+            added.append(_entry(found[0], fingerprint, decided, Path(at).parent))
     if faults:
         raise Faults(faults)
     whole = "\n".join(filter(None, (text.rstrip("\n"), *added))) + "\n" if added else text
@@ -294,12 +308,11 @@ def _no_end(decided: Decision, releases: Sequence[str]) -> Iterator[Fault]:
     if isinstance(decided.until, date):
         return
     if not releases:
-        expected = "a date: no releases of what is compared are kept in schema/releases"
-        yield BadSetting(at="--waive", key="--until", expected=expected)
+        expected, hint = "a date: no releases of what is compared are kept in schema/releases", "Give it: --until DATE."
+        yield BAD_SETTING(at="--waive", key="--until", expected=expected, hint=hint)
     elif is_out(decided.until, releases):
-        yield BadSetting(
-            at="--waive", key="--until", expected=f"a release after {releases[-1]}, the newest kept release"
-        )
+        expected, hint = f"a release after {releases[-1]}, the newest kept release", "Give the next one, or a date."
+        yield BAD_SETTING(at="--waive", key="--until", expected=expected, hint=hint)
 
 
 def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> None:
@@ -307,18 +320,19 @@ def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> 
     try:
         after = parse_waivers(text, at)
     except Faults:
-        raise Faults([NotAppendable(at=at)]) from None
+        raise Faults([NOT_APPENDABLE(at=at)]) from None
     assert [replace(each, line=1) for each in after[: len(before)]] == [replace(each, line=1) for each in before]
     assert len(after) == len(before) + count
 
 
-def _entry(finding: Finding, fingerprint: str, decided: Decision) -> str:
-    """The text of a waiver. Places are without the revision that they were read at."""
+def _entry(finding: Finding, fingerprint: str, decided: Decision, folder: Path) -> str:
+    """The text of a waiver in a file of this folder. Paths are relative to it, and without the revision that they were read at."""
     lines = ["", "[[waiver]]", f"rule = {_string(finding.rule)}"]
     for side, position in (("old", finding.old), ("new", finding.new)):
         if position is not None:
-            revision, colon, path = position.file.partition(":")
-            lines.append(f"{side} = {_string(f'{path if colon else revision}#{position.pointer}')}")
+            path = position.file.rpartition(":")[2]
+            relative = path if ":" in position.file else Path(os.path.relpath(path, folder)).as_posix()
+            lines.append(f"{side} = {_string(f'{relative}#{position.pointer}')}")
     end = decided.until
     lines += [f"fingerprint = {_string(fingerprint)}", f"reason = {_string(decided.reason)}"]
     lines.append(f"expires = {end.isoformat()}" if isinstance(end, date) else f"until = {_string(end)}")

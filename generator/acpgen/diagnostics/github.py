@@ -25,11 +25,11 @@ def workflow_commands(report: DiagnosticReport) -> str:
     advised: set[str] = set()
     shown: list[str] = []
     for level in ("error", "warning"):
-        for each in _chosen([each for each in found if each.level == level]):
+        for each in _choose_shown([each for each in found if each.level == level]):
             shown.append(_line(each, advised=each.advice in advised))
             advised.add(each.advice)
     told = [each for each in report.diagnostics if each.severity == "note"]
-    notes = [_command("notice", f"note: {each.rule}", _told(each), _place(each)) for each in told[: MOST - 1]]
+    notes = [_command("notice", f"note: {each.rule}", _describe(each), _place(each)) for each in told[: MOST - 1]]
     edits = [_edit(each, edit) for each in found for edit in each.replacements]
     lines = [*dict.fromkeys(shown), *notes, *edits[: MOST - 1 - len(notes)]]
     if report.diagnostics or report.code:
@@ -40,7 +40,7 @@ def workflow_commands(report: DiagnosticReport) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _chosen(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+def _choose_shown(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """As many as GitHub shows: of more than that, one of those that say the same."""
     if len(diagnostics) > MOST:
         diagnostics = [found[0] for group in outline.groups(diagnostics) for _, found in group.alike]
@@ -50,23 +50,23 @@ def _chosen(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
 def _line(diagnostic: Diagnostic, *, advised: bool) -> str:
     """What a diagnostic says, and what to do unless that was `advised` before."""
     level = "error" if diagnostic.level == "error" else "warning"
-    told = _told(diagnostic, advised=advised)
-    return _command(level, f"{diagnostic.severity}: {diagnostic.rule}", told, _place(diagnostic))
+    message = _describe(diagnostic, advised=advised)
+    return _command(level, f"{diagnostic.severity}: {diagnostic.rule}", message, _place(diagnostic))
 
 
-def _told(diagnostic: Diagnostic, *, advised: bool = False) -> str:
-    told = outline.headline(diagnostic)
-    told += f"\n{diagnostic.advice}" if diagnostic.advice and not advised else ""
-    told += f" [{diagnostic.fingerprint}]" if diagnostic.fingerprint else ""
-    return f"{told}\n{diagnostic.repair}" if diagnostic.repair else told
+def _describe(diagnostic: Diagnostic, *, advised: bool = False) -> str:
+    message = outline.headline(diagnostic)
+    message += f"\n{diagnostic.advice}" if diagnostic.advice and not advised else ""
+    message += f" [{diagnostic.fingerprint}]" if diagnostic.fingerprint else ""
+    return f"{message}\n{diagnostic.repair}" if diagnostic.repair else message
 
 
 def _edit(diagnostic: Diagnostic, edit: Replacement) -> str:
     """The lines that repair something, as a suggestion at their place."""
     marks = outline.fence(edit.text)
-    told = f"{diagnostic.repair}\n{marks}suggestion\n{edit.text}\n{marks}"
+    suggestion = f"{diagnostic.repair}\n{marks}suggestion\n{edit.text}\n{marks}"
     place = {"file": edit.file, "line": str(edit.first), "endLine": str(edit.last)}
-    return _command("notice", f"repair: {diagnostic.rule}", told, place)
+    return _command("notice", f"repair: {diagnostic.rule}", suggestion, place)
 
 
 def _place(diagnostic: Diagnostic) -> Mapping[str, str]:

@@ -29,7 +29,7 @@ def _entries(report: DiagnosticReport, taken: set[str]) -> Iterator[JSON]:
             continue
         path, line = next(((place.file, place.line) for place in each.locations), (".", 0))
         yield {
-            "description": _told(each),
+            "description": _describe(each),
             "check_name": each.rule,
             "fingerprint": _unique(each, taken),
             "severity": "info" if each.waived else "major" if each.severity == "undecided" else _SEVERITIES[each.level],
@@ -37,9 +37,9 @@ def _entries(report: DiagnosticReport, taken: set[str]) -> Iterator[JSON]:
         }
 
 
-def _told(diagnostic: Diagnostic) -> str:
-    told = outline.headline(diagnostic)
-    parts = (f"{diagnostic.severity}: {told}", *diagnostic.details, diagnostic.waived, diagnostic.advice)
+def _describe(diagnostic: Diagnostic) -> str:
+    headline = outline.headline(diagnostic)
+    parts = (f"{diagnostic.severity}: {headline}", *diagnostic.details, diagnostic.waived, diagnostic.advice)
     return " ".join(filter(None, parts))
 
 

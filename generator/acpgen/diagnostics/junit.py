@@ -42,7 +42,7 @@ def junit(report: DiagnosticReport) -> str:
 def _outcome(found: Sequence[Diagnostic]) -> tuple[str, str]:
     """What became of a case, and the element that says so."""
     failing = [each for each in found if each.fails]
-    body = escape(_allowed("\n\n".join("\n".join(filter(None, _told(each))) for each in failing or found)))
+    body = escape(_allowed("\n\n".join("\n".join(filter(None, _describe(each))) for each in failing or found)))
     if failing:
         message = _attribute("; ".join(each.message for each in failing))
         return "failure", f"<failure message={message} type={_attribute(failing[0].severity)}>{body}</failure>"
@@ -51,7 +51,7 @@ def _outcome(found: Sequence[Diagnostic]) -> tuple[str, str]:
     return "", f"<system-out>{body}</system-out>" if any(each.is_heavy for each in found) else ""
 
 
-def _told(one: Diagnostic) -> Iterator[str]:
+def _describe(one: Diagnostic) -> Iterator[str]:
     yield f"{one.message}{outline.times(one)}"
     yield from (*one.details, one.advice, one.repair)
     yield from (f"{place.label} {place}".lstrip() for place in reversed(one.locations))

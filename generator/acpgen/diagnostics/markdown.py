@@ -8,10 +8,10 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from acpgen.diagnostics import outline
+from acpgen.diagnostics.markup import code, plain
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, ReportTable, Snippet
 from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
 from acpgen.errors import visible
-from acpgen.markup import code, plain
 
 LONGEST: Final = 5_800
 """Characters. A report that fits shows every diagnostic with its evidence; a longer one names them, as far as there is room."""
@@ -45,9 +45,9 @@ def markdown(report: DiagnosticReport) -> str:
         return [text for line in form(heavy[index]) for text in _shown(line)]
 
     for forms in _forms(heavy, longest):
-        told = [(group, shown(index, form)) for index, (group, form) in enumerate(zip(heavy, forms, strict=True))]
+        sections = [(group, shown(index, form)) for index, (group, form) in enumerate(zip(heavy, forms, strict=True))]
         is_whole = all(form is outline.whole for form in forms)
-        text = "\n".join(_parts(report, told, light, is_whole=is_whole)).rstrip() + "\n"
+        text = "\n".join(_parts(report, sections, light, is_whole=is_whole)).rstrip() + "\n"
         if len(text) <= longest:
             break
     return _within_a_comment(text, report)
@@ -86,7 +86,7 @@ def _forms(groups: Sequence[RuleGroup], longest: int) -> Iterator[Sequence[_Form
 
 
 def _parts(
-    report: DiagnosticReport, told: list[tuple[RuleGroup, list[str]]], light: list[RuleGroup], *, is_whole: bool
+    report: DiagnosticReport, sections: list[tuple[RuleGroup, list[str]]], light: list[RuleGroup], *, is_whole: bool
 ) -> Iterator[str]:
     yield f"### {report.label} of {' → '.join(map(code, report.title.split(' → ')))}\n"
     yield f"**{_text(report.sentence)}**\n"
@@ -104,7 +104,7 @@ def _parts(
         yield ""
     for table in report.tables:
         yield from _table(table)
-    for group, lines in told:
+    for group, lines in sections:
         yield from (f"- **{group.severity}** `{group.rule}`{group.size}", *lines)
     if not is_whole:
         there = (
@@ -124,7 +124,9 @@ def _parts(
             )
             yield f"- {group.severity} `{group.rule}`{group.size}: {_line(names)}"
         yield "\n</details>"
-    links = [f"[`{rule}`]({url})" for rule, url in report.links.items() if any(rule == group.rule for group, _ in told)]
+    links = [
+        f"[`{rule}`]({url})" for rule, url in report.links.items() if any(rule == group.rule for group, _ in sections)
+    ]
     if links:
         yield f"\nRules: {', '.join(links)}"
     if report.skipped:

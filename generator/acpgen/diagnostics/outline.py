@@ -153,9 +153,9 @@ def listed(group: RuleGroup) -> Iterator[Line]:
         if several:
             yield Item(1, (statement,))
         for each in found:
-            told = (name(each), f" ({reach(each)})" if reach(each) else "") if several else (*_head(each), statement)
+            words = (name(each), f" ({reach(each)})" if reach(each) else "") if several else (*_head(each), statement)
             mark = (" [", CodeSpan(each.fingerprint), "]") if each.fingerprint else ()
-            yield Item(1 + several, (*told, f" {each.waived}" if each.waived else "", *mark))
+            yield Item(1 + several, (*words, f" {each.waived}" if each.waived else "", *mark))
             yield from (Item(2 + several, (line,)) for line in (each.repair,) if line)
     yield from advice(group)
 

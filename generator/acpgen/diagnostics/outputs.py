@@ -11,7 +11,8 @@ from typing import Final
 
 from acpgen.diagnostics import FORMATS, written
 from acpgen.diagnostics.model import DiagnosticReport
-from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.errors import Fault, Faults, did_you_mean, shown
+from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import place
 
 STANDARD: Final = "-"
@@ -84,8 +85,8 @@ def require_apart(written: Iterable[Path | None], read: Iterable[str | os.PathLi
 
 
 def _bad(given: str, expected: str, at: str = "--output") -> Fault:
-    return BadSetting(at=at, key=shown(given), expected=expected)
+    return BAD_SETTING(at=at, key=shown(given), expected=expected, hint="Correct it.")
 
 
 def _unknown(at: str, name: str) -> Fault:
-    return UnknownName(at=at, kind="format", name=name, hint=did_you_mean(name, FORMATS))
+    return UNKNOWN_NAME(at=at, kind="format", name=name, hint=did_you_mean(name, FORMATS))

@@ -7,6 +7,7 @@ from html import escape
 from typing import Final
 
 from acpgen.diagnostics import outline
+from acpgen.diagnostics.markup import content_policy
 from acpgen.diagnostics.model import (
     Diagnostic,
     DiagnosticReport,
@@ -19,7 +20,6 @@ from acpgen.diagnostics.model import (
 from acpgen.diagnostics.outline import Item, RuleGroup
 from acpgen.errors import visible
 from acpgen.input.numbers import dumps
-from acpgen.markup import content_policy
 
 LONGEST: Final = 30_000
 """Characters. A page that fits shows the evidence and both schemas with each diagnostic, a longer one the evidence of those that say the
@@ -38,7 +38,7 @@ def html_page(report: DiagnosticReport) -> str:
 
 
 def _lines(report: DiagnosticReport, *, full: bool) -> Iterator[str]:
-    verdict, _, told = report.sentence.partition(":")
+    verdict, _, rest = report.sentence.partition(":")
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -47,7 +47,7 @@ def _lines(report: DiagnosticReport, *, full: bool) -> Iterator[str]:
     yield f'<header><p class="kicker">{_text(report.label)}</p>'
     sides = (f"<code>{_text(side)}</code>" for side in report.title.split(" → "))
     yield f"<h1>{' <span>→</span> '.join(sides)}</h1>"
-    yield f'<p class="verdict {tone(report.verdict)}"><strong>{_text(verdict)}</strong>{_text(told)}</p>'
+    yield f'<p class="verdict {tone(report.verdict)}"><strong>{_text(verdict)}</strong>{_text(rest)}</p>'
     yield "<dl>"
     for name, value in (("result", report.summary), *report.facts):
         yield f"<div><dt>{name}</dt><dd>{_text(value)}</dd></div>" if value else ""
@@ -92,9 +92,9 @@ def _folded(group: RuleGroup, *, full: bool) -> Iterator[str]:
     if group.severity == "editorial":
         yield from (f"<li><code>{_text(file)}</code></li>" for file in group.by_file)
     for each in () if group.severity == "editorial" else group.diagnostics:
-        told = f" {_text(each.message)}" if full or not each.subject else ""
+        message = f" {_text(each.message)}" if full or not each.subject else ""
         head = f"<code>{_text(each.subject)}</code>" if each.subject else ""
-        yield f"<li>{head}{_reached(each) if full else ''}{told}</li>"
+        yield f"<li>{head}{_reached(each) if full else ''}{message}</li>"
     yield "</ul></details></section>"
 
 
@@ -108,10 +108,10 @@ def _heading(group: RuleGroup) -> str:
 
 def _reached(diagnostic: Diagnostic) -> str:
     """The methods or places that it reaches; folded where there are several."""
-    told = _text(outline.reach(diagnostic))
+    reach = _text(outline.reach(diagnostic))
     if len(diagnostic.reached) < 2:
-        return f" <small>{told}</small>" if told else ""
-    return f" <details><summary>{told}</summary>{_text(', '.join(diagnostic.reached))}</details>"
+        return f" <small>{reach}</small>" if reach else ""
+    return f" <details><summary>{reach}</summary>{_text(', '.join(diagnostic.reached))}</details>"
 
 
 def _filter(report: DiagnosticReport) -> Iterator[str]:
@@ -150,8 +150,8 @@ def _diagnostic(diagnostic: Diagnostic, *, said: bool, proven: bool, full: bool)
                 pass
     sides = {each.label: each for each in diagnostic.locations if each.value is not None}
     if full and sides:
-        told = "".join(_side(label, sides.get(label)) for label in ("old", "new"))
-        yield f'<details><summary>Old and new schema</summary><div class="sides">{told}</div></details>'
+        sides_html = "".join(_side(label, sides.get(label)) for label in ("old", "new"))
+        yield f'<details><summary>Old and new schema</summary><div class="sides">{sides_html}</div></details>'
     elif full and diagnostic.locations:
         yield f'<p class="facts">{_text(", ".join(map(str, diagnostic.locations)))}</p>'
     yield "</article>"
@@ -185,8 +185,8 @@ def _table(table: ReportTable) -> Iterator[str]:
     heads = "".join(f"<th scope=col>{column.name}</th>" for column in table.columns)
     yield f'<section><h2>{_text(table.title)}</h2><div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>'
     for name, *cells in table.rows:
-        told = "".join(f"<td>{_text(cell)}</td>" for cell in cells)
-        yield f'<tr class="{tone(cells[0])}"><th scope=row><code>{_text(name)}</code></th>{told}</tr>'
+        cells_html = "".join(f"<td>{_text(cell)}</td>" for cell in cells)
+        yield f'<tr class="{tone(cells[0])}"><th scope=row><code>{_text(name)}</code></th>{cells_html}</tr>'
     yield "</tbody></table></div></section>"
 
 

@@ -57,7 +57,7 @@ def _rule(rule: RuleDescription, url: str | None) -> JSON:
 
 def _result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
     lines = (line for snippet in diagnostic.evidence if snippet.lines for line in snippet.lines)
-    told = "\n".join((f"{outline.headline(diagnostic)} {diagnostic.advice}".rstrip(), *lines))
+    message = "\n".join((f"{outline.headline(diagnostic)} {diagnostic.advice}".rstrip(), *lines))
     locations: list[JSON] = [_location(each) for each in diagnostic.locations[:1]]
     logical: JSON = [{"fullyQualifiedName": diagnostic.subject, "kind": "member"}]
     level = "note" if diagnostic.level == "none" else diagnostic.level
@@ -65,7 +65,7 @@ def _result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
         "ruleId": diagnostic.rule,
         **({"ruleIndex": index[diagnostic.rule]} if diagnostic.rule in index else {}),
         "level": level,
-        "message": {"text": told},
+        "message": {"text": message},
         "locations": locations or ([{"logicalLocations": logical}] if diagnostic.subject else []),
         "properties": {"severity": diagnostic.severity, **diagnostic.properties},
     }

@@ -36,9 +36,9 @@ def coloured(report: DiagnosticReport) -> str:
 
 
 def _one_a_line(report: DiagnosticReport) -> Iterator[str]:
-    """Each diagnostic as `file:line:column: pointer: rule: message`, as compilers write them, and the counts at the end."""
+    """Each diagnostic as `file:line:column#/pointer: rule: message`, a place as errors have it, and the counts at the end."""
     for each in report.diagnostics:
-        where = [part for place in each.locations[:1] for part in (str(place), place.pointer)]
+        where = [f"{place}{place.pointer}".removesuffix("#") for place in each.locations[:1]]
         line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.times(each)}")))
         yield printable(line if each.severity == "error" else f"{line} ({each.severity})")
     yield from map(printable, report.remarks)
@@ -70,8 +70,8 @@ def _head(report: DiagnosticReport, *, summed: bool) -> Iterator[str]:
     if summed:
         yield ""
         for severity, found in groupby(outline.groups(report.diagnostics), lambda group: group.severity):
-            told = ", ".join(f"{each.rule} {each.count}" for each in found)
-            yield from wrapped(told, f"{severity:10} ", COLOURS[tone(severity)])
+            counts = ", ".join(f"{each.rule} {each.count}" for each in found)
+            yield from wrapped(counts, f"{severity:10} ", COLOURS[tone(severity)])
 
 
 def _body(report: DiagnosticReport, form: Callable[[RuleGroup], Iterator[Line]]) -> Iterator[str]:

@@ -1,4 +1,8 @@
-"""Files: the one writer of what acpgen makes (`tree` for output folders, `atomic_write` below it), and the one `cache`."""
+"""Files: the one writer of what acpgen makes, and the one cache.
+
+In: text by path. Out: folders that are replaced as a whole or not at all (`tree`), single files that are replaced together
+(`atomic_write`), results of earlier runs (`cache`, `serialization`), and rounds that follow changes of files (`watch`).
+"""
 
 from acpgen.files.atomic_write import MANIFEST as MANIFEST
 from acpgen.files.atomic_write import create_folder as create_folder

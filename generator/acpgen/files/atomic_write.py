@@ -19,7 +19,8 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from acpgen.errors import Fault, Faults, NotEmpty, Unwritable
+from acpgen.errors import Fault, Faults, shown
+from acpgen.files.faults import NOT_EMPTY, NOT_RESTORED, UNWRITABLE
 from acpgen.input.load import place
 
 MANIFEST: Final = ".acpgen.json"
@@ -63,7 +64,7 @@ def require_files(paths: Iterable[Path]) -> None:
         target = Path(os.path.realpath(path))
         reason = os.strerror(errno.EISDIR) if target.is_dir() else hindrance(target)
         if reason is not None:
-            faults.append(Unwritable(at=place(path) or ".", reason=reason))
+            faults.append(UNWRITABLE(at=place(path) or ".", reason=reason))
     if faults:
         raise Faults(faults)
 
@@ -123,8 +124,9 @@ def replaced(contents: Mapping[Path, bytes | None]) -> Generator[None]:
             yield
             undo.pop_all()
     except OSError as error:
-        left = tuple(place(_beside(each, "old")) for each in lost)
-        raise Faults([Unwritable(at=place(at), reason=str(error.strerror), left=left)]) from None
+        left = ", ".join(shown(place(_beside(each, "old"))) for each in lost)
+        fault = NOT_RESTORED(place(at), reason=str(error.strerror), left=left) if left else None
+        raise Faults([fault or UNWRITABLE(place(at), reason=str(error.strerror))]) from None
     finally:
         for each in contents:
             for beside in (_beside(each, "new"), *([] if each in lost else [_beside(each, "old")])):
@@ -197,7 +199,7 @@ def create_folder(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
     that only is a git repository, which stays too. Raises `Faults`: there is something at its place, or it cannot be written.
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(_contents(folder)))):
-        raise Faults([NotEmpty(at=place(folder) or folder.resolve().as_posix())])
+        raise Faults([NOT_EMPTY(at=place(folder) or folder.resolve().as_posix())])
     folder = Path(os.path.abspath(folder))
     is_new, is_begun, is_whole = not folder.exists(), False, False
     staged = _staged(folder if is_new else folder / "project")
@@ -262,7 +264,7 @@ def replace_folders(folders: Mapping[Path, Mapping[str, bytes]]) -> None:
         for folder in reversed(done):
             with contextlib.suppress(OSError):
                 _swap_back(folder)
-        raise Faults([Unwritable(at=place(at), reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at=place(at), reason=str(error.strerror))]) from None
     finally:
         for folder in folders:
             with contextlib.suppress(OSError):
@@ -301,7 +303,7 @@ def unwritable(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise Faults([Unwritable(at=place(path), reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at=place(path), reason=str(error.strerror))]) from None
 
 
 def _staged(folder: Path) -> Path:
@@ -342,7 +344,7 @@ def read_file(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise Faults([Unwritable(at=place(path), reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at=place(path), reason=str(error.strerror))]) from None
 
 
 def _sync(paths: Sequence[Path]) -> None:

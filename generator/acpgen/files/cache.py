@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from acpgen import resources
+from acpgen import embedded, resources
 from acpgen.files.atomic_write import replace_file
 from acpgen.files.tree import Tree, digest, digest_of
 from acpgen.input.numbers import dumps, loads
@@ -192,7 +192,7 @@ def own_code() -> Code:
 
 def all_code() -> Code:
     """That code with templates, run-time package and monitor: all on which an output depends, but for its input."""
-    folders = (resources.templates(), resources.runtime(), resources.monitor())
+    folders = (resources.templates(), embedded.runtime_folder(), embedded.monitor_folder())
     return own_code().with_files((path.relative_to(f).as_posix(), path) for f in folders for path in _files(f))
 
 

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen.errors import CurrentFolder, Fault, Faults, ForeignFile, ForeignFolder, NotAFolder, StrayFile, Unwritable
+from acpgen.errors import Fault, Faults
 from acpgen.files.atomic_write import (
     MANIFEST,
     hindrance,
@@ -28,6 +28,7 @@ from acpgen.files.atomic_write import (
     replaced,
     unwritable,
 )
+from acpgen.files.faults import CURRENT_FOLDER, FOREIGN_FILE, FOREIGN_FOLDER, NOT_A_FOLDER, STRAY_FILE, UNWRITABLE
 from acpgen.input.load import place
 
 Files: TypeAlias = Mapping[str, str]
@@ -113,7 +114,7 @@ def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:
     """
     trees = tuple(trees)
     refused: list[Fault] = [
-        NotAFolder(at=place(tree.folder) or ".") for tree in trees if not _is_place_for_folder(tree)
+        NOT_A_FOLDER(at=place(tree.folder) or ".") for tree in trees if not _is_place_for_folder(tree)
     ]
     if refused:
         raise Faults(refused)
@@ -144,10 +145,10 @@ def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:
 def require_folder(tree: Tree) -> None:
     """Raise `Faults` where a folder of our own could not take a tree, whatever it holds: to make one may take minutes."""
     if not _is_place_for_folder(tree):
-        raise Faults([NotAFolder(at=place(tree.folder) or ".")])
+        raise Faults([NOT_A_FOLDER(at=place(tree.folder) or ".")])
     reason = hindrance(tree.folder)
     if reason is not None:
-        raise Faults([Unwritable(at=place(tree.folder), reason=reason)])
+        raise Faults([UNWRITABLE(at=place(tree.folder), reason=reason)])
     ours = _listed(tree.folder)
     strays = (path for path in _paths(tree.folder) if path not in ours)
     found = tuple(strays if ours else islice(strays, 1))
@@ -242,15 +243,15 @@ def _refusals(change: Change) -> Iterator[Fault]:
     """Why this change must not be made."""
     at = place(change.folder)
     if change.shared:
-        yield from (ForeignFile(at=place(change.folder / path)) for path in change.strays)
+        yield from (FOREIGN_FILE(at=place(change.folder / path)) for path in change.strays)
         return
     if change.strays and not _listed(change.folder):
-        yield ForeignFolder(at=at or ".")
+        yield FOREIGN_FOLDER(at=at or ".")
         return
     for path in change.strays:
-        yield StrayFile(at=place(change.folder / path))
+        yield STRAY_FILE(at=place(change.folder / path))
     if not change.is_none and Path(os.path.realpath(os.curdir)).is_relative_to(os.path.realpath(change.folder)):
-        yield CurrentFolder(at=at or ".")
+        yield CURRENT_FOLDER(at=at or ".")
 
 
 def _paths(folder: Path) -> Iterator[str]:
@@ -261,7 +262,7 @@ def _paths(folder: Path) -> Iterator[str]:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise Faults([Unwritable(at=place(folder), reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             yield from (f"{entry.name}/{path}" for path in _paths(folder / entry.name))

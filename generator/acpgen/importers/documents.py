@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from acpgen.errors import Fault, Faults, NotThatDocument
+from acpgen.errors import Fault, Faults
+from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.importers.importer_document import Elsewhere, Made
 from acpgen.importers.openrpc import read_openrpc
 from acpgen.input.drafts import address
@@ -68,7 +69,7 @@ def translated(documents: Documents, profile: Profile) -> Translated:
         if not is_object(document.value) or not is_document(document.value, profile.document):
             if len(documents.documents) == 1:
                 kind = KINDS[profile.document]
-                faults.append(NotThatDocument(at=document.path, kind=kind, reason="its members are others"))
+                faults.append(NOT_THAT_DOCUMENT(at=document.path, kind=kind, reason="its members are others"))
             made.append(document)
             continue
         found = _READERS[profile.document](document.value, document.path, _elsewhere(documents, document.path))
@@ -80,7 +81,7 @@ def translated(documents: Documents, profile: Profile) -> Translated:
         made.append(replace(document, value=found.value))
         if not found.faults:
             wrong = check(found.value, document.path)
-            faults.extend(replace(fault, at=relocated(fault.at, places)) for fault in wrong)
+            faults.extend(fault.move_to(relocated(fault.at, places)) for fault in wrong)
     if faults:
         raise Faults(faults)
     return Translated(replace(documents, documents=tuple(made)), tuple(methods), places, unread, frozenset(read))

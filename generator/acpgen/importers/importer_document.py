@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from acpgen.errors import Fault, NotThatDocument
+from acpgen.errors import Fault
+from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.input.walk import Schema
 from acpgen.methods.discovery import Bound
 from acpgen.naming.identifiers import class_name
@@ -57,7 +58,7 @@ class Made:
                 self.unread[f"{key} of {method}"] = value
 
     def wrong(self, at: str, reason: str) -> None:
-        self.faults.append(NotThatDocument(at=at, kind=self.kind, reason=reason))
+        self.faults.append(NOT_THAT_DOCUMENT(at=at, kind=self.kind, reason=reason))
 
 
 def reference(name: str) -> Schema:

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
-from acpgen.errors import DanglingReference
 from acpgen.importers.importer_document import Elsewhere, Made, reference
+from acpgen.input.faults import dangling
 from acpgen.input.walk import Schema, children, copied, is_array, is_object
 from acpgen.methods.discovery import Bound
 from acpgen.naming.identifiers import class_name
@@ -74,9 +74,7 @@ class _Reader:
                     raise KeyError(ref)
                 value, seen = follow(whole, pointer_parts(unquote(fragment))), seen | {ref}
             except KeyError:
-                self.made.faults.append(
-                    DanglingReference(at=at, ref=ref, address="" if whole is not None else location)
-                )
+                self.made.faults.append(dangling(at, ref, "" if whole is not None else location))
                 return None, at
             at = f"{path}#{fragment}"
             value = _seen_from_here(value, location)

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from acpgen.errors import Faults, TooLongChain, TooManyWays
+from acpgen.errors import Faults
+from acpgen.input.faults import TOO_LONG_CHAIN, TOO_MANY_WAYS
 from acpgen.input.walk import Schema, is_array, is_object
 from acpgen.pointers import target
 
@@ -29,7 +30,7 @@ def require_few_ways(definitions: Mapping[str, Schema], origins: Mapping[str, st
     """Raise `Faults` for the first definition, from the leaves on, whose values are judged along too many ways."""
     for name, count in ways(definitions).items():
         if count > MOST_WAYS:
-            raise Faults([TooManyWays(at=origins.get(name, name), limit=MOST_WAYS)])
+            raise Faults([TOO_MANY_WAYS(at=origins.get(name, name), limit=MOST_WAYS)])
 
 
 def require_short_chains(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
@@ -40,7 +41,7 @@ def require_short_chains(definitions: Mapping[str, Schema], origins: Mapping[str
         found = inner[name]
         lengths[name] = max((below + lengths.get(each, 0) for each, below in found.items()), default=1)
         if lengths[name] > LONGEST_CHAIN:
-            raise Faults([TooLongChain(at=origins.get(name, name), limit=LONGEST_CHAIN)])
+            raise Faults([TOO_LONG_CHAIN(at=origins.get(name, name), limit=LONGEST_CHAIN)])
 
 
 def _longest(schema: Schema) -> dict[str, int]:

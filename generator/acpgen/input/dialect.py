@@ -7,7 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import resources
-from acpgen.errors import Fault, MalformedKeyword, UnknownSide
+from acpgen.errors import Fault, did_you_mean
+from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_SIDE
 from acpgen.input.load import decode, parse_json, place, read_bytes
 from acpgen.input.numbers import dumps, with_decimals
 from acpgen.input.walk import is_array, is_object
@@ -67,12 +68,13 @@ def wrong_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SI
     for key in schema:
         if key.startswith("x-") and key in keywords():
             if not _judge(key).is_valid(with_decimals(schema[key])):
-                yield MalformedKeyword(at=at, keyword=key, expected=expected(key))
+                yield MALFORMED_KEYWORD(at=at, keyword=key, expected=expected(key))
             elif key in _BESIDE and not _judge_of_neighbours(key).is_valid(with_decimals(schema)):
-                yield MalformedKeyword(at=at, keyword=key, expected=_BESIDE[key])
+                yield MALFORMED_KEYWORD(at=at, keyword=key, expected=_BESIDE[key])
             elif key in _NAMING and schema[key].partition(":")[0] not in (*sides, *(EITHER if key == "x-side" else ())):
                 known = (*sides, *EITHER) if key == "x-side" else tuple(sides)
-                yield UnknownSide(at=at, keyword=key, side=schema[key].partition(":")[0], known=known)
+                side = schema[key].partition(":")[0]
+                yield UNKNOWN_SIDE(at, keyword=key, side=side, hint=did_you_mean(side, known))
 
 
 def declared_sides(documents: Iterable[object], known: Iterable[str] = ()) -> tuple[str, ...]:

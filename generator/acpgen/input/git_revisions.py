@@ -16,7 +16,17 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Final
 
-from acpgen.errors import BadSetting, Fault, Faults, LinkRefused, NoMergeBase, NoRevision, NotFound, TooLarge, shown
+from acpgen.errors import Fault, Faults, shown
+from acpgen.input.faults import (
+    BAD_SETTING,
+    LINK_REFUSED,
+    NO_MERGE_BASE,
+    NO_REPOSITORY,
+    NO_REVISION,
+    NOT_FOUND,
+    SHALLOW_CLONE,
+    TOO_LARGE,
+)
 from acpgen.input.file_discovery import siblings
 from acpgen.input.load import LARGEST, Source, parsed
 from acpgen.input.overlay import extended
@@ -89,7 +99,7 @@ def locate(revision: str, paths: Sequence[Path]) -> Location:
     for wanted in _inside(revision, paths):
         if _git(["ls-tree", "-z", "--full-tree", commit, "--", wanted], revision):
             return Location(commit, wanted)
-    raise Faults([NotFound(at=f"{revision}:{paths[-1].as_posix()}")])
+    raise Faults([NOT_FOUND(at=f"{revision}:{paths[-1].as_posix()}")])
 
 
 def identity(revision: str) -> str:
@@ -97,7 +107,7 @@ def identity(revision: str) -> str:
     found = _named(revision)
     if found is None:
         _git(["rev-parse", "--git-dir"], revision)
-        raise Faults([NoRevision(at=revision, reason=_missing(revision))])
+        raise Faults([NO_REVISION(at=revision, reason=_missing(revision))])
     return found
 
 
@@ -119,7 +129,8 @@ def merge_base(one: str, other: str = "HEAD") -> MergeBase:
     """Where two revisions part. Raises `Faults`: no such revision, or they have nothing in common that is here."""
     done = _run(["merge-base", identity(one), identity(other)], one)
     if done.returncode or not done.stdout.strip():
-        raise Faults([NoMergeBase(at=one, other=other, is_shallow=_is_shallow(one))])
+        kind = SHALLOW_CLONE if _is_shallow(one) else NO_MERGE_BASE
+        raise Faults([kind(one, other=other)])
     return MergeBase(done.stdout.decode().strip(), one, other)
 
 
@@ -151,7 +162,9 @@ def age(since: str) -> int:
     and is refused.
     """
     expected = "a time that has passed, such as 2026-01-31 or '3 months ago'"
-    wrong = Faults([BadSetting(at="--since", key=shown(since), expected=expected)])
+    wrong = Faults(
+        [BAD_SETTING(at="--since", key=shown(since), expected=expected, hint="Correct it, or leave it out.")]
+    )
     now = int(time())
     if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", since):
         try:
@@ -277,17 +290,17 @@ class Contents:
         """The folder of a schema in a commit, and its files with their contents. Raises `Faults`."""
         found = self._listed(place)
         if not found:
-            raise Faults([NotFound(at=f"{shown}:{place.path}")])
+            raise Faults([NOT_FOUND(at=f"{shown}:{place.path}")])
         is_file = found[0].path == place.path
         folder = place.path.rpartition("/")[0] if is_file else place.path
         regular = [each for each in found if each.mode in ("100644", "100755")]
-        faults: list[Fault] = [LinkRefused(at=f"{shown}:{each.path}") for each in found if each not in regular]
+        faults: list[Fault] = [LINK_REFUSED(at=f"{shown}:{each.path}") for each in found if each not in regular]
         sizes = self._sizes([each.identity for each in regular])
         total = 0
         for each in regular:
             total += sizes[each.identity]
             if total > LARGEST:
-                faults.append(TooLarge(at=f"{shown}:{each.path}", limit=LARGEST))
+                faults.append(TOO_LARGE(at=f"{shown}:{each.path}", mebibytes=LARGEST >> 20))
                 break
         if faults:
             raise Faults(faults)
@@ -306,10 +319,10 @@ class Contents:
             if blob is None:
                 return None
             if blob.mode not in ("100644", "100755"):
-                raise Faults([LinkRefused(at=f"{shown}:{at}")])
+                raise Faults([LINK_REFUSED(at=f"{shown}:{at}")])
             room -= self._sizes([blob.identity])[blob.identity]
             if room < 0:
-                raise Faults([TooLarge(at=f"{shown}:{at}", limit=LARGEST)])
+                raise Faults([TOO_LARGE(at=f"{shown}:{at}", mebibytes=LARGEST >> 20)])
             return self._read([blob.identity])[blob.identity]
 
         return read_one
@@ -336,7 +349,9 @@ class Contents:
             identity, _, rest = line.partition(" ")
             kind, _, size = rest.partition(" ")
             if kind != "blob":
-                raise Faults([NoRevision(at=self._revision, reason=f"the object {identity} is not in this repository")])
+                raise Faults(
+                    [NO_REVISION(at=self._revision, reason=f"the object {identity} is not in this repository")]
+                )
             found[identity] = int(size)
         return found
 
@@ -381,8 +396,10 @@ def _git(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> 
     """What git prints, given these lines. Raises `Faults` where there is no git, no repository, or no such revision."""
     done = _run(arguments, revision, lines)
     if done.returncode:
+        if b"not a git repository" in done.stderr:
+            raise Faults([NO_REPOSITORY(at=revision)])
         reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
-        raise Faults([NoRevision(at=revision, reason=reason or "this repository has no such revision")])
+        raise Faults([NO_REVISION(at=revision, reason=reason or "this repository has no such revision")])
     return done.stdout
 
 
@@ -391,7 +408,7 @@ def _run(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> 
     import subprocess  # only where a revision is named
 
     given = "".join(f"{line}\n" for line in lines).encode()
-    surroundings = {**os.environ, "GIT_NO_LAZY_FETCH": "1"}
+    surroundings = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
     try:
         return subprocess.run(  # noqa: S603
             ["git", "--no-pager", *arguments],  # noqa: S607
@@ -402,4 +419,4 @@ def _run(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> 
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it holds a null character"
-        raise Faults([NoRevision(at=revision, reason=f"git cannot be run: {reason}")]) from None
+        raise Faults([NO_REVISION(at=revision, reason=f"git cannot be run: {reason}")]) from None

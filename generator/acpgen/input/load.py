@@ -17,28 +17,28 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
-from acpgen.errors import (
-    DuplicateKey,
-    Fault,
-    Faults,
-    LinkRefused,
-    NoFiles,
-    NotAnObject,
-    NotASchema,
-    NotFound,
-    NotJson,
-    NotRegular,
-    NotRepresentable,
-    TooDeep,
-    TooLarge,
-    UnknownDialect,
-    UnknownVocabulary,
-    Unreadable,
-    WrongEncoding,
-)
+from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import BY_NAME, Draft, address, draft_of
 from acpgen.input.equality import same
 from acpgen.input.error_paths import Paths
+from acpgen.input.faults import (
+    DUPLICATE_KEY,
+    LINK_REFUSED,
+    NO_FILES,
+    NOT_A_SCHEMA,
+    NOT_AN_OBJECT,
+    NOT_FOUND,
+    NOT_JSON,
+    NOT_REGULAR,
+    NOT_REPRESENTABLE,
+    TOO_DEEP,
+    TOO_LARGE,
+    UNKNOWN_DIALECT,
+    UNKNOWN_VOCABULARY,
+    UNREADABLE,
+    WRONG_ENCODING,
+    YAML_GIVEN,
+)
 from acpgen.input.file_discovery import address_of, siblings
 from acpgen.input.numbers import dumps, number, with_decimals
 from acpgen.input.overlay import Written, extended
@@ -205,7 +205,7 @@ def _below(folder: Path, room: int) -> Callable[[str], bytes | None]:
         if not os.path.lexists(file):
             return None
         if not target.is_file() or not target.is_relative_to(root):
-            raise Faults([LinkRefused(at=place(file))])
+            raise Faults([LINK_REFUSED(at=place(file))])
         content = read_bytes(file, room)
         room -= len(content)
         return content
@@ -265,13 +265,13 @@ def read_folder(folder: Path, ending: str = ".json") -> tuple[tuple[str, bytes],
             content = read_bytes(folder / path, LARGEST - size)
         except Faults as caught:
             faults.extend(caught.faults)
-            if any(isinstance(fault, TooLarge) for fault in caught.faults):
+            if any(fault.kind == TOO_LARGE for fault in caught.faults):
                 break
         else:
             size += len(content)
             files.append((path, content))
     if not files and not faults:
-        faults.append(NoFiles(at=place(folder)))
+        faults.append(NO_FILES(at=place(folder)))
     if faults:
         raise Faults(faults)
     return tuple(files)
@@ -280,14 +280,14 @@ def read_folder(folder: Path, ending: str = ".json") -> tuple[tuple[str, bytes],
 def read_bytes(path: Path, limit: int = LARGEST) -> bytes:
     """The content of a regular file. Raises `Faults`."""
     if not stat.S_ISREG(_mode(path)):
-        raise Faults([NotRegular(at=place(path))])
+        raise Faults([NOT_REGULAR(at=place(path))])
     try:
         with path.open("rb") as file:
             content = file.read(limit + 1)
     except OSError as error:
-        raise Faults([Unreadable(at=place(path), reason=str(error.strerror))]) from None
+        raise Faults([UNREADABLE(at=place(path), reason=str(error.strerror))]) from None
     if len(content) > limit:
-        raise Faults([TooLarge(at=place(path), limit=LARGEST)])
+        raise Faults([TOO_LARGE(at=place(path), mebibytes=LARGEST >> 20)])
     return content
 
 
@@ -295,27 +295,28 @@ def decode(content: bytes, at: str) -> str:
     """The text of a file. Raises `Faults`."""
     for mark, found in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
-            raise Faults([WrongEncoding(at=at, found=found)])
+            raise Faults([WRONG_ENCODING(at=at, found=found)])
     try:
         return content.decode()
     except UnicodeDecodeError as error:
         before = content[: error.start].decode()
         line, column = line_and_column(before, len(before))
         byte = f"byte 0x{content[error.start]:02x} is not UTF-8"
-        raise Faults([WrongEncoding(at=f"{at}:{line}:{column}", found=byte)]) from None
+        raise Faults([WRONG_ENCODING(at=f"{at}:{line}:{column}", found=byte)]) from None
 
 
 def parse(source: Source) -> Documents:
-    """The documents of a schema, each checked against the meta-schema of its dialect. Raises `Faults`."""
-    return _documents(source, check)
+    """The documents of a schema, each checked against the meta-schema of its dialect. Raises `Faults`.
 
-
-def parse_any(source: Source) -> Documents:
-    """The documents of a schema as `parse` reads them, where the only file may be `true`, `false` or an object without keywords, too: each
-    is read as an object with a keyword that says the same. Raises `Faults`.
+    The only file may be `true` or `false`, or say nothing of values: it is read as an object with a keyword that says the same.
     """
     documents = _documents(source, lambda value, at, given: () if isinstance(value, bool) else check(value, at, given))
-    return documents if len(documents.documents) > 1 else replace(documents, documents=(_said(*documents.documents),))
+    faults = [NOT_AN_OBJECT(at=source.at(each.path)) for each in documents.documents if isinstance(each.value, bool)]
+    if len(documents.documents) == 1:
+        return replace(documents, documents=(_said(*documents.documents),))
+    if faults:
+        raise Faults(faults)
+    return documents
 
 
 _SILENT: Final = frozenset(("$schema", "$id", "id", "$comment", "title", "description"))
@@ -356,7 +357,7 @@ def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], 
     )
     for document in (*documents.documents, *{each.path: each for each in documents.references.values()}.values()):
         found_here = judge(document.value, document.path, documents.given)
-        faults.extend(replace(fault, at=source.at(fault.at)) for fault in found_here)
+        faults.extend(fault.move_to(source.at(fault.at)) for fault in found_here)
     if faults:
         raise Faults(faults)
     return documents
@@ -393,13 +394,13 @@ def check(
     `patterns`: also against texts that are no patterns, which bindings do without.
     """
     if not isinstance(value, dict):
-        yield NotAnObject(at=at)
+        yield NOT_AN_OBJECT(at=at)
         return
     draft = draft_of(value, given)
     if draft is None:
-        yield UnknownDialect(at=f"{at}#/$schema", dialect=str(value["$schema"]))
+        yield UNKNOWN_DIALECT(at=f"{at}#/$schema", dialect=str(value["$schema"]))
         return
-    yield from (UnknownVocabulary(at=f"{at}#/$schema", vocabulary=each) for each in draft.demands)
+    yield from (UNKNOWN_VOCABULARY(at=f"{at}#/$schema", vocabulary=each) for each in draft.demands)
     yield from check_schema(value, f"{at}#", draft, patterns=patterns)
 
 
@@ -418,7 +419,7 @@ def check_schema(value: JSON, at: str, draft: Draft, *, patterns: bool = False) 
         if where in told or _is_stray(value, parts):
             continue
         told.add(where)
-        yield NotASchema(at=f"{at}{where}", reason=refusal(error), dialect=name)
+        yield NOT_A_SCHEMA(at=f"{at}{where}", reason=refusal(error), dialect=name)
 
 
 def _is_stray(value: JSON, parts: tuple[str, ...]) -> bool:
@@ -427,12 +428,11 @@ def _is_stray(value: JSON, parts: tuple[str, ...]) -> bool:
 
 
 def place(path: Path) -> str:
-    """A path as people know it: relative to the current folder where it lies below it, empty for that folder itself."""
-    absolute = os.path.abspath(path)
-    relative = os.path.relpath(absolute)
+    """A path as people know it: relative to the current folder where it lies below it or was given so; empty for that folder itself."""
+    relative = os.path.relpath(os.path.abspath(path))
     if relative == ".":
         return ""
-    return Path(absolute).as_posix() if relative.startswith("..") else Path(relative).as_posix()
+    return Path(os.path.normpath(path) if relative.startswith("..") else relative).as_posix()
 
 
 @cache
@@ -482,10 +482,10 @@ def _mode(path: Path) -> int:
     try:
         return path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        raise Faults([NotFound(at=place(path) or ".")]) from None
+        raise Faults([NOT_FOUND(at=place(path) or ".")]) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "this is not a path"
-        raise Faults([Unreadable(at=place(path), reason=str(reason))]) from None
+        raise Faults([UNREADABLE(at=place(path), reason=str(reason))]) from None
 
 
 def _files(folder: Path, ending: str, root: Path, faults: list[Fault], below: str = "") -> Iterator[str]:
@@ -494,14 +494,14 @@ def _files(folder: Path, ending: str, root: Path, faults: list[Fault], below: st
         with os.scandir(folder) as scan:
             entries = sorted((e for e in scan if not e.name.startswith(".")), key=lambda e: e.name)
     except OSError as error:
-        faults.append(Unreadable(at=place(folder), reason=str(error.strerror)))
+        faults.append(UNREADABLE(at=place(folder), reason=str(error.strerror)))
         return
     for entry in entries:
         path = Path(entry.path)
         if entry.is_symlink():
             target = Path(os.path.realpath(path))
             if not target.is_file() or not target.is_relative_to(root):
-                faults.append(LinkRefused(at=place(path)))
+                faults.append(LINK_REFUSED(at=place(path)))
                 continue
         if entry.is_dir():
             yield from _files(path, ending, root, faults, f"{below}{entry.name}/")
@@ -539,10 +539,11 @@ def _fault(problem: JsonProblem, text: str, at: str) -> Fault:
     here = f"{at}:{line}:{column}"
     match problem.kind:
         case "syntax":
-            return NotJson(at=here, reason=problem.detail)
+            is_yaml = at.lower().endswith((".yaml", ".yml"))
+            return (YAML_GIVEN if is_yaml else NOT_JSON)(here, reason=problem.detail)
         case "duplicate":
-            return DuplicateKey(at=here, key=problem.detail)
+            return DUPLICATE_KEY(at=here, key=problem.detail)
         case "depth":
-            return TooDeep(at=here, limit=DEEPEST)
+            return TOO_DEEP(at=here, limit=DEEPEST)
         case "value":
-            return NotRepresentable(at=here, reason=problem.detail)
+            return NOT_REPRESENTABLE(at=here, reason=problem.detail)

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-from acpgen.errors import BadOverlay, Fault, Faults
+from acpgen.errors import Fault, Faults
+from acpgen.input.faults import BAD_OVERLAY
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.walk import copied, is_array, is_object
 from acpgen.pointers import follow, pointer_parts
@@ -129,8 +130,9 @@ def only_folder(said: Mapping[str, Any], root: str) -> str:
     """The one other folder that the files of the folder `root` extend: `said` is what each of them names. Raises `Faults`."""
     folders = folders_of(said)
     if len(folders) != 1 or "" in folders:
-        reason = "the files of this folder extend files of several folders, or of no other one. Name one folder in all of them"
-        raise Faults([BadOverlay(at=f"{root}/{path}#/{EXTENDS}", reason=reason) for path in said])
+        reason = "the files of this folder extend files of several folders, or of no other one"
+        remedy = "Name one folder in all of them"
+        raise Faults([BAD_OVERLAY(f"{root}/{path}#/{EXTENDS}", reason=reason, remedy=remedy) for path in said])
     return folders.pop()
 
 
@@ -148,7 +150,7 @@ class _Overlay:
             return
         whole = copied(self.base.get(posixpath.basename(str(value[EXTENDS]))))
         if not is_object(whole):
-            self._fault(path, EXTENDS, f"there is no schema file {value[EXTENDS]}. Correct the path")
+            self._fault(path, EXTENDS, f"there is no schema file {value[EXTENDS]}", "Correct the path")
             return
         # Places are those of the other file as it is, so that none depends on what is added before it.
         found = [(place, more, _reached(whole, place)) for place, more in _members(value.get(ADDS))]
@@ -158,7 +160,7 @@ class _Overlay:
         for name, one in definitions.items():
             if name in known:
                 self._fault(
-                    path, f"$defs/{name}", f"the other file has this definition. Put what it gains into '{ADDS}'"
+                    path, f"$defs/{name}", "the other file has this definition", f"Put what it gains into '{ADDS}'"
                 )
             known[name] = one
         words = {key: one for key, one in value.items() if key in _WORDS}
@@ -172,18 +174,18 @@ class _Overlay:
                     target.pop(key, None)
                     continue
                 if key in target:
-                    self._fault(path, f"{ADDS}/{place}", f"the other file has {key!r} there already. Leave it out")
+                    self._fault(path, f"{ADDS}/{place}", f"the other file has {key!r} there already", "Leave it out")
                 target[key] = _marked(one) if has_mark else one
         elif is_array(target) and is_array(more):
             at = _insertion(target, place)
             target[at:at] = [_marked(one) if has_mark else one for one in more]
         else:
             self._fault(
-                path, f"{ADDS}/{place}", "the other file has no list or object of this kind there. Correct the place"
+                path, f"{ADDS}/{place}", "the other file has no list or object of this kind there", "Correct the place"
             )
 
-    def _fault(self, path: str, place: str, reason: str) -> None:
-        self.faults.append(BadOverlay(at=f"{self.root}/{path}#/{place}", reason=reason))
+    def _fault(self, path: str, place: str, reason: str, remedy: str) -> None:
+        self.faults.append(BAD_OVERLAY(f"{self.root}/{path}#/{place}", reason=reason, remedy=remedy))
 
 
 def is_marked(place: str) -> bool:

@@ -60,10 +60,11 @@ def bounded(at: str, size: int) -> Generator[None]:
     try:
         yield
     except RecursionError:
-        from acpgen.errors import Faults, TooDeep
+        from acpgen.errors import Faults
+        from acpgen.input.faults import TOO_DEEP
         from acpgen.input.positions import DEEPEST
 
-        raise Faults([TooDeep(at=at, limit=DEEPEST)]) from None
+        raise Faults([TOO_DEEP(at=at, limit=DEEPEST)]) from None
     finally:
         _UNDER_WAY.reset(token)
 
@@ -74,10 +75,11 @@ def spend(steps: int = 1) -> None:
     if effort is not None:
         effort.left -= steps
         if effort.left < 0:
-            from acpgen.errors import Faults, TooMuchWork
+            from acpgen.errors import Faults
+            from acpgen.input.faults import TOO_MUCH_WORK
 
             effort.left = effort.steps // 100  # for what tells of the fault
-            raise Faults([TooMuchWork(at=effort.at, limit=effort.steps)])
+            raise Faults([TOO_MUCH_WORK(at=effort.at, limit=effort.steps)])
 
 
 def working_on(at: str) -> None:

@@ -53,6 +53,12 @@ class Tagged:
         """The tag that names a branch: the first of those that it owns."""
         return dict(reversed(self.variants))
 
+    def among(self, places: Sequence[int]) -> Tagged:
+        """The same union where its branches are some of several: those at these places."""
+        variants = tuple((places[index], tag) for index, tag in self.variants)
+        roles = (None if role is None else places[role] for role in (self.fallback, self.default))
+        return Tagged(self.tag, variants, *roles)
+
 
 def constant(schema: object) -> Tag | None:
     """The one value that a schema admits, where it says so by `const` or a single `enum` value."""

@@ -7,7 +7,7 @@ one. What is written takes the style of the text: its indentation, its separator
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -69,6 +69,52 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return text
 
 
+def rewritten(text: str, value: JSON) -> str:
+    """The text of a value in the layout of an older text, which changes only where it says something else."""
+    style = _Style(text)
+    for edit in _steps(loads(text), value, ()):
+        text = _made(text, edit, style)
+    return text
+
+
+def _steps(old: JSON, new: JSON, at: Keys) -> Iterator[Edit]:
+    """The edits that make one value of another, one after the other. The members of the whole text keep their order."""
+    if (
+        is_object(old)
+        and is_object(new)
+        and (not at or [*filter(new.__contains__, old)] == [*filter(old.__contains__, new)])
+    ):
+        yield from (Edit("remove", (*at, key)) for key in old if key not in new)
+        before = ""
+        for key, member in new.items():
+            if key in old:
+                yield from _steps(old[key], member, (*at, key))
+            else:
+                yield Edit("add", (*at, key), member, before)
+            before = key
+    elif is_array(old) and is_array(new):
+        yield from _item_steps(old, new, at)
+    elif _one_line(old) != _one_line(new):
+        yield Edit("replace", at, new)
+
+
+def _item_steps(old: Sequence[JSON], new: Sequence[JSON], at: Keys) -> Iterator[Edit]:
+    """The edits of an array, from its end to its beginning."""
+    import difflib
+
+    matcher = difflib.SequenceMatcher(None, [*map(_one_line, old)], [*map(_one_line, new)], autojunk=False)
+    for _, first, end, start, stop in reversed(matcher.get_opcodes()):
+        shared = min(end - first, stop - start)
+        yield from (Edit("add", (*at, end), item) for item in reversed(new[start + shared : stop]))
+        yield from (Edit("remove", (*at, index)) for index in reversed(range(first + shared, end)))
+        for index in range(shared):
+            yield from _steps(old[first + index], new[start + index], (*at, first + index))
+
+
+def _one_line(value: JSON) -> str:
+    return dumps(value)
+
+
 def _rank(edit: Edit, index: int) -> tuple[object, ...]:
     """Texts upwards, indices downwards, longer places before their beginnings; of one place, what is added last comes first."""
     steps = tuple((1, "", -key) if isinstance(key, int) else (0, key, 0) for key in edit.at)
@@ -112,8 +158,7 @@ def _added(positions: Positions, begins: int, members: Mapping[str, Place], edit
     margin = before.rpartition("\n")[2] if is_spread else _margin(text, begins)
     gap = f"{style.newline}{margin}" if is_spread else style.gap
     at = members[names[index]].offset if index < len(names) else positions.end(members[names[-1]].begins)
-    column = len(margin) if is_spread else at - _line_start(text, at) + len(gap) + 1
-    written = head + style.written(edit.value, margin, column + len(head))
+    written = head + (style.written(edit.value, margin, len(margin + head)) if is_spread else style.line(edit.value))
     piece = f"{written},{gap}" if index < len(names) else f",{gap}{written}"
     result = text[:at] + piece + text[at:]
     if is_spread or style.unit is None or len(_line(result, at)) <= max(style.width, len(_line(text, at))):

@@ -12,14 +12,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen.errors import Fault, Faults, UnknownName, did_you_mean
+from acpgen.config.docs_inputs import schemas
+from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.dialect import dialect_file
+from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, Source, parse_unchecked, place, read
 from acpgen.input.positions import positions
 from acpgen.input.step_budget import bounded
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
-from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
@@ -72,7 +73,7 @@ def require_rules(levels: Iterable[str], at: str) -> None:
     """Raise `Faults` for every key of `[tool.acpgen.lint]` that is no rule."""
     known = [rule_id(rule) for rule in RULES]
     faults = [
-        UnknownName(at=f"{at}: tool.acpgen.lint", kind="rule", name=name, hint=did_you_mean(name, known))
+        UNKNOWN_NAME(at=f"{at}: tool.acpgen.lint", kind="rule", name=name, hint=did_you_mean(name, known))
         for name in levels
         if name not in known
     ]
@@ -98,7 +99,7 @@ def lint(source: Source) -> tuple[Finding, ...]:
         with bounded(found.documents[0].path, found.size):
             return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
     except Faults as caught:
-        raise Faults(replace(fault, at=source.at(fault.at)) for fault in caught.faults) from None
+        raise Faults(fault.move_to(source.at(fault.at)) for fault in caught.faults) from None
 
 
 def lint_paths(

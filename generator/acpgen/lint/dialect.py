@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from acpgen.errors import UnknownKeyword, UnknownSide, did_you_mean, shown
+from acpgen.bundle.faults import MISSPELT_KEYWORD, UNKNOWN_KEYWORD
+from acpgen.errors import Fault, did_you_mean, shown
 from acpgen.input.dialect import declared_sides, keywords, meta_schema, wrong_values
 from acpgen.input.drafts import MODERN, draft_of
 from acpgen.input.error_paths import Paths
+from acpgen.input.faults import UNKNOWN_SIDE
 from acpgen.input.load import FORMATS, check, refusal
 from acpgen.input.numbers import with_decimals
 from acpgen.lint.subject import Remark, Subject
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 Kind: TypeAlias = Literal["malformed", "unknown", "misplaced", "wrong"]
+
+_NOT_KEYWORDS: Final = (MISSPELT_KEYWORD, UNKNOWN_KEYWORD)
 
 _GRAVEST: Final[tuple[Kind, ...]] = get_args(Kind)
 """Of several things to say about one place, the first of these kinds is said."""
@@ -46,19 +50,25 @@ def keyword_wrong(subject: Subject) -> Iterable[Remark]:
     sides = declared_sides(document.value for document in subject.documents)
     for node in subject.nodes:
         for fault in wrong_values(node.schema, node.at, sides):
-            if isinstance(fault, UnknownSide):
-                yield Remark(f"{node.at}/{fault.keyword}", fault.what())
+            if fault.kind == UNKNOWN_SIDE:
+                yield Remark(f"{node.at}/{fault.values['keyword']}", fault.what())
 
 
 def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
-    """A keyword means nothing where it stands: the file's draft does not know it, or `$ref` hides it."""
-    notes = subject.bundle.notes if subject.bundle is not None else ()
-    notes = tuple(note for note in notes if not (isinstance(note, UnknownKeyword) and note.keyword.startswith("x-")))
-    return (Remark(note.at, f"{(what := note.what())[:1].upper()}{what[1:]}") for note in notes)
+    """A keyword means nothing where it stands: the file's draft does not know it, `$ref` hides it, or nothing reads it."""
+    if subject.bundle is None:
+        return
+    notes = (each for each in subject.bundle.notes if not _is_extension(each))
+    yield from (Remark(note.at, f"{(what := note.what())[:1].upper()}{what[1:]}") for note in notes)
+    yield from (Remark(at, told) for at, told in subject.bundle.unread_remarks())
+
+
+def _is_extension(note: Fault) -> bool:
+    return note.kind in _NOT_KEYWORDS and str(note.values["keyword"]).startswith("x-")
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _Verdict:
     kind: Kind
     remark: Remark
 
@@ -68,20 +78,22 @@ def _remarks(subject: Subject, kind: Kind) -> Iterator[Remark]:
 
 
 @lru_cache(maxsize=1)
-def _judge(subject: Subject) -> tuple[_Judged, ...]:
+def _judge(subject: Subject) -> tuple[_Verdict, ...]:
     validator = _validator()
-    found: dict[str, _Judged] = {}
+    found: dict[str, _Verdict] = {}
     for document in subject.documents:
+        if isinstance(document.value, bool) and len(subject.documents) == 1:
+            continue
         if not isinstance(document.value, dict):
             at = f"{document.path}#"
-            found[at] = _Judged(
+            found[at] = _Verdict(
                 "malformed", Remark(at, "A schema file must hold one JSON object. Put the schema in '{ … }'.")
             )
             continue
         draft = draft_of(document.value, subject.found.given)
         if draft is not MODERN:  # the meta-schema of the dialect is one of 2020-12
             for fault in check(document.value, document.path, subject.found.given, patterns=True):
-                found[fault.at] = _Judged(
+                found[fault.at] = _Verdict(
                     "malformed", Remark(fault.at, f"{(what := fault.what())[:1].upper()}{what[1:]}")
                 )
         paths = Paths(document.value)
@@ -91,7 +103,7 @@ def _judge(subject: Subject) -> tuple[_Judged, ...]:
                 continue
             at = document.path + pointer(*paths.of(error))
             if at not in found or _GRAVEST.index(kind) < _GRAVEST.index(found[at].kind):
-                found[at] = _Judged(kind, Remark(at, sentence))
+                found[at] = _Verdict(kind, Remark(at, sentence))
     return tuple(found.values())
 
 

@@ -41,7 +41,7 @@ def lint_report(found: Mapping[Finding, Level], title: str) -> DiagnosticReport:
         summary=summary or "No rule finds anything",
         diagnostics=diagnostics,
         data=data,
-        describe=_described,
+        describe=_describe_rules,
         badge=summary,
         layout="lines",
         code=int(verdict == "errors"),
@@ -68,6 +68,6 @@ def _diagnostic(finding: Finding, level: Level) -> Diagnostic:
     )
 
 
-def _described(rules: Collection[str]) -> Sequence[RuleDescription]:
+def _describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
     texts = ((rule_id(rule), " ".join((rule.__doc__ or "").split())) for rule in RULES)
     return [RuleDescription(name, f"{text.split('. ')[0].rstrip('.')}.", text) for name, text in texts if name in rules]

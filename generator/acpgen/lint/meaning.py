@@ -210,7 +210,7 @@ def method_unlisted(subject: Subject) -> Iterable[Remark]:
         sender = _sender(subject, node)
         name = f"{sender.capitalize()}{_KINDS[role]}"
         listed = [envelopes[name]] if name in envelopes else []
-        if sender not in _known(subject):
+        if sender not in _find_peers(subject):
             listed, name = [*roots, *envelopes.values()], "envelope of both peers"
         if not any(node.at in _references(subject, envelope) for envelope in listed):
             yield Remark(node.at, f"The {name} does not list {node.name}. Add a branch that refers to it.")
@@ -239,8 +239,9 @@ def _mismatches(
     alike = next(
         (one for one, its in zip(nodes, roles, strict=True) if (its == "notification") == is_notification), first
     )
-    if node.schema.get("x-side") != alike.schema.get("x-side"):
-        yield f"{alike.name} says that the {alike.schema.get('x-side')} handles {method}. Give both the same 'x-side'."
+    side, other = node.schema.get("x-side"), alike.schema.get("x-side")
+    if side is not None and other is not None and side != other:
+        yield f"{alike.name} says that the {other} handles {method}. Give both the same 'x-side'."
     if node.schema.get("x-unstable") != first.schema.get("x-unstable"):
         yield f"{first.name} and {node.name} are not both stable, though both belong to {method}. Mark both or none."
 
@@ -248,7 +249,7 @@ def _mismatches(
 def _sender(subject: Subject, node: SourceNode) -> str:
     """The peer that sends a definition: the handler of the method sends the result, the other peer the params."""
     side = str(node.schema.get("x-side"))
-    if role_of_node(node) == "result" or side not in _known(subject):
+    if role_of_node(node) == "result" or side not in _find_peers(subject):
         return side
     return next((peer for peer in _peers(subject) if peer != side), side)
 
@@ -258,12 +259,12 @@ def _peers(subject: Subject) -> tuple[str, ...]:
     """The two peers of the protocol. The envelopes and the methods name them."""
     named = {str(node.schema.get("x-side")) for node in subject.definitions}
     envelopes = {node.name for node in subject.definitions if node.schema.get("x-docs-ignore") is True}
-    known = _known(subject)
+    known = _find_peers(subject)
     named.update(peer for peer in known if any(name.startswith(peer.capitalize()) for name in envelopes))
     return tuple(peer for peer in known if peer in named)
 
 
-def _known(subject: Subject) -> tuple[str, ...]:
+def _find_peers(subject: Subject) -> tuple[str, ...]:
     """The peers that can be meant: those that the files declare, else those of ACP and MCP."""
     declared = declared_sides(document.value for document in subject.documents)
     return _PEERS if declared == SIDES else declared

@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
-from acpgen.errors import (
-    DanglingReference,
-    Fault,
-    MalformedKeyword,
-    NameCollision,
-    ReferenceLoop,
-    SeveralTargets,
-    UnknownSide,
-    shown,
-)
+from acpgen.bundle.faults import NAME_COLLISION, REFERENCE_LOOP, SEVERAL_TARGETS
+from acpgen.errors import Fault, shown
 from acpgen.input.equality import by_key
-from acpgen.input.tagged_unions import Flat, Tagged, branches_of, flatten, is_null, recognise, tags_of
-from acpgen.input.walk import DEFINITIONS, Schema, asserts, children, is_object
+from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, REFERENCE_NOT_GIVEN, UNKNOWN_SIDE
+from acpgen.input.tagged_unions import Flat, flatten, is_null, tags_of
+from acpgen.input.walk import DEFINITIONS, Schema, asserts
 from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.naming.identifiers import ERROR_CODES, field_name, python_class
-from acpgen.pointers import plain_pointer, pointer_parts
+from acpgen.pointers import pointer_parts
+
+_OF_OTHER_RULES: Final = (
+    DANGLING_REFERENCE,
+    NAME_COLLISION,
+    REFERENCE_LOOP,
+    REFERENCE_NOT_GIVEN,
+    SEVERAL_TARGETS,
+    UNKNOWN_SIDE,
+)
+"""The faults that a rule of their own tells."""
 
 
 def reference_dangling(subject: Subject) -> Iterable[Remark]:
     """A reference leads to nothing in the files of this protocol, and to no file that was given beside them."""
     for fault in subject.faults:
-        if isinstance(fault, DanglingReference):
-            what = f"{shown(fault.ref)} does not exist. Correct the reference or add the definition."
-            yield Remark(f"{fault.at}/{fault.keyword}", what)
+        if fault.kind in (DANGLING_REFERENCE, REFERENCE_NOT_GIVEN):
+            what = f"{shown(str(fault.values['ref']))} does not exist. Correct the reference or add the definition."
+            yield Remark(f"{fault.at}/{fault.values['keyword']}", what)
 
 
 def reference_ambiguous(subject: Subject) -> Iterable[Remark]:
     """A reference can mean several places: a dynamic one with several targets, or an address or anchor that occurs twice."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if isinstance(fault, SeveralTargets))
+    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if fault.kind == SEVERAL_TARGETS)
 
 
 def reference_looping(subject: Subject) -> Iterable[Remark]:
     """References lead only to one another, so that no type is ever reached."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if isinstance(fault, ReferenceLoop))
+    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if fault.kind == REFERENCE_LOOP)
 
 
 def reference_unmarked(subject: Subject) -> Iterable[Remark]:
@@ -71,15 +74,15 @@ def definition_unused(subject: Subject) -> Iterable[Remark]:
 def name_colliding(subject: Subject) -> Iterable[Remark]:
     """Two definitions, types of fields or variants get one generated name, or two fields of one object one attribute."""
     for fault in subject.faults:
-        if isinstance(fault, NameCollision):
+        if fault.kind == NAME_COLLISION:
             yield Remark(fault.at, _sentence(fault.what()))
     keys: dict[str, str] = {}
     for node in subject.nodes:
         path, _, fragment = node.at.partition("#")
         parts = pointer_parts(fragment)
         if len(parts) == 2 and parts[0] in DEFINITIONS and keys.setdefault(parts[1], path) != path:
-            told = f"{keys[parts[1]]} defines {shown(parts[1])}, too: generated names would get the file's name as a prefix."
-            yield Remark(node.at, f"{told} Rename one of them.")
+            sentence = f"{keys[parts[1]]} defines {shown(parts[1])}, too: generated names would get the file's name as a prefix."
+            yield Remark(node.at, f"{sentence} Rename one of them.")
     if subject.bundle is None:
         return
     classes: dict[str, str] = {}
@@ -93,40 +96,35 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
 
 def bundle_refused(subject: Subject) -> Iterable[Remark]:
     """The files cannot be brought together for a reason that no other rule names, such as a keyword that is not supported."""
-    return (Remark(_place(fault.at), _sentence(fault.what())) for fault in subject.faults if not _is_told(fault))
-
-
-def _place(at: str) -> str:
-    """The place of a fault without the line and column that some have."""
-    file, mark, fragment = at.partition("#")
-    return f"{re.sub(r':[0-9]+:[0-9]+$', '', file)}{mark}{fragment}"
+    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if not _is_told(fault))
 
 
 def _is_told(fault: Fault) -> bool:
     """Whether another rule says it."""
-    if isinstance(fault, MalformedKeyword):
-        return fault.keyword.startswith("x-")
-    return isinstance(fault, DanglingReference | NameCollision | ReferenceLoop | SeveralTargets | UnknownSide)
+    if fault.kind == MALFORMED_KEYWORD:
+        return str(fault.values["keyword"]).startswith("x-")
+    return fault.kind in _OF_OTHER_RULES
 
 
 def union_half_marked(subject: Subject) -> Iterable[Remark]:
     """A union is discriminated by a constant in some of its branches, and the others are not marked as they should be."""
-    for places, flats, found, definitions in _object_unions(subject):
+    for union in subject.object_unions:
+        places, flats, found, definitions = union.places, union.flats, union.tagged, union.definitions
         if found is None:
             yield from _never_tagged(places, flats, definitions)
-            continue
-        if found.default is not None and tags_of(flats[found.default], found.tag, definitions):
+        elif found.default is not None and tags_of(flats[found.default], found.tag, definitions):
             what = f"This branch gives '{found.tag}' a constant and does not require it. Add it to 'required'."
             yield Remark(places[found.default], what)
 
 
 def default_overlapping(subject: Subject) -> Iterable[Remark]:
     """The branch for messages without a tag, or with an unknown one, also admits a known tag, whose bad body it would hide."""
-    for places, flats, found, definitions in _object_unions(subject):
+    for union in subject.object_unions:
+        found = union.tagged
         if found is None or found.default is None:
             continue
-        flat = flats[found.default]
-        declared, own = flat.properties.get(found.tag, []), tags_of(flat, found.tag, definitions)
+        flat = union.flats[found.default]
+        declared, own = flat.properties.get(found.tag, []), tags_of(flat, found.tag, union.definitions)
         if found.tag in flat.closed or any(map(is_null, declared)):
             continue
         excluded = flat.excluded.get(found.tag, {})
@@ -135,14 +133,14 @@ def default_overlapping(subject: Subject) -> Iterable[Remark]:
         if known:
             tags = ", ".join(repr(tag) for tag in known)
             what = f"This branch admits '{found.tag}' with the known {tags}. Exclude each known tag by 'not'."
-            yield Remark(places[found.default], what)
+            yield Remark(union.places[found.default], what)
 
 
 def _is_unstable(node: SourceNode) -> bool:
     return node.schema.get("x-unstable") is True
 
 
-def _never_tagged(places: list[str], flats: list[Flat], definitions: Mapping[str, Schema]) -> Iterator[Remark]:
+def _never_tagged(places: Sequence[str], flats: Sequence[Flat], definitions: Mapping[str, Schema]) -> Iterator[Remark]:
     """Branches of a union that is not discriminated by a field, though two or more give it constants, one of them a lone one."""
     for name in dict.fromkeys(name for flat in flats for name in flat.properties):
         tags = [tags_of(flat, name, definitions) for flat in flats]
@@ -160,34 +158,6 @@ def _never_tagged(places: list[str], flats: list[Flat], definitions: Mapping[str
                 yield Remark(places[index], what)
             seen.update(own)
         return
-
-
-def _object_unions(
-    subject: Subject,
-) -> Iterator[tuple[list[str], list[Flat], Tagged | None, Mapping[str, Schema]]]:
-    """Each union of objects: the places of its branches, what they demand, what it was recognised as, and all definitions."""
-    if subject.collected is None:
-        return
-    definitions = subject.collected.definitions
-    for name, definition in definitions.items():
-        for at, schema in _unions(definition, subject.collected.origins[name]):
-            keyword, branches = branches_of(schema) or ("", [])
-            kept = [(f"{at}/{keyword}/{index}", branch) for index, branch in enumerate(branches) if not is_null(branch)]
-            schemas = [branch for _, branch in kept if is_object(branch)]
-            flats = [flatten(branch, definitions) for branch in schemas]
-            if len(schemas) == len(kept) and all(flat.is_object for flat in flats):
-                yield [place for place, _ in kept], flats, recognise(schemas, definitions), definitions
-
-
-def _unions(schema: Schema, at: str) -> Iterator[tuple[str, Schema]]:
-    """The unions in a definition; what a `not` excludes and what an envelope lists are none."""
-    if schema.get("x-docs-ignore"):
-        return
-    if branches_of(schema) is not None:
-        yield at, schema
-    for path, child in children(schema):
-        if is_object(child) and path[0] != "not":
-            yield from _unions(child, at + plain_pointer(*path))
 
 
 def _fields_colliding(name: str, at: str, definition: Schema, definitions: Mapping[str, Schema]) -> Iterator[Remark]:

@@ -1,1 +1,4 @@
-"""What a schema means: the nodes of its bundle, and the IR that is read from them."""
+"""What a schema means.
+
+In: a bundle. Out: `ir.Protocol`, frozen data without anything specific to Python, and the same as JSON (`interchange`).
+"""

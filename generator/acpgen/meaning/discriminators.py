@@ -21,7 +21,7 @@ def discriminators(schemas: Schemas) -> dict[str, set[str]]:
         for keys, schema in inside(top.schema):
             if branches_of(schema) is None:
                 continue
-            node = Node(schemas, schema, f"{top.at}{pointer(*keys)[1:]}", owner)
+            node = Node(schemas, schema, f"{top.at}{pointer(*keys)[1:]}", owner) if keys else top
             branches = [branch for branch in (node.union or ("", []))[1] if branch.kinds == OBJECTS]
             for branch, name in _marked(node, branches):
                 for record in _records(branch):

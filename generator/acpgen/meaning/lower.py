@@ -10,20 +10,21 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.bundle.unknown_variants import common_fields, sharing
-from acpgen.errors import Faults, NothingDefined, UnknownLeniency
+from acpgen.errors import Faults
 from acpgen.input.equality import by_key
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import OBJECTS, Tagged, constant, excluded_text, is_null, is_of_type, own_tag, tags_of
-from acpgen.input.walk import asserts, is_array, is_object
+from acpgen.input.walk import asserts, is_array, is_object, reachable
 from acpgen.meaning.constants import example, overlap
+from acpgen.meaning.definition_order import references
 from acpgen.meaning.discriminators import discriminators
+from acpgen.meaning.faults import NOTHING_DEFINED, NOTHING_LISTED, UNKNOWN_LENIENCY
 from acpgen.meaning.intersection import meet
 from acpgen.meaning.members import base, body, is_record, members, names_fields, required
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.schema_nodes import Node, Schemas
-from acpgen.meaning.source_locations import placed
 from acpgen.meaning.subsumption import implies, narrowest
-from acpgen.meaning.types import Notes, extra, plain, referred, type_of
+from acpgen.meaning.types import Notes, extra, plain, type_of
 from acpgen.methods.profile import KINDS
 
 LENIENCY: Final = {
@@ -47,8 +48,8 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
     if not definitions and not methods:
         document = bundle.profile.document
         at = next(iter(bundle.files)) if len(bundle.files) == 1 else ""
-        raise Faults([NothingDefined(at=at, kind=KINDS[document] if document is not None else "")])
-    protocol = ir.Protocol(
+        raise Faults([NOTHING_DEFINED(at) if document is None else NOTHING_LISTED(at, kind=KINDS[document])])
+    return ir.Protocol(
         name=bundle.name,
         version=bundle.version,
         definitions=definitions,
@@ -60,7 +61,6 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
         framing={name: schema for name, schema in bundle.definitions.items() if name in bundle.framing},
         doc=str(bundle.schema.get("description", "")),
     )
-    return placed(protocol, bundle)
 
 
 def _definitions(schemas: Schemas, keep_unknown: bool, inexact: frozenset[str]) -> dict[str, ir.Definition]:
@@ -110,10 +110,10 @@ class _Lowering:
         examples = node.says.get("examples", [])
         return {
             "unstable": node.says.get("x-unstable") is True,
-            "unenforced": tuple(dict.fromkeys(self.notes.unenforced)),
+            "unenforced": tuple(map(self.schemas.place_of_keyword, dict.fromkeys(self.notes.unenforced))),
             "examples": tuple(examples) if is_array(examples) else (),
             "doc": node.text("description"),
-            "at": node.at,
+            "at": node.place,
         }
 
     def _openness(self, node: Node, *, is_open: bool) -> ir.Openness:
@@ -151,7 +151,7 @@ class _Lowering:
             if roles.get("default_admits_unknown"):
                 openness = "closed"  # the default branch reads unknown tags already
             else:
-                roles["fallback"] = self._synthesise(name, node.at, branches, found)
+                roles["fallback"] = self._synthesise(name, node.place, branches, found)
         return ir.TaggedUnion(
             name=name, tag=found.tag, variants=variants, openness=openness, **roles, **self._common(node)
         )
@@ -167,7 +167,7 @@ class _Lowering:
             unstable=branch.says.get("x-unstable", owned.says.get("x-unstable")) is True,
             doc=str(branch.says.get("description", owned.says.get("description", ""))),
             was=tuple(branch.says.get("x-was", ())),
-            at=branch.at,
+            at=branch.place,
         )
 
     def _record_of(self, branch: Node) -> Node:
@@ -222,7 +222,7 @@ class _Lowering:
         roles = {"default": referred.owner, "default_admits_known": admits_known, "default_tag": own}
         if found.fallback is not None or is_closed:
             return roles
-        stray = self._strays(name, node.at, referred, found, own)
+        stray = self._strays(name, node.place, referred, found, own)
         return {**roles, "fallback": stray, "default_admits_unknown": stray is None}
 
     def _strays(self, name: str, at: str, default: Node, found: Tagged, own: str | None) -> str | None:
@@ -296,7 +296,7 @@ class _Lowering:
             self._closed(field, node) if field.name in self.discriminators.get(name, ()) else field for field in fields
         ]
         undeclared = sorted(needed - set(declared))
-        fields.extend(ir.Field(name=key, type=rest, required=True, owner=name, at=node.at) for key in undeclared)
+        fields.extend(ir.Field(name=key, type=rest, required=True, owner=name, at=node.place) for key in undeclared)
         excluded = node.excluded
         is_plain = not node.says.get("patternProperties") and set(declared) <= set(node.says.get("properties", ()))
         above = base(node)
@@ -337,7 +337,7 @@ class _Lowering:
     def _field(self, name: str, node: Node, is_required: bool) -> ir.Field:
         if not is_object(node.schema):
             type_ = type_of(self.notes, node)
-            return ir.Field(name=name, type=type_, required=is_required, owner=node.owner, at=node.at)
+            return ir.Field(name=name, type=type_, required=is_required, owner=node.owner, at=node.place)
         return ir.Field(
             name=name,
             type=type_of(self.notes, node),
@@ -351,7 +351,7 @@ class _Lowering:
             owner=node.owner,
             doc=str(node.says.get("description") or _first_sentence(_inherited(node, "description"))),
             was=tuple(node.says.get("x-was", ())),
-            at=node.at,
+            at=node.place,
         )
 
     def _closed(self, field: ir.Field, node: Node) -> ir.Field:
@@ -368,7 +368,7 @@ class _Lowering:
             if not keyword.startswith("x-deserialize-"):
                 continue
             if keyword not in LENIENCY:
-                self.notes.faults.append(UnknownLeniency(at=node.at, keyword=keyword))
+                self.notes.faults.append(UNKNOWN_LENIENCY(at=node.at, keyword=keyword))
             else:
                 known[LENIENCY[keyword]] = value is True
         return ir.Leniency(**known)
@@ -425,7 +425,9 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
         values = [(index, value) for index, value in enumerate(node.says["enum"]) if is_of_type(value, node.says)]
         if not values or any(isinstance(value, dict | list | None) for _, value in values):
             return None
-        return [ir.EnumValue(value=value, at=f"{node.at}/enum/{index}") for index, value in values], None
+        return [
+            ir.EnumValue(value=value, at=node.made(value, "enum", str(index)).place) for index, value in values
+        ], None
     found: list[ir.EnumValue] = []
     base_: ir.Type | None = None
     for branch in node.union[1] if node.union is not None else ():
@@ -456,7 +458,7 @@ def _listed(branch: Node) -> ir.EnumValue | None:
         unstable=branch.says.get("x-unstable") is True,
         doc=branch.text("description"),
         was=tuple(branch.says.get("x-was", ())),
-        at=branch.at,
+        at=branch.place,
     )
 
 
@@ -485,27 +487,9 @@ def _with_lost_exclusions(definitions: dict[str, ir.Definition]) -> dict[str, ir
 
 def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     """The definitions that accept more than their schemas do, or lead to one that does."""
-    users: dict[str, set[str]] = {}
+    users: dict[str, list[str]] = {}
     for name, one in definitions.items():
-        for other in used(one):
-            users.setdefault(other, set()).add(name)
-    pending = [name for name, one in definitions.items() if one.unenforced]
-    found = set(pending)
-    while pending:
-        new = users.get(pending.pop(), set()) - found
-        found |= new
-        pending.extend(new)
-    return frozenset(found)
-
-
-def used(definition: ir.Definition) -> set[str]:
-    """The definitions that the types of one lead to."""
-    match definition:
-        case ir.Record(fields=fields, extra=extra):
-            return referred(extra, *(field.type for field in fields))
-        case ir.TaggedUnion(variants=variants, fallback=fallback, fallback_shapes=shapes, default=default):
-            return {*(one.type for one in variants), *shapes, *(name for name in (fallback, default) if name)}
-        case ir.Enum(base=base):
-            return referred(base)
-        case ir.Alias(type=type_):
-            return referred(type_)
+        for other in references(one):
+            users.setdefault(other, []).append(name)
+    noted = (name for name, one in definitions.items() if one.unenforced)
+    return frozenset(reachable(noted, lambda name: users.get(name, ())))

@@ -56,7 +56,7 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
     if gaps.beyond:
         yield f"{label}: required of a message beside its envelope, neither typed nor checked: {', '.join(gaps.beyond)}."
     for entry in gaps.unmatched:
-        yield f"{label}: {entry.at}: {entry.what_for}."
+        yield f"{label}: {entry.at}: {entry.values['what_for']}."
 
 
 def _says_side(method: str, bundle: Bundle) -> bool:

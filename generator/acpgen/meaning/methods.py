@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Fault, Faults, NoMethods, NoRole, RoleTaken, SidesDiffer
+from acpgen.errors import Fault, Faults
 from acpgen.input.dialect import DECLARING, SIDES, declared_sides
+from acpgen.meaning.faults import NO_ROLE, ROLE_TAKEN, SIDES_DIFFER
 from acpgen.meaning.schema_nodes import Node, Schemas
 from acpgen.methods.discovery import Bound
+from acpgen.methods.faults import NO_METHODS
 
 _ROLES: Final = {"Request": "request", "Response": "result", "Result": "result", "Notification": "notification"}
 
@@ -30,7 +32,7 @@ def find_methods(schemas: Schemas) -> tuple[tuple[ir.Method, ...], tuple[ir.Side
         return methods, _sides(methods, bundle) if methods else ()
     methods = tuple(_marked(schemas))
     if not methods and bundle.profile.how == "named":
-        raise Faults([NoMethods(at=next(iter(bundle.files)), profile=bundle.profile.name)])
+        raise Faults([NO_METHODS(at=next(iter(bundle.files)), profile=bundle.profile.name)])
     return methods, _sides(methods, bundle)
 
 
@@ -97,11 +99,11 @@ def _marked(definitions: Mapping[str, Node]) -> list[ir.Method]:
             continue
         role = role_of(name) or role_of(node.at)  # whose end is the name in the file, whatever it is called here
         if role is None:
-            faults.append(NoRole(at=node.at, name=name, method=method))
+            faults.append(NO_ROLE(at=node.at, name=name, method=method))
             continue
         first = groups.setdefault(method, {}).setdefault(role, name)
         if first != name:
-            faults.append(RoleTaken(at=node.at, method=method, role=role, other=definitions[first].at))
+            faults.append(ROLE_TAKEN(at=node.at, method=method, role=role, other=definitions[first].at))
     for method, roles in groups.items():
         faults.extend(_other_side(definitions, method, roles))
     if faults:
@@ -121,7 +123,7 @@ def _other_side(definitions: Mapping[str, Node], method: str, roles: Mapping[str
         params, result = definitions[roles["request"]], definitions[roles["result"]]
         side, other = result.says.get("x-side"), params.says.get("x-side")
         if isinstance(side, str) and isinstance(other, str) and side != other:
-            yield SidesDiffer(at=result.at, method=method, side=side, other=other, params=params.at)
+            yield SIDES_DIFFER(at=result.at, method=method, side=side, other=other, params=params.at)
 
 
 def _method(definitions: Mapping[str, Node], name: str, kind: Any, params: str | None, result: str | None) -> ir.Method:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from acpgen.bundle.bundle import Bundle
+from acpgen.importers.documents import relocated
 from acpgen.input.tagged_unions import (
     OBJECTS,
     Flat,
@@ -47,6 +48,11 @@ class Schemas(Mapping[str, "Node"]):
     def __len__(self) -> int:
         return len(self.written)
 
+    def place_of_keyword(self, at: str) -> str:
+        """The place in the documents of a keyword: that of its schema, and the keyword."""
+        schema, _, keyword = at.rpartition("/")
+        return f"{relocated(schema, self.bundle.places)}/{keyword}"
+
     def kinds(self, schema: object) -> frozenset[str]:
         """The JSON types that a schema can accept at most."""
         return kinds(schema, self.written, self._kinds)
@@ -60,6 +66,11 @@ class Node:
     schema: Any
     at: str
     owner: str = ""
+
+    @property
+    def place(self) -> str:
+        """Its place in the documents: `at`, unless the schema was made of another document, or a field was moved here."""
+        return relocated(self.at, self.schemas.bundle.places)
 
     # --- what it says ---
 
@@ -184,7 +195,11 @@ class Node:
         """The tagged union that it is: a union of objects with a tag, and nothing else."""
         if self.union is None or not self.demands <= {self.union[0], "type"} or not self.is_of_objects:
             return None
-        found = recognise([branch.schema for branch in self.union[1]], self.schemas.written, self.schemas.flats)
+        unions = self.schemas.bundle.unions
+        if self.owner in unions and self is self.schemas[self.owner]:
+            found = unions[self.owner]
+        else:
+            found = recognise([branch.schema for branch in self.union[1]], self.schemas.written, self.schemas.flats)
         if found is not None and any(branch.kinds != OBJECTS for branch in self.union[1]):
             return found if found.default is None and found.fallback is None else None
         return found

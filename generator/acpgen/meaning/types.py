@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from acpgen import ir
-from acpgen.errors import Fault, MalformedKeyword
+from acpgen.errors import Fault
 from acpgen.input.equality import by_key
 from acpgen.input.expressions import expression
+from acpgen.input.faults import MALFORMED_KEYWORD
 from acpgen.input.tagged_unions import ALL_KINDS, OBJECTS, is_of_type
 from acpgen.input.walk import ASSERTIONS, BY_KIND, is_object
 from acpgen.meaning.constants import any_like, count, is_idle, values
+from acpgen.meaning.definition_order import referred
 from acpgen.meaning.intersection import meet
 from acpgen.meaning.limits import OF_NUMBERS
 from acpgen.meaning.schema_nodes import Node
@@ -89,7 +91,7 @@ def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
         case "object":
             return _map(notes, node)
         case _:
-            notes.faults.append(MalformedKeyword(at=node.at, keyword="type", expected="a JSON type"))
+            notes.faults.append(MALFORMED_KEYWORD(at=node.at, keyword="type", expected="a JSON type"))
             return ir.Nothing()
 
 
@@ -194,7 +196,9 @@ def _unions(node: Node) -> list[tuple[str, list[Node]]]:
 def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, named: bool) -> ir.Type:
     before = len(notes.unenforced)
     lowered = [type_of(notes, branch) for branch in branches]
-    is_exact = len(notes.unenforced) == before and notes.inexact.isdisjoint(referred(*lowered))
+    is_exact = len(notes.unenforced) == before and notes.inexact.isdisjoint(
+        name for one in lowered for name in referred(one)
+    )
     types = _distinct(lowered, flat=keyword == "anyOf")
     is_exclusive = keyword == "oneOf" and not are_apart(branches)
     is_flat = not any(isinstance(one, ir.AnyOf) for one in lowered)  # in Python, `A | None | None` is `A | None`
@@ -234,24 +238,6 @@ def _distinct(types: list[ir.Type], *, flat: bool) -> list[ir.Type]:
     once = {repr(part): part for part in parts}  # in Python, 1 and true are equal
     left = [part for part in once.values() if part not in (ir.Nothing(), ir.Null())]
     return [*left, *([ir.Null()] if ir.Null() in parts else [])]
-
-
-def referred(*types: ir.Type) -> set[str]:
-    """The definitions that types refer to."""
-    found: set[str] = set()
-    for type_ in types:
-        match type_:
-            case ir.Ref(name=name):
-                found.add(name)
-            case ir.Array(items=inner) | ir.Map(values=inner):
-                found |= referred(inner)
-            case ir.Tuple(first=first, rest=rest):
-                found |= referred(*first, rest)
-            case ir.AnyOf(types=members):
-                found |= referred(*members)
-            case _:
-                pass
-    return found
 
 
 _OF_CONSTANTS: Final = frozenset({"const", "enum", "type"})

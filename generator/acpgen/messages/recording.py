@@ -19,9 +19,11 @@ from typing import Any, BinaryIO, Final
 
 from jiter import from_json
 
-from acpgen.errors import Faults, NotCreated, NotFound, Unreadable
+from acpgen.errors import Faults
+from acpgen.input.faults import NOT_FOUND, UNREADABLE
 from acpgen.input.load import place
 from acpgen.input.walk import is_object
+from acpgen.messages.faults import NOT_CREATED
 
 LONGEST: Final = 64 << 20
 """Bytes of one line. Longer ones are passed over, and said to be too long."""
@@ -34,9 +36,9 @@ def opened(path: Path) -> BufferedReader:
     try:
         return path.open("rb")
     except FileNotFoundError:
-        raise Faults([NotFound(at=place(path))]) from None
+        raise Faults([NOT_FOUND(at=place(path))]) from None
     except (OSError, ValueError) as error:
-        raise Faults([Unreadable(at=place(path), reason=reason_of(error))]) from None
+        raise Faults([UNREADABLE(at=place(path), reason=reason_of(error))]) from None
 
 
 @contextlib.contextmanager
@@ -45,7 +47,7 @@ def created(path: Path) -> Generator[BinaryIO]:
     try:
         file = path.open("wb", buffering=1 << 20)
     except (OSError, ValueError) as error:
-        raise Faults([NotCreated(at=place(path), reason=reason_of(error))]) from None
+        raise Faults([NOT_CREATED(at=place(path), reason=reason_of(error))]) from None
     try:
         yield file
     finally:
@@ -100,7 +102,7 @@ _BEGINNING: Final = 65_536
 
 def remedy(content: bytes) -> str:
     """What to do about a line that is not JSON, where its form tells; else nothing."""
-    return next((told for form, told in _FORMS if form.match(content, 0, _BEGINNING)), "")
+    return next((advice for form, advice in _FORMS if form.match(content, 0, _BEGINNING)), "")
 
 
 def lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]:

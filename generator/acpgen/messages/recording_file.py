@@ -14,8 +14,9 @@ from collections import deque
 from pathlib import Path
 from typing import Final, Self
 
-from acpgen.errors import Faults, NotCreated
+from acpgen.errors import Faults
 from acpgen.input.load import place
+from acpgen.messages.faults import NOT_CREATED
 from acpgen.messages.recording import reason_of
 
 MOST_FILES: Final = 10
@@ -38,9 +39,9 @@ class Tape:
             self._begin(path)
         except FileExistsError:
             reason = "it is there already, and a recording is never written over another file or through a link"
-            raise Faults([NotCreated(at=place(path), reason=reason)]) from None
+            raise Faults([NOT_CREATED(at=place(path), reason=reason)]) from None
         except (OSError, ValueError) as error:
-            raise Faults([NotCreated(at=place(path), reason=reason_of(error))]) from None
+            raise Faults([NOT_CREATED(at=place(path), reason=reason_of(error))]) from None
 
     def write(self, line: bytes) -> None:
         """Write a whole line."""
@@ -51,7 +52,7 @@ class Tape:
         self._written += len(line)
 
     @property
-    def told(self) -> str:
+    def file_note(self) -> str:
         """Where the recording lies, in one sentence; empty where it is one file, of the name that was asked for."""
         if not self._number:
             return ""

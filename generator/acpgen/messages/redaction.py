@@ -172,7 +172,7 @@ class Redactor:
         """One member of an envelope."""
         if _is_text(value) and key in ("id", "method", "jsonrpc"):
             stays = value == "2.0" if key == "jsonrpc" else key == "id" or self._is_word(value.removeprefix("$/"))
-            return self._kept(value) if stays else REDACTED
+            return self._redact_secret(value) if stays else REDACTED
         return self._value(value, places, key, is_secret=_is_secret(key))
 
     def _payloads(self, sender: str, message: _Pairs) -> tuple[list[_Place], list[_Place]]:
@@ -250,10 +250,10 @@ class Redactor:
             program = value.rpartition("/")[2]
             if not self._is_word(program):
                 return _placeholder(free)
-            return self._kept(program if program == value else f"/{REDACTED}/{program}")
+            return self._redact_secret(program if program == value else f"/{REDACTED}/{program}")
         else:
             stays = bool(free) and all(self._is_protocol(value, leaf) for leaf in free)
-        return self._kept(value) if stays else _placeholder(free)
+        return self._redact_secret(value) if stays else _placeholder(free)
 
     def _is_protocol(self, value: str, leaf: _Place) -> bool:
         """Whether a string without constants is an id, a name or an instant by its schema."""
@@ -264,7 +264,7 @@ class Redactor:
             return INSTANT.fullmatch(value) is not None
         return (names in NAMES or leaf.member in WORDS or leaf.definition == "MediaType") and len(value) <= LONGEST_WORD
 
-    def _kept(self, value: str) -> str:
+    def _redact_secret(self, value: str) -> str:
         return REDACTED if self._secret.search(value) else value
 
     def _is_word(self, value: str) -> bool:
@@ -273,7 +273,7 @@ class Redactor:
     def _name(self, name: str) -> str:
         """The name of a member that no schema declares."""
         is_name = (not name or NAME.fullmatch(name) is not None) and OPAQUE.search(name) is None
-        return self._kept(name) if is_name else REDACTED
+        return self._redact_secret(name) if is_name else REDACTED
 
 
 # --- schemas ---------------------------------------------------------------------------------------------------------

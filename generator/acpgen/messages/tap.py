@@ -25,7 +25,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from acpgen import embedded
-from acpgen.errors import Faults, NotStarted
+from acpgen.errors import Faults
+from acpgen.messages.faults import NOT_STARTED
 from acpgen.messages.recording import LONGEST, recorded, unrecorded
 from acpgen.messages.recording_file import Tape
 from acpgen.messages.validators import ended
@@ -410,7 +411,7 @@ def _start(command: Sequence[str], leads: str) -> Program:
         return embedded.supervisor.start(command, leads=leads, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
+        raise Faults([NOT_STARTED(at=command[0], reason=str(reason))]) from None
 
 
 def _wait(agent: Program, upstream: _Copy, downstream: _Copy, grace: float, stopped: threading.Event) -> str:
@@ -420,7 +421,7 @@ def _wait(agent: Program, upstream: _Copy, downstream: _Copy, grace: float, stop
     was handed a signal to end and goes on.
     """
     gone: float | None = None
-    told = ""
+    reason = ""
     while not agent.wait(0.05):
         # An agent that does not read leaves the copy to it stuck, so that alone its source shows that the client has ended.
         if gone is None and (
@@ -429,12 +430,12 @@ def _wait(agent: Program, upstream: _Copy, downstream: _Copy, grace: float, stop
             gone = time.monotonic()
         if gone is not None and time.monotonic() - gone > grace:
             since = "a signal to end" if stopped.is_set() else "its client's input had ended"
-            told = f"The command still ran {grace:g} seconds after {since}, and was ended (--grace)."
+            reason = f"The command still ran {grace:g} seconds after {since}, and was ended (--grace)."
             for pause in agent.ending(PATIENCE):
                 time.sleep(pause)
             break
     downstream.thread.join(LINGER)
-    return told
+    return reason
 
 
 def _is_torn(end: int) -> bool:

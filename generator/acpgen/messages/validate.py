@@ -143,7 +143,7 @@ class _Open:
         return [side for side in sides if (side, _key(id_)) in self.methods]
 
 
-def judged(
+def judge_lines(
     lines: Iterable[Line], protocols: Mapping[Any, Strict], sender: str | None, *, fixed: bool = False
 ) -> Iterator[LineVerdict]:
     """A verdict for each line: a message, or the line of a recording.
@@ -164,9 +164,10 @@ def judged(
             yield LineVerdict(line.number, "", "message", "", (LineProblem("json", _LONG, code=-32700),), end=line.end)
             continue
         if any(problem.rule == "json" for problem in problems):
-            told = remedy(line.content)
+            advice = remedy(line.content)
             unread = [
-                replace(problem, sentence=f"{problem.sentence}. {told}") if told else problem for problem in problems
+                replace(problem, sentence=f"{problem.sentence}. {advice}") if advice else problem
+                for problem in problems
             ]
             yield LineVerdict(line.number, sender or "", "message", "", tuple(unread), end=line.end)
             continue
@@ -367,8 +368,8 @@ def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Line
     except ValueError as error:
         if validators.is_too_large(error):
             return _DENSE, ()
-        told = remedy(line.content)
-        return "the line is not JSON, or is nested too deep" + (f". {told}" if told else ""), ()
+        advice = remedy(line.content)
+        return "the line is not JSON, or is nested too deep" + (f". {advice}" if advice else ""), ()
     problems = (LineProblem("duplicate-key", sentence, pointer, level="must") for pointer, sentence in repeated)
     return said(value, sides), tuple(map(_inside, problems))
 
@@ -413,16 +414,18 @@ def as_text(verdict: LineVerdict) -> str:
     state = "wrong" if not verdict.is_valid else "ok" if verdict.is_judged else "not judged"
     head = f"{verdict.line}: {state} {who}"
     is_told = any(problem.sentence == verdict.note for problem in verdict.problems)
-    told = [_told(problem) for problem in verdict.problems] + ([verdict.note] if verdict.note and not is_told else [])
+    texts = [_describe_problem(problem) for problem in verdict.problems] + (
+        [verdict.note] if verdict.note and not is_told else []
+    )
     often = f" [{verdict.count} more like it, up to this one]" if verdict.count > 1 else ""
-    return (f"{head}: {'; '.join(told)}" if told else head) + often
+    return (f"{head}: {'; '.join(texts)}" if texts else head) + often
 
 
 def _anywhere(pointer: str) -> str:
     return "/".join("*" if step.isdigit() else step for step in pointer.split("/"))
 
 
-def _told(problem: LineProblem) -> str:
+def _describe_problem(problem: LineProblem) -> str:
     name = f"{problem.level} {problem.rule}" if problem.level else ""
     numbers = f" ({validators.cited(problem.requirements)})" if problem.requirements else ""
     since = f" [line {problem.earlier}]" if problem.earlier is not None else ""

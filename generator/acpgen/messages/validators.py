@@ -8,12 +8,17 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import config, embedded, protocols
-from acpgen.errors import Faults, SameVersion, UnknownName, Unsupported, did_you_mean
+from acpgen import config, embedded
+from acpgen.config import protocols
+from acpgen.errors import Faults, did_you_mean
+from acpgen.files.cache import NO_CACHE, Cache, user_cache
 from acpgen.input.complexity import require_few_ways
+from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, Documents, References, load
 from acpgen.input.numbers import with_decimals
-from acpgen.pipeline import understand
+from acpgen.messages.faults import SAME_VERSION
+from acpgen.targets.faults import UNSUPPORTED
+from acpgen.targets.pipeline import understand
 
 if TYPE_CHECKING:
     from acp_monitor import Breach, Folding, Monitor
@@ -35,18 +40,20 @@ def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
     if Path(protocol).exists():
         return load(Path(protocol), references=references)
     hint = did_you_mean(protocol, protocols.names())
-    raise Faults([UnknownName(at="--protocol", kind="protocol", name=protocol, hint=hint)])
+    raise Faults([UNKNOWN_NAME(at="--protocol", kind="protocol", name=protocol, hint=hint)])
 
 
-def strict(documents: Documents, methods: Profile | None = None) -> Strict:
-    """The strict validator of a protocol; `methods` is the profile that says where its methods stand. Raises `Faults`."""
+def strict(documents: Documents, methods: Profile | None = None, cache: Cache = NO_CACHE) -> Strict:
+    """The strict validator of a protocol; `methods` is the profile that says where its methods stand, and the `cache` may know what the
+    protocol means. Raises `Faults`.
+    """
     from acpgen.meaning.contract import method_row, protocol_row
 
-    protocol, bundle = understand(documents, methods=methods)
+    protocol, bundle = understand(documents, methods=methods, cache=cache)
     if protocol.envelope == "dap":
         reason = "its messages have the frames of the Debug Adapter Protocol"
         remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"
-        raise Faults([Unsupported(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
+        raise Faults([UNSUPPORTED(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
     require_few_ways(bundle.definitions, bundle.origins)
     schema = {**with_decimals(bundle.schema), "x-protocol": protocol_row(protocol, bundle)}
     rows = [embedded.contract.Method(**method_row(method)) for method in protocol.methods]
@@ -63,17 +70,17 @@ def versions(
     found: dict[object, str] = {}
     made: list[Strict] = []
     for name in names or ACP:
-        made.append(strict(find(name, references), methods or _configured(name)))
+        made.append(strict(find(name, references), methods or _configured(name), user_cache()))
         _require_two_peers(made[-1], name)
         first, other = made[0].contract, made[-1].contract
         if first.peers != other.peers:
             reason = f"{first.name} is spoken by {' and '.join(first.peers)}, {name} by {' and '.join(other.peers)}"
             remedy = "Name versions of one protocol"
             subject = "the verdict on a stream of messages"
-            raise Faults([Unsupported(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
+            raise Faults([UNSUPPORTED(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
         version = made[-1].contract.version
         if version in found:
-            raise Faults([SameVersion(at="--protocol", first=found[version], second=name)])
+            raise Faults([SAME_VERSION(at="--protocol", first=found[version], second=name)])
         found[version] = name
     return made
 
@@ -103,7 +110,7 @@ def _require_two_peers(strict: Strict, name: str) -> None:
         reason = f"it has {len(sides)} sides: {', '.join(sides)}"
     if reason:
         raise Faults(
-            [Unsupported(at=name, subject="the verdict on a stream of messages", reason=reason, remedy=remedy)]
+            [UNSUPPORTED(at=name, subject="the verdict on a stream of messages", reason=reason, remedy=remedy)]
         )
 
 
@@ -129,7 +136,7 @@ def _channel(name: str, roots: tuple[Path, ...]) -> Strict | None:
     """The validator of a channel, made once for the monitors of one process; `roots` are where protocols are looked for."""
     del roots
     with contextlib.suppress(Faults):
-        return strict(find(name))
+        return strict(find(name), cache=user_cache())
     return None
 
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from acpgen import ir
-from acpgen.errors import Faults, NoMethods, UnusedRule
+from acpgen.errors import Fault, Faults
 from acpgen.input.tagged_unions import branches_of, lone_reference
 from acpgen.input.walk import Schema, is_object
+from acpgen.methods.faults import NO_METHODS, UNUSED_RULE
 from acpgen.methods.payload_locations import Reader, Site
 from acpgen.methods.profile import FRAMES, Kind, Profile, Rule
-from acpgen.methods.unused_rules import Fit, unmatched
+from acpgen.methods.unused_rules import Fit, unused_entries
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import follow, plain_pointer, reference_to
 
@@ -52,7 +53,7 @@ class Gaps:
     unbound: tuple[str, ...] = ()
     unsent: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
-    unmatched: tuple[UnusedRule, ...] = ()
+    unmatched: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def find_calls(definitions: Mapping[str, Schema], origins: Mapping[str, str], pr
     found = _Finder(definitions, origins, profile).run()
     if not found.calls and profile.how == "named":
         at = next(iter(origins.values()), "").partition("#")[0]
-        raise Faults([NoMethods(at=at, profile=profile.name)])
+        raise Faults([NO_METHODS(at=at, profile=profile.name)])
     return found
 
 
@@ -263,7 +264,7 @@ class _Finder:
         }
         return Fit(tuple(named), len(found), len(own), frozenset(answered))
 
-    def _unmatched(self, fits: Sequence[Fit], methods: set[str]) -> tuple[UnusedRule, ...]:
+    def _unmatched(self, fits: Sequence[Fit], methods: set[str]) -> tuple[Fault, ...]:
         if not self.profile.at:
             return ()
         is_union = {
@@ -281,7 +282,8 @@ class _Finder:
         known = {place for place in places if self.read.place(place, "", "", None) is not None}
         unions = {name for name, is_one in is_union.items() if is_one}
         made = {name for name, members in self.profile.alternatives.items() if self._has(name, one_of(members))}
-        return unmatched(self.profile, fits, methods, known, unions, made)
+        unused = unused_entries(self.profile, fits, methods, known, unions, made)
+        return tuple(UNUSED_RULE(at=f"{self.profile.at}#{plain_pointer(*keys)}", what_for=why) for keys, why in unused)
 
     def _has(self, name: str, schema: Schema) -> bool:
         return self.definitions.get(name) == schema

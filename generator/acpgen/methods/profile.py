@@ -15,11 +15,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from acpgen import resources
-from acpgen.errors import BadProfile, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.input.error_paths import Paths
+from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import decode, read_bytes
 from acpgen.input.numbers import with_decimals
 from acpgen.input.walk import DEFINITIONS, is_array, is_object
+from acpgen.methods.faults import BAD_PROFILE
 from acpgen.pointers import plain_pointer
 
 if TYPE_CHECKING:
@@ -148,7 +150,7 @@ def names() -> tuple[str, ...]:
 def built_in(name: str) -> Profile:
     """A profile that comes with acpgen. Raises `Faults` if there is none of this name."""
     if name != _GUESS and name not in names():
-        raise Faults([UnknownName(at="--methods", kind="profile", name=name, hint=did_you_mean(name, names()))])
+        raise Faults([UNKNOWN_NAME(at="--methods", kind="profile", name=name, hint=did_you_mean(name, names()))])
     return profile(tomllib.loads(_shipped(f"{name}.toml")), "", name)
 
 
@@ -158,7 +160,7 @@ def profile(value: object, at: str, name: str) -> Profile:
     paths = Paths(cast("JSON", value))
     for error in _judge().iter_errors(with_decimals(value)):
         place = f"{at}#{plain_pointer(*paths.of(error))}"
-        faults.append(BadProfile(at=place, reason=_reason(error), remedy=_remedy(error)))
+        faults.append(_bad(at=place, reason=_reason(error), remedy=_remedy(error)))
     if not faults:
         faults.extend(_contradictions(cast("Mapping[str, Any]", value), at))
     if faults:
@@ -185,6 +187,10 @@ def profile(value: object, at: str, name: str) -> Profile:
     )
 
 
+def _bad(at: str, reason: str, remedy: str) -> Fault:
+    return BAD_PROFILE(at, reason=reason, remedy=remedy if remedy.endswith((".", "?")) else f"{remedy}.")
+
+
 def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     """What the form of a profile allows and its meaning does not."""
     wheres = [key for key in ("messages", "methods", "marked", "document") if key in table]
@@ -195,14 +201,12 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
             else f"{' and '.join(map(repr, wheres))} exclude each other"
         )
         remedy = "Write [[messages]] or [methods], or one of 'marked' and 'document'"
-        yield BadProfile(at=f"{at}#", reason=reason, remedy=remedy)
+        yield _bad(at=f"{at}#", reason=reason, remedy=remedy)
     known = table["sides"]
     for pointer, side in _named_sides(table):
         if side not in known:
             reason = f"the side {shown(side)} is not among 'sides'"
-            yield BadProfile(
-                at=f"{at}#{pointer}", reason=reason, remedy=f"{did_you_mean(side, known)} Or list it".strip()
-            )
+            yield _bad(at=f"{at}#{pointer}", reason=reason, remedy=f"{did_you_mean(side, known)} Or list it".strip())
     twice: set[str] = set()
     for side, methods in table.get("handled", {}).items():
         for index, method in enumerate(methods):
@@ -212,14 +216,14 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
                     f"{shown(method)} is handled twice",
                     "Leave it with one side, or with none if either side may send it",
                 )
-                yield BadProfile(at=f"{at}#{place}", reason=reason, remedy=remedy)
+                yield _bad(at=f"{at}#{place}", reason=reason, remedy=remedy)
             twice.add(method)
     yield from _other_members(table, at)
     for pointer, place in _places(table):
         unknown = [word for word in _braced(place) if word not in ("name", "params")]
         if unknown:
             reason = f"{shown('{' + unknown[0] + '}')} stands for nothing"
-            yield BadProfile(at=f"{at}#{pointer}", reason=reason, remedy="Use '{name}' or '{params}', or no braces")
+            yield _bad(at=f"{at}#{pointer}", reason=reason, remedy="Use '{name}' or '{params}', or no braces")
 
 
 def _rule(members: Mapping[str, Any]) -> Rule:
@@ -241,10 +245,10 @@ def _other_members(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
             if rule.get(key, member) != member:
                 reason = f"a {rule['kind']} of the envelope '{envelope}' holds its {key} in {member!r}, not in {shown(rule[key])}"
                 remedy = f"Leave {key!r} out, or name another envelope. Messages of any other form cannot be read"
-                yield BadProfile(at=f"{at}#{plain_pointer('messages', str(index), key)}", reason=reason, remedy=remedy)
+                yield _bad(at=f"{at}#{plain_pointer('messages', str(index), key)}", reason=reason, remedy=remedy)
         if rule["kind"] == "notification" and "results" in rule:
             place = plain_pointer("messages", str(index), "results")
-            yield BadProfile(at=f"{at}#{place}", reason="nothing answers a notification", remedy="Leave 'results' out")
+            yield _bad(at=f"{at}#{place}", reason="nothing answers a notification", remedy="Leave 'results' out")
 
 
 def _named_sides(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

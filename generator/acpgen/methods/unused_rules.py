@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from acpgen.errors import UnusedRule, shown
+from acpgen.errors import shown
 from acpgen.methods.profile import Profile, Rule
-from acpgen.pointers import plain_pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +19,7 @@ class Fit:
     results: frozenset[str]
 
 
-def unmatched(
-    profile: Profile,
-    fits: Sequence[Fit],
-    methods: Collection[str],
-    places: Collection[str],
-    unions: Collection[str],
-    made: Collection[str],
-) -> tuple[UnusedRule, ...]:
-    """The entries that match nothing, in the order of the profile. `methods`, `places` and `unions` are those that the schema has,
-    `made` are the alternatives that were made.
-    """
-    return tuple(
-        UnusedRule(at=f"{profile.at}#{plain_pointer(*keys)}", what_for=why)
-        for keys, why in _entries(profile, fits, methods, places, unions, made)
-    )
-
-
-def _entries(
+def unused_entries(
     profile: Profile,
     fits: Sequence[Fit],
     methods: Collection[str],
@@ -45,6 +27,9 @@ def _entries(
     unions: Collection[str],
     made: Collection[str],
 ) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The keys of the entries that match nothing, each with the reason. `methods`, `places` and `unions` are those that the schema has,
+    `made` are the alternatives that were made.
+    """
     for side, name in ((side, name) for name, side in profile.handled.items()):
         if name not in methods:
             yield ("handled", side), f"the schema has no method {shown(name)}"

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Final, cast
 
-from acpgen.errors import BadSetting, Faults, shown
+from acpgen.errors import Faults, shown
+from acpgen.input.faults import BAD_SETTING
 from acpgen.input.tagged_unions import Tag
 from acpgen.naming.identifiers import is_class_name
 
@@ -29,7 +30,12 @@ class ChosenNames:
         wrong = [key for key, name in given.items() if not isinstance(name, str) or not is_class_name(name)]
         if wrong:
             expected = "the name of a Python class: letters, digits and '_', a capital first"
-            raise Faults([BadSetting(at="names", key=f"the value of {shown(key)}", expected=expected) for key in wrong])
+            raise Faults(
+                [
+                    BAD_SETTING(at="names", key=f"the value of {shown(key)}", expected=expected, hint="Correct it.")
+                    for key in wrong
+                ]
+            )
         self.names = names
         self.written = {_spelled(key): key for key in names}
         self.used: set[str] = set()

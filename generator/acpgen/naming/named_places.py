@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from acpgen.errors import Fault, NamedByPosition
+from acpgen.errors import Fault
 from acpgen.input.drafts import spelled_as_written
-from acpgen.input.tagged_unions import Tag, branches_of, is_null, keyed, lone_reference, recognise
-from acpgen.input.walk import DEFINITIONS, Schema, is_object
+from acpgen.input.tagged_unions import Tag, Tagged, branches_of, keyed, lone_reference
+from acpgen.input.walk import DEFINITIONS, Schema
+from acpgen.naming.faults import NAMED_BY_POSITION
 from acpgen.naming.name_overrides import ChosenNames, tag_text
 from acpgen.pointers import unescape
 
@@ -75,7 +76,7 @@ class NamedPlaces:
         for written in () if self.may_count else [*self.names.names]:
             if (place := _above(written, variants)) is not None:
                 rest = _spelled(written).removeprefix(place)
-                yield NamedByPosition(at=written, instead=f"{variants[place][1]}{rest}")
+                yield NAMED_BY_POSITION(at=written, instead=f"{variants[place][1]}{rest}")
 
     def unused(self) -> Mapping[str, str]:
         """The other entries that match nothing, each with a hint."""
@@ -87,22 +88,16 @@ class NamedPlaces:
         """The places of variants with a tag, in each way to write one, with the way to write it by its tag."""
         return {_spelled(key): (at, tag) for at, tag in self.variants.items() for key in (at, _fragment(at))}
 
-    def mark_variants(self, owner: str, schema: Schema, at: str, definitions: Mapping[str, Schema]) -> None:
-        """Note which branches of a tagged union have which tag."""
-        union = branches_of(schema)
-        if union is None:
-            return
-        keyword, branches = union
-        base = {key: value for key, value in schema.items() if key != keyword}
-        own = [(index, branch) for index, branch in enumerate(branches) if is_object(branch) and not is_null(branch)]
-        found = recognise([{"allOf": [base, branch]} for _, branch in own], definitions)
-        keys = keyed(branches, definitions).items() if found is None else ()
-        for index, key in keys:
+    def mark_variants(
+        self, owner: str, schema: Schema, at: str, found: Tagged | None, definitions: Mapping[str, Schema]
+    ) -> None:
+        """Note which branches of a union have which tag, or which one key."""
+        keyword, branches = branches_of(schema) or ("", [])
+        for index, key in keyed(branches, definitions).items() if found is None else ():
             self.mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), key)
             self.keyed.add(f"{at}/{keyword}/{index}")
-        for position, tag in found.first_tags.items() if found is not None else ():
-            index, branch = own[position]
-            if lone_reference({key: value for key, value in branch.items() if key != "not"}) is None:
+        for index, tag in found.first_tags.items() if found is not None else ():
+            if lone_reference({key: value for key, value in branches[index].items() if key != "not"}) is None:
                 self.mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), tag)
 
     def mark(self, at: str, union: str, tag: Tag) -> None:

@@ -1,4 +1,4 @@
-"""The words that tell things apart in names: the branches of a union, and a thing from another one that has its name already.
+"""The names of branches of a union and of entries of a tuple, and the words that tell things apart in them.
 
 A word comes from what a branch says itself, so that a branch which is added elsewhere changes none: the constant of its tag, its title,
 the definition that it refers to, the fields that it demands, its type. Branches that say nothing of their own are counted among those
@@ -7,6 +7,7 @@ that are alike, not among all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain, count
 from typing import Any, Final
@@ -15,6 +16,7 @@ from acpgen.input.equality import by_key
 from acpgen.input.tagged_unions import (
     Flat,
     Tag,
+    Tagged,
     Tags,
     branches_of,
     constant,
@@ -23,24 +25,24 @@ from acpgen.input.tagged_unions import (
     keyed,
     lone_key,
     lone_reference,
-    recognise,
 )
 from acpgen.input.walk import Schema, is_array, is_object
 from acpgen.naming.identifiers import class_name, spelled_out
+
+ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
+"""What the entries of a tuple are called: there the position is the meaning."""
 
 MOST_WORDS: Final = 3
 """Fields, constants or members that a name lists at most."""
 
 
-def labels(
-    branches: Sequence[Any], definitions: Mapping[str, Schema], *, known: Mapping[int, Tag] | None = None
-) -> list[str]:
-    """A word for each branch, no two alike. `known` are the tags of branches by their positions, where they are recognised already."""
-    tags = telling_constants(branches, definitions) if known is None else known
+def labels(branches: Sequence[Any], definitions: Mapping[str, Schema], found: Tagged | None) -> list[str]:
+    """A word for each branch, no two alike. `found` is the tagged union that they make."""
+    tags = telling_constants(branches, definitions) if found is None else found.first_tags
     keys = _keys(branches, definitions)
     ladders = [_ladder(branch, tags.get(index), keys.get(index)) for index, branch in enumerate(branches)]
     first = [next(ladder) for ladder in ladders]  # mostly no further word is asked for
-    found: dict[int, str] = {}
+    chosen: dict[int, str] = {}
     used: set[str] = set()
     numbered: dict[str, Iterator[str]] = {}  # each goes on where it was left: what it has told is used
     for index in sorted(range(len(branches)), key=lambda index: (first[index][0], index)):
@@ -48,8 +50,42 @@ def labels(
         words, more = (word for _, word in ladders[index]), numbered.setdefault(best, counted(best))
         word = next(word for word in chain([best], words, more) if word not in used) if best else ""
         used.add(word)
-        found[index] = word
-    return [found[index] for index in range(len(branches))]
+        chosen[index] = word
+    return [chosen[index] for index in range(len(branches))]
+
+
+def names_of_branch(union: str, word: str, *, is_keyed: bool) -> list[str]:
+    """The names for a branch without a tag; the key that tells it apart is as good as one."""
+    return [joined(word, union), f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
+
+
+def joined(word: str, union: str) -> str:
+    """The name of a branch: `TextInput`. Behind the union stand a number (`Level0`), what it has (`EitherWithId`), and a letter that would
+    be one of an acronym (`NVariantC`).
+    """
+    if re.match(r"N\d", word):  # as `class_name` begins what begins with a digit
+        return f"{union}{'Variant' if union[-1:].isdigit() else ''}{word[1:]}"
+    if re.match(r"With[A-Z]", word):
+        return f"{union}{word}"
+    return f"{union}Variant{word}" if len(word) == 1 and not union[1:2].islower() else f"{word}{union}"
+
+
+def without_stutter(tag: str, union: str, whole: Schema) -> list[str]:
+    """Names of a variant whose tag of several words ends like its body, so that it says what it is, or like its union."""
+    own, above = _parts_of(tag), _parts_of(union)
+    parts = [*({"$ref": ref} for ref in [whole.get("$ref")] if ref is not None), *whole.get("allOf", ())]
+    bodies = [_parts_of(name) for part in parts if (name := lone_reference(part)) is not None]
+    if len(own) < 2:
+        return []
+    if own[-1] == above[-1]:
+        is_said = own[: len(above) - 1] == above[:-1]
+        return [] if is_said else ["".join([*above[:-1], tag])]
+    return [tag] if any(own[-1:] == body[-1:] for body in bodies) else []
+
+
+def _parts_of(name: str) -> list[str]:
+    """The words of a class name as they stand in it."""
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^A-Z]+|.", name)
 
 
 def counted(name: str) -> Iterator[str]:
@@ -58,11 +94,8 @@ def counted(name: str) -> Iterator[str]:
 
 
 def telling_constants(branches: Sequence[Any], definitions: Mapping[str, Schema]) -> dict[int, Tag]:
-    """The constants of the property that tells most of the branches apart, by position, whether or not that makes a tagged union."""
+    """The constants of the property that tells most of the branches apart, by position: of what is no tagged union."""
     known: dict[str, Flat] = {}
-    found = recognise([branch for branch in branches if is_object(branch)], definitions, known)
-    if found is not None and all(map(is_object, branches)):
-        return found.first_tags
     held: dict[str, dict[int, Tag]] = {}
     for index, branch in enumerate(branches):
         flat = flatten(branch, definitions, known) if is_object(branch) else None

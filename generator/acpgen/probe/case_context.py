@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from acpgen.input.walk import is_array, is_object
 from acpgen.probe.agent_peer import Agent
-from acpgen.probe.clauses import ANSWERED, Clause, Strength
+from acpgen.probe.clauses import CLAUSES, Clause, Strength
 from acpgen.probe.client_peer import Client
 from acpgen.probe.conformance import Proven
 from acpgen.probe.connection import Connection, Heard, id_text
@@ -94,14 +95,15 @@ class Trial:
         self,
         message: str,
         *at: int | None,
-        clause: Clause | None = None,
+        clause: Clause | str | None = None,
         level: Strength | None = None,
         place: str = "",
         connection: Connection | None = None,
         sent: bytes | None = None,
     ) -> None:
         """Report a breach, with the lines at these places as its proof."""
-        broken, where = clause or self.case.clause(self.spoken), connection or self.connection
+        broken = CLAUSES[clause] if isinstance(clause, str) else clause or self.case.clause(self.spoken)
+        where = connection or self.connection
         self.report(
             Proven(
                 rule=self.case.id,
@@ -126,6 +128,31 @@ class Trial:
         named = [one for one in (self.greeting.version, wanted) if one in KNOWN]
         return int(named[0]) if named else max((one for one in KNOWN if self.greet(one).version == one), default=1)
 
+    def blame(self, found: Heard, message: str, **more: Any) -> None:
+        """Report a breach that an answer shows, with its request; `more` is for `fail`."""
+        self.fail(message, found.asked, found.index, **more)
+
+    def goes_on(self, what: str, index: int, clause: Clause | str | None = None) -> bool:
+        """Whether the program still answers after what was said just now; where it does not, that is a breach."""
+        connection, sent = self.connection, self.connection.sent
+        if self.alive():
+            return True
+        self.is_lost = True
+        who, how = connection.who, self.ended if connection.is_over else "stops answering"
+        self.fail(f"the {who} {how} after {what}", index, len(connection.rows) - 1, clause=clause, sent=sent)
+        return False
+
+    def tell(self, method: str, params: Any, what: str = "", clause: str | None = None) -> bool:
+        """Say a notification: whether the program goes on. That it does not is a breach, and so is an answer."""
+        connection, what = self.connection, what or f"the notification {method!r}"
+        before, index = len(connection.bare), connection.notify(method, params)
+        sent = connection.sent
+        if not self.goes_on(what, index, clause):
+            return False
+        for heard in connection.bare[before : before + 1]:
+            self.fail(f"{what} was answered", index, heard.index, clause="no-reply", sent=sent, place=method)
+        return True
+
     def skip(self, reason: str) -> Unreachable:
         """What a case raises where it cannot be judged."""
         return Unreachable(reason)
@@ -144,7 +171,7 @@ class Trial:
         params: Any = None,
         *,
         seconds: float | None = None,
-        clause: Clause | None = None,
+        clause: str | None = None,
         id_: Any = ...,
     ) -> Heard | None:
         """Say a request whose answer takes no work, and return the answer. None at all is a breach, told when the connection ends."""
@@ -161,7 +188,7 @@ class Trial:
         id_: Any,
         index: int,
         what: str,
-        clause: Clause | None = None,
+        clause: str | None = None,
         *,
         may_be_refused: bool = False,
         after: str = "",
@@ -171,7 +198,7 @@ class Trial:
         """
         connection, sent = self.connection, self.connection.sent
         if connection.is_over:
-            self.fail(f"the program {self.ended} in place of an answer to {what!r}", index, clause=clause or ANSWERED)
+            self.fail(f"the program {self.ended} in place of an answer to {what!r}", index, clause=clause or "answered")
             return
         waited, place = connection.clock.answer, f"{what} unanswered"
         later = len(connection.rows)
@@ -186,7 +213,7 @@ class Trial:
             begun = f" of {after}" if after else ""
             sentence = f"{what!r} was not answered within {waited:g} s{begun}{also}"
             self.fail(
-                sentence, index, index + 5, clause=clause or ANSWERED, place=place, connection=connection, sent=sent
+                sentence, index, index + 5, clause=clause or "answered", place=place, connection=connection, sent=sent
             )
 
         connection.at_end.append(check)
@@ -219,8 +246,8 @@ class Trial:
     def framed(self, id_: Any, text: str = "tide") -> dict[str, Any]:
         """A request that holds a text and is answered: of an unknown method, or of a known one with the text in `_meta`."""
         method, params = self.sign()
-        told = {"text": text} if params is None else {**params, "_meta": {"acpgen.dev/text": text}}
-        return {"jsonrpc": "2.0", "id": id_, "method": method, "params": told}
+        params_sent = {"text": text} if params is None else {**params, "_meta": {"acpgen.dev/text": text}}
+        return {"jsonrpc": "2.0", "id": id_, "method": method, "params": params_sent}
 
     def _deaf(self) -> bool:
         raise self.skip("the program answers no request for an unknown method, so that no sign of life can be had")
@@ -267,7 +294,7 @@ class Trial:
     def failed(self, what: str, found: Heard, how: str = "ended with an error") -> str:
         """The same, for what may have begun."""
         if found.code == AUTH_REQUIRED:
-            return f"{what} needs a login: {found.reason}"
+            return f"{what} needs a login: {found.reason}. Log in with the program itself, then add --keep-home; see the guide 'Log in'"
         return f"{what} {how}: {found.reason}"
 
     def advertises(self, *path: str) -> bool:
@@ -280,6 +307,17 @@ class Trial:
         """Raise `Unreachable` unless a capability is advertised."""
         if not self.advertises(*path):
             raise self.skip(f"the agent does not advertise {'.'.join(path)}")
+
+    @contextmanager
+    def elsewhere(self, greeting: Greeting) -> Generator[None]:
+        """Go on at another run of the program, which ends with the block."""
+        here, memory = self.greeting, self.memory
+        self.greeting, self.memory = greeting, {}
+        try:
+            yield
+        finally:
+            self.end(greeting)
+            self.greeting, self.memory = here, memory
 
     # --- the program as a client ---
 

@@ -14,7 +14,8 @@ from socket import SHUT_WR, socket
 from typing import Final
 
 from acpgen import embedded
-from acpgen.errors import Faults, NotStarted
+from acpgen.errors import Faults
+from acpgen.messages.faults import NOT_STARTED
 
 LONGEST: Final = 32 << 20
 """Bytes of one line of the program."""
@@ -68,7 +69,7 @@ class Child:
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
+            raise Faults([NOT_STARTED(at=command[0], reason=str(reason))]) from None
         self._lines: SimpleQueue[tuple[float, bytes | None]] = SimpleQueue()
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
         self.has_ended = False
@@ -136,8 +137,8 @@ class Child:
                 with contextlib.suppress(OSError):
                     stream.close()
 
-    def _started(self, work: object, end: int) -> threading.Thread:
-        thread = threading.Thread(target=work, args=(end,), daemon=True)  # type: ignore[arg-type]
+    def _started(self, work: Callable[[int], None], end: int) -> threading.Thread:
+        thread = threading.Thread(target=work, args=(end,), daemon=True)
         thread.start()
         return thread
 

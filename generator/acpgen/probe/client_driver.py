@@ -13,10 +13,8 @@ from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import Any, Final
 
 from acpgen.input.walk import is_object
-from acpgen.messages import validators
 from acpgen.probe.agent_peer import EARLY_UPDATE, Agent
 from acpgen.probe.case_context import Greeting, Unreachable
-from acpgen.probe.child import Child, environment
 from acpgen.probe.connection import Connection, Over
 from acpgen.probe.driver import Probing
 
@@ -94,14 +92,8 @@ class ClientProbing(Probing):
             listener.listen(1)
             listener.settimeout(self.clock.left(self.clock.start))
             command = filled(command, f"{folder}/s")
-
-            join = partial(_joined, listener)
-
-        variables = environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
-        child = Child(command, variables, join)
-        connection = Connection(child, validators.monitor(self.strict), self.clock, agent, own="agent", other="client")
-        connection.case = self.current
-        return Greeting(connection, None, None, None, None, 0)
+            join = partial(_accept_bridge, listener)
+        return Greeting(self._connection(command, agent, join), None, None, None, None, 0)
 
     def _end(self, connection: Connection) -> None:
         """Let the client go on, answer what it waits for, and end it."""
@@ -142,7 +134,7 @@ class ClientProbing(Probing):
             connection.reply({"jsonrpc": "2.0", "method": "session/update", "params": said})
 
 
-def _joined(listener: socket) -> socket:
+def _accept_bridge(listener: socket) -> socket:
     """The connection of the bridge that the client starts. Raises `OSError` if none comes in time."""
     try:
         return listener.accept()[0]

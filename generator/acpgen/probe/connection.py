@@ -6,7 +6,7 @@ import heapq
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -50,10 +50,11 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A message of the program: its place in the transcript, and its value."""
+    """A message of the program: its place in the transcript, its value, and the place of the request that it answers."""
 
     index: int
     value: Mapping[str, Any]
+    asked: int | None = None
 
     @property
     def code(self) -> Any:
@@ -143,6 +144,8 @@ class Connection:
         """Ids that may come back though the monitor saw no request with them: of lines that readers take in different ways."""
         self.held: list[tuple[Any, str, Any]] = []
         """Requests of the program that wait for an answer: id, method and params."""
+        self.asked: dict[str, int] = {}
+        """The places of the requests that were said, by their ids as JSON."""
         self.silence = ""
         """Why the first request has no answer; empty where it has one."""
         self.at_end: list[Callable[[], None]] = []
@@ -188,7 +191,8 @@ class Connection:
     def call(self, method: str, params: Any = None, id_: Any = ...) -> Any:
         """Say a request, and return its id."""
         name = self.new_id() if id_ is ... else id_
-        self.send({"jsonrpc": "2.0", "id": name, "method": method} | ({} if params is None else {"params": params}))
+        message = {"jsonrpc": "2.0", "id": name, "method": method} | ({} if params is None else {"params": params})
+        self.asked[id_text(name)] = self.send(message)
         return name
 
     def notify(self, method: str, params: Any = None) -> int:
@@ -231,6 +235,11 @@ class Connection:
     def version(self) -> int | str | None:
         """The version of the protocol in force."""
         return self._monitor.version
+
+    @property
+    def who(self) -> str:
+        """What sentences call the program."""
+        return "client" if self.own == "agent" else "program"
 
     @property
     def is_idle(self) -> bool:
@@ -289,7 +298,8 @@ class Connection:
         elif "result" in value or "error" in value:
             if value.get("id") is None:
                 self.bare.append(message)
-            self.answers.setdefault(id_text(value.get("id")), []).append(message)
+            name = id_text(value.get("id"))
+            self.answers.setdefault(name, []).append(replace(message, asked=self.asked.get(name)))
 
     def _reply(self, id_: Any, method: str, params: Any) -> None:
         if self.delay:

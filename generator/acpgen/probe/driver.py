@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from socket import socket
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.input.walk import is_object
@@ -16,7 +17,7 @@ from acpgen.messages import validators
 from acpgen.probe import registry
 from acpgen.probe.case_context import Greeting, Trial, Unreachable
 from acpgen.probe.child import Child, environment
-from acpgen.probe.clauses import ENDS
+from acpgen.probe.clauses import CLAUSES
 from acpgen.probe.client_peer import CAPABILITIES, Client
 from acpgen.probe.conformance import Conformance, Proven, Unreached
 from acpgen.probe.connection import Clock, Connection, Over
@@ -32,7 +33,7 @@ STARTS: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ProbeOptions:
     """What is asked of a probe. `seconds` is what one answer may take, `total` what all may; `versions` are those to be tried."""
 
     command: tuple[str, ...]
@@ -47,7 +48,7 @@ class Wanted:
     tell: Callable[[str], None] = field(default=lambda _: None)
 
 
-def run(wanted: Wanted, kind: type[Probing] | None = None) -> Conformance:
+def run(wanted: ProbeOptions, kind: type[Probing] | None = None) -> Conformance:
     """Drive an agent through all cases, or what `kind` is about. Raises `Faults` if the command does not start."""
     began = time.monotonic()
     kind = kind or Probing
@@ -77,7 +78,7 @@ class Probing:
 
     side = "agent"
 
-    def __init__(self, wanted: Wanted, report: Conformance, scratch: Path, began: float) -> None:
+    def __init__(self, wanted: ProbeOptions, report: Conformance, scratch: Path, began: float) -> None:
         self.wanted, self.report, self.scratch = wanted, report, scratch
         self.strict: list[Strict] = validators.versions([f"acp/v{version}" for version in VERSIONS])
         self.clock = Clock(wanted.seconds, STARTS * wanted.seconds, began + wanted.total)
@@ -100,7 +101,7 @@ class Probing:
             if self.side in case.sides and (version in case.versions or case.start == "program")
         }
         usual = {name for name, (case, _) in names.items() if not case.is_extra}
-        chosen = registry.chosen(self.wanted.cases, names) if self.wanted.cases else usual
+        chosen = registry.select_cases(self.wanted.cases, names) if self.wanted.cases else usual
         is_over = False
         for name, (case, version) in names.items():
             if name not in chosen:
@@ -200,11 +201,7 @@ class Probing:
     def _greeted(self, wanted: Any) -> Greeting:
         """Start the program and say `initialize`: with a version, or in one of the ways that have a name."""
         client = Client(self.scratch / "work", serves=not str(wanted).startswith("bare"))
-        child = Child(
-            self.wanted.command, environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
-        )
-        connection = Connection(child, validators.monitor(self.strict), self.clock, client)
-        connection.case = self.current
+        connection = self._connection(self.wanted.command, client, None)
         # Two documents differ in what becomes of a version that is too old: the case alone says what is expected.
         connection.is_judged = wanted not in ("early", "all at once", 0)
         sent: set[str] = set()
@@ -226,6 +223,17 @@ class Probing:
         if answer is None:
             connection.silence = _silence(connection)
         return Greeting(connection, client, wanted, id_, answer, index)
+
+    def _connection(
+        self, command: Sequence[str], answerer: Callable[[str, Any], Any], join: Callable[[], socket] | None
+    ) -> Connection:
+        """A connection to a program that is started, over the socket that `join` gives or its standard streams."""
+        variables = environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
+        sides = ("agent", "client") if self.side == "client" else ("client", "agent")
+        monitor = validators.monitor(self.strict)
+        connection = Connection(Child(command, variables, join), monitor, self.clock, answerer, *sides)
+        connection.case = self.current
+        return connection
 
     def _drop(self, version: int) -> None:
         self._end(self.open[version].connection)
@@ -250,7 +258,7 @@ class Probing:
                 Proven(
                     rule="transports/end-of-input",
                     case=connection.case,
-                    clause=ENDS,
+                    clause=CLAUSES["ends"],
                     level="note",
                     message="the program did not end after its standard input was closed, and was killed",
                     transcript=connection.excerpt(),

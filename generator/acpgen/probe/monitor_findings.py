@@ -58,7 +58,7 @@ def broken(connection: Connection) -> Iterator[Proven]:
             clause=_clause(breach.rule, _requirements(breach, connection.version), breach.level, connection.other),
             level=breach.level,
             message=f"{breach.method}: {breach.sentence}{_where(breach.pointer)}" if breach.method else breach.sentence,
-            transcript=connection.excerpt(breach.earlier, _asked(connection, breach.index), breach.index),
+            transcript=connection.excerpt(breach.earlier, _find_request(connection, breach.index), breach.index),
             sent=spotted.sent,
             place=f"{breach.method} {re.sub(r'/[0-9]+', '/*', breach.pointer)}",
             spoken=f"v{connection.version}",
@@ -101,7 +101,7 @@ def _is_tolerated(connection: Connection, spotted: Spotted) -> bool:
     return all(is_object(item) and id_text(item.get("id")) in connection.tolerated for item in items)
 
 
-def _asked(connection: Connection, index: int) -> int | None:
+def _find_request(connection: Connection, index: int) -> int | None:
     """The place of the request that a message answers."""
     if not 0 <= index < len(connection.rows):
         return None

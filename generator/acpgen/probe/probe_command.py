@@ -8,13 +8,16 @@ from pathlib import Path
 from random import SystemRandom
 from typing import Any, Final
 
-from acpgen.errors import BadMaterial, Faults, UnknownName, Unsupported, did_you_mean
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.errors import Faults, did_you_mean
+from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import place, read_bytes
 from acpgen.input.walk import is_array, is_object
 from acpgen.messages import validators
 from acpgen.probe import registry
 from acpgen.probe.conformance import Conformance
 from acpgen.probe.registry import ProbeCase
+from acpgen.targets.faults import UNSUPPORTED
 
 SEEDS: Final = 1 << 31
 
@@ -29,15 +32,15 @@ def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
     table = [one for one in registry.load().values() if side in one.sides]
     every = [registry.full(one, version) for one in table for version in one.versions]
     for name in names:
-        if not registry.chosen([name], every):
+        if not registry.select_cases([name], every):
             known = [*every, *(one.id for one in table), *(one.id.partition("/")[0] for one in table)]
             raise Faults(
-                [UnknownName(at="--case", kind="case", name=name, hint=did_you_mean(name, dict.fromkeys(known)))]
+                [UNKNOWN_NAME(at="--case", kind="case", name=name, hint=did_you_mean(name, dict.fromkeys(known)))]
             )
     return [
         one
         for one in table
-        if not names or registry.chosen(names, [registry.full(one, version) for version in one.versions])
+        if not names or registry.select_cases(names, [registry.full(one, version) for version in one.versions])
     ]
 
 
@@ -54,9 +57,9 @@ def versions(protocols: Sequence[str]) -> tuple[int, ...]:
                 f"Judge what a server or client of MCP says in use: acpgen tap --protocol {name} -- COMMAND, "
                 f"or acpgen validate --session FILE --protocol {name} for a recording"
             )
-            raise Faults([Unsupported(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
+            raise Faults([UNSUPPORTED(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
         if name not in known:
-            raise Faults([UnknownName(at="--protocol", kind="protocol", name=name, hint=did_you_mean(name, known))])
+            raise Faults([UNKNOWN_NAME(at="--protocol", kind="protocol", name=name, hint=did_you_mean(name, known))])
     return tuple(dict.fromkeys(known[name] for name in protocols)) or (1, 2)
 
 
@@ -109,5 +112,5 @@ def read_baseline(path: Path) -> Mapping[str, Any]:
     rows = value.get("findings") if is_object(value) else None
     if not is_array(rows) or not all(is_object(row) and isinstance(row.get("fingerprint"), str) for row in rows):
         reason = "this is no baseline: an object with 'findings', each with a 'fingerprint'"
-        raise Faults([BadMaterial(at=place(path), reason=reason, remedy="Write one with --write-baseline")])
+        raise Faults([BAD_MATERIAL(at=place(path), reason=reason, remedy="Write one with --write-baseline")])
     return value  # type: ignore[no-any-return]

@@ -24,8 +24,8 @@ SENTENCES: Final = {
 
 _WORDS: Final = {"must": "MUST", "should": "SHOULD", "note": "note"}
 
-_LONGEST: Final = 280
-"""Characters of a line of a transcript in a terminal."""
+_LONGEST: Final = 2_000
+"""Characters of a line of a transcript in a terminal. What people write is shorter; the JSON report has all of what is not."""
 
 
 def probe_report(report: Conformance) -> DiagnosticReport:
@@ -51,7 +51,7 @@ def probe_report(report: Conformance) -> DiagnosticReport:
         skipped=tuple((each.case, each.reason) for each in report.not_reached),
         is_judged=report.verdict != "not judged",
         data=partial(as_data, report),
-        describe=partial(_described, report),
+        describe=partial(_describe_rules, report),
         badge=_badge(report),
         layout="full",
         code=report.code,
@@ -113,7 +113,7 @@ def _notes(report: Conformance) -> Iterator[Diagnostic]:
         yield Diagnostic("standard-error", "note", message, evidence=(snippet,), group="Program")
 
 
-def _described(report: Conformance, rules: Collection[str]) -> Sequence[RuleDescription]:
+def _describe_rules(report: Conformance, rules: Collection[str]) -> Sequence[RuleDescription]:
     clauses = {each.rule: each.clause for each in reversed(report.findings)}
     return [RuleDescription(rule, each.says, str(each)) for rule, each in clauses.items() if rule in rules]
 
@@ -137,11 +137,11 @@ def _shortened(text: str, key: str) -> str:
         return text
     at = text.find(f'"{visible(key)}"') if key else -1
     half = _LONGEST // 2
-    if at + len(key) < _LONGEST - 2:
-        return f"{text[: _LONGEST - 1]}…"
+    rest = f"… ({len(text)} characters; --format json has all of them)"
+    if at + len(key) < _LONGEST:
+        return f"{text[:_LONGEST]}{rest}"
     start = max(half, at - half // 4)
-    part = text[start : start + half]
-    return f"{text[:half]}{'…' if start > half else ''}{part}{'…' if start + half < len(text) else ''}"
+    return f"{text[:half]}{'…' if start > half else ''}{text[start : start + half]}{rest}"
 
 
 def as_data(report: Conformance) -> dict[str, Any]:

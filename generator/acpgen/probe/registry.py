@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen.probe.cases import MODULES
 from acpgen.probe.citations import requirements, tested
-from acpgen.probe.clauses import Clause, Strength
+from acpgen.probe.clauses import CLAUSES, Clause, Strength
 
 if TYPE_CHECKING:
     from acpgen.probe.case_context import Trial
@@ -74,18 +74,21 @@ CASES: Final[dict[str, ProbeCase]] = {}
 
 def case(
     name: str,
-    demand: Clause | Strength,
+    demand: str,
     start: Start = "connection",
     versions: tuple[int, ...] = (1, 2),
     sides: tuple[str, ...] = ("agent",),
 ) -> Callable[[Callable[[Trial], None]], Callable[[Trial], None]]:
-    """Enter a function into the table. `demand` is how strong what it tests is, where the table of requirements says it, or a clause."""
+    """Enter a function into the table. `demand` is how strong what it tests is, where the table of requirements says it, or the name of a
+    clause.
+    """
 
     def enter(run: Callable[[Trial], None]) -> Callable[[Trial], None]:
         assert name not in CASES, name
         assert run.__doc__, name
-        own = None if isinstance(demand, str) else demand
-        strength = demand if isinstance(demand, str) else demand.strength
+        own = CLAUSES.get(demand)
+        strength: Any = demand if own is None else own.strength
+        assert strength in get_args(Strength), demand
         CASES[name] = ProbeCase(name, strength, own, cleandoc(run.__doc__), start, versions, sides, run)
         return run
 
@@ -105,7 +108,7 @@ def full(case: ProbeCase, version: int) -> str:
     return case.id if case.start == "program" else f"v{version}/{case.id}"
 
 
-def chosen(wanted: Iterable[str], known: Iterable[str]) -> set[str]:
+def select_cases(wanted: Iterable[str], known: Iterable[str]) -> set[str]:
     """The names that stand below one of those wanted: `transports`, `transports/junk`, `v1/transports`, `v2`."""
     found: set[str] = set()
     for name in known:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Final, TypeVar
 
+from acpgen.config.docs_inputs import NONE, Material
+from acpgen.config.docs_inputs import title as title_of
 from acpgen.errors import Fault, Faults
-from acpgen.files.cache import FORGETFUL, Memory
-from acpgen.material import NONE, Material
-from acpgen.material import title as title_of
+from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Memory
 from acpgen.publish import (
     changelog,
     changes,
@@ -62,13 +61,14 @@ def documents(
     for_site: bool = False,
     python: reference.Library = reference.NOTHING,
     memory: Memory = FORGETFUL,
+    cache: Cache = NO_CACHE,
 ) -> Mapping[str, str]:
     """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
     These are the pages that people read in a repository, without a version that extends another one. `for_site` adds that, the pages of
     types and of rules, marks for its search to headings, each version as one file, the page that judges messages in the browser and the
-    API of `python`. What has the inputs of the last time is taken from `memory`.
+    API of `python`. What has the inputs of the last time is taken from `memory`, what the check found in an earlier run from `cache`.
     Raises `Faults`.
     """
     from acpgen.publish.first_releases import find_availability
@@ -110,7 +110,7 @@ def documents(
                 if for_site:
                     files |= once(f"single file {name}", docs.write_single_file, content, version.settings)
         except Faults as caught:
-            faults.extend(replace(fault, at=version.at(fault.at)) for fault in caught.faults)
+            faults.extend(fault.move_to(version.at(fault.at)) for fault in caught.faults)
     if faults:
         raise Faults(faults)
     for version in versions:
@@ -124,9 +124,9 @@ def documents(
         path = changes.name(old, new)
         files[path] = once(f"changes {path}", changes.page, old, new, path, _guide(old, new), where)
         try:
-            files |= once(f"guide {path}", _guided, old, new)
+            files |= once(f"guide {path}", _guided, old, new, cache)
         except Faults as caught:
-            raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
+            raise Faults([fault.move_to(new.at(fault.at)) for fault in caught.faults]) from None
     files |= once("rules", _rules, may_lag=False, for_site=for_site)
     checked: Mapping[str, str] = {}
     if any(map(monitoring.is_known, versions)):
@@ -142,7 +142,7 @@ def documents(
     files.update(pages.added(material, files))
     if for_site:
         for path in filter(files.__contains__, material.pages):
-            used = once(f"used {path}", reference.used, python, files[path], path, may_lag=False)
+            used = once(f"used {path}", reference.link_imports, python, files[path], path, may_lag=False)
             files[path] += f"\n{used}" if used is not None else ""
         files |= once("reference", reference.pages, python, may_lag=False)
     listed, above = _listed(versions, where, past, files), _above(versions, material, files)
@@ -209,7 +209,8 @@ def navigation(
         title = f"{old.protocol.name} to {new.protocol.name}"
         first = _guide(old, new)
         areas = [(_area(text), path) for path, text in made.items() if path.startswith(f"{first.removesuffix('.md')}/")]
-        told = [("Checklists", first), *areas]
+        has_tasks = any(move.does for move in new.bundle.moves.values())
+        told = [("Checklists" if has_tasks else "Overview", first), *areas]
         between += [(f"{title}: differences", changes.name(old, new)), (f"{title}: migration guide", told)]
     if between:
         found.append(("Between versions", between))
@@ -351,12 +352,12 @@ def _families(versions: Sequence[Version], material: Material) -> list[str]:
     ]
 
 
-def _guided(old: Version, new: Version) -> Mapping[str, str]:
+def _guided(old: Version, new: Version, cache: Cache) -> Mapping[str, str]:
     """The pages of the migration guide. Raises `Faults`."""
     from acpgen.compat.protocol.revision import SchemaRevision
     from acpgen.publish.migration import guide
 
-    made = guide(SchemaRevision(old.protocol, old.bundle), SchemaRevision(new.protocol, new.bundle))
+    made = guide(SchemaRevision(old.protocol, old.bundle), SchemaRevision(new.protocol, new.bundle), cache)
     return {old.beside(path): text for path, text in made.items()}
 
 

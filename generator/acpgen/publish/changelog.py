@@ -13,12 +13,12 @@ from acpgen.compat.findings import worst
 from acpgen.compat.protocol.check.check import check, restructuring
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
-from acpgen.markup import quoting
+from acpgen.diagnostics.markup import quoting
 from acpgen.publish.history import History
 from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, summarize
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs import Markdown, PagePaths, code, joined
+from acpgen.targets.docs import Markdown, PagePaths, code, join_markdown
 
 PAGE: Final = "changelog.md"
 
@@ -121,7 +121,7 @@ class _EntryWriter:
         links = [self._link(name, types[name]) for name in change.types if name in types]
         if links:
             parts.append(Markdown(f"See {_some(links)}."))
-        return joined(parts, " ")
+        return join_markdown(parts, " ")
 
     def _method(self, name: str) -> Markdown:
         return self._link(name, None if self.places is None else self.places.methods.get(name))
@@ -134,5 +134,5 @@ class _EntryWriter:
 
 def _some(items: Sequence[Markdown]) -> Markdown:
     """The first few, and whether there are more."""
-    shown = joined(items[:FEW])
+    shown = join_markdown(items[:FEW])
     return shown if len(items) <= FEW else Markdown(f"{shown} and others")

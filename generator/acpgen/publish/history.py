@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from acpgen import material
+from acpgen.config import docs_inputs
+from acpgen.config.docs_inputs import Material
 from acpgen.errors import Fault, Faults
 from acpgen.input.load import Documents
-from acpgen.material import Material
 from acpgen.publish.release_contents import ReleaseContents
 from acpgen.publish.release_verdicts import ChangelogStep, evaluate
 from acpgen.publish.versions import Version
@@ -20,7 +20,7 @@ class Past:
 
     contents: ReleaseContents
     step: ChangelogStep
-    release: material.Release = field(repr=False)
+    release: docs_inputs.Release = field(repr=False)
     date: str = ""
 
     @property

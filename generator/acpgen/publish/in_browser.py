@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from acpgen import ir
-from acpgen.markup import Markdown, html
+from acpgen.diagnostics.markup import Markdown, html
 from acpgen.meaning import envelopes
 from acpgen.meaning.contract import method_row
 from acpgen.publish.versions import Version
@@ -66,7 +66,7 @@ def scripts(versions: Sequence[Version]) -> Mapping[str, str]:
             "methods": [method_row(method) for method in protocol.methods],
             "example": "\n".join(json.dumps(line) for line in _example(version)),
         }
-        module = typescript.script(protocol, version.bundle, ("DecodeError", "read", "validate"))
+        module = typescript.script(protocol, version.bundle, ("read", "validate"))
         name, rows = json.dumps(protocol.name), json.dumps(data)
         found[_script(version)] = f"(globalThis.acpProtocols ??= {{}})[{name}] = {{ ...{rows}, module: {module} }};\n"
     return found

@@ -8,9 +8,9 @@ from inspect import getdoc
 from typing import Any, Final, cast
 
 from acpgen import resources
+from acpgen.diagnostics.markup import Markdown, fenced
 from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.lint import RULES, rule_id
-from acpgen.markup import Markdown, fenced
 from acpgen.targets import docs
 
 PAGE: Final = "lint.md"

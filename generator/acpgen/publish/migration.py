@@ -13,13 +13,18 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 from acpgen.bundle.bundle import Moved
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.markup import code, identifier, plain
+from acpgen.compat.report_cache import find_or_make
+from acpgen.diagnostics.markup import code, identifier, plain
+from acpgen.files.cache import NO_CACHE, Cache
+from acpgen.files.serialization import to_json
+from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
 
@@ -33,13 +38,20 @@ def first_page(old: str, new: str) -> str:
     return f"migration-{old.rpartition('/')[2]}-{new.rpartition('/')[2]}.md"
 
 
-def guide(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
+def guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, str]:
     """The pages of the guide from one version to the next, as Markdown, the first page first. Raises `Faults` for a message that its
     version refuses.
     """
     migration_notes.require_valid(old, new)
-    findings = check(old, new).reaches
+    findings = _check_facts(old, new, cache)
     return {path: "\n".join(lines).rstrip() + "\n" for path, lines in _Guide(old, new, findings).pages()}
+
+
+def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tuple[Reach, ...]:
+    """Check two revisions as if nobody had described anything: what the words of a schema say is neither a finding nor an input."""
+    before, after = old.without_prose(), new.without_prose()
+    inputs = chain(("facts",), (dumps(to_json(side)) for side in (before, after)))
+    return find_or_make(cache, inputs, lambda: check(before, after).reaches)
 
 
 class _Guide:
@@ -70,13 +82,15 @@ class _Guide:
         yield self.first, list(self._first(list(sections)))
         between = f"{plain(self.old.protocol.name)} to {plain(self.new.protocol.name)}"
         for title, lines in sections.items():
-            back = f"[The migration guide](../{self.first}), with the checklists and the other areas.\n"
+            more = "the checklists and " if migration_notes.readers(self.new) else ""
+            back = f"[The migration guide](../{self.first}), with {more}the other areas.\n"
             yield self.paths[title], [f"# {plain(title)}: {between}\n", back, *lines]
 
     def _first(self, titles: list[str]) -> Iterator[str]:
         old, new = self.old, self.new
         yield f"# Migration guide: {plain(old.protocol.name)} to {plain(new.protocol.name)}\n"
-        where = "checklists by role, where each thing went, and " if self.moves else ""
+        where = "where each thing went, and " if self.moves else ""
+        where = f"checklists by role, {where}" if migration_notes.readers(new) else where
         yield (
             f"How to move an implementation from {code(old.protocol.name)} to {code(new.protocol.name)}: {where}every difference between "
             "the two schemas. Every message in this guide was checked against the schema of its version.\n"
@@ -87,6 +101,9 @@ class _Guide:
         yield "\n## Methods\n"
         yield from migration_methods.overview(old, new, self.findings)
         yield "\n## Details\n"
+        if not titles:
+            yield "The schemas of the two versions do not differ.\n"
+            return
         yield "All differences between the schemas of the two versions. They are computed, so none is left out.\n"
         for title in titles:
             inside = [plain(move.title) for _, move in self.moves.get(title, ())]

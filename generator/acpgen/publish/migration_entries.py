@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from acpgen import ir
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.markup import code, plain, prose, quoting
+from acpgen.diagnostics.markup import code, plain, prose, quoting
 from acpgen.pointers import place_parts
 
 Actor: TypeAlias = Literal["sender", "receiver", "both"]
@@ -54,13 +54,13 @@ INSTEAD: Final[Mapping[str, tuple[Actor, str]]] = {
     "null-result-withdrawn": ("sender", "Answer with an object, not with null."),
     "object-closed": ("sender", "Send declared members only."),
     "object-opened": ("receiver", "Be ready to receive members that are not declared."),
-    "position-changed": ("both", "Send each item at its new position."),
+    "position-changed": ("both", "Send each item at its new position, and expect it there."),
     "required-field-added": ("sender", "Send it."),
     "required-field-removed": ("both", "Stop sending it, and do not require it of others."),
     "tag-renamed": ("both", "Name the variant in the new member."),
     "tolerance-added": ("receiver", "Keep unknown variants."),
     "tolerance-withdrawn": ("receiver", "Reject unknown variants."),
-    "type-changed": ("both", "Send the new type only."),
+    "type-changed": ("both", "Send the new type only, and expect it."),
     "type-narrowed": ("sender", "Send the new type only."),
     "type-widened": ("receiver", "Be ready to receive the new type."),
     "undeclared-narrowed": ("sender", "Send declared members only."),

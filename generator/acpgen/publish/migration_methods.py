@@ -11,8 +11,8 @@ from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.messages import Part, Route, example, message
 from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.diagnostics.markup import block, code, plain, prose
 from acpgen.input.walk import is_object
-from acpgen.markup import block, code, plain, prose
 from acpgen.publish import migration_entries, migration_notes
 
 _VERSION: Final = "protocolVersion"

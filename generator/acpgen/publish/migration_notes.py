@@ -16,11 +16,12 @@ from acpgen.compat.protocol.check.message_pairs import envelope_parts
 from acpgen.compat.protocol.definition_coverage import closure
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.errors import Fault, Faults, InvalidExample
+from acpgen.diagnostics.markup import blocks, code, plain, prose
+from acpgen.errors import Fault, Faults
 from acpgen.input.schema_validator import Validator
 from acpgen.input.walk import Schema, references
-from acpgen.markup import blocks, code, plain, prose
 from acpgen.pointers import plain_pointer
+from acpgen.targets.faults import INVALID_EXAMPLE
 
 _BECAME: Final = {
     "changed": "Changed",
@@ -89,7 +90,7 @@ def require_valid(old: SchemaRevision, new: SchemaRevision) -> None:
                 reason = judge.refusal(message, requests)
                 if reason is not None:
                     at = f"{move.at}{plain_pointer(part, index)}"
-                    faults.append(InvalidExample(at=at, reason=f"{judge.side.protocol.name}: {reason}"))
+                    faults.append(INVALID_EXAMPLE(at, reason=f"{judge.side.protocol.name}: {reason}", otherwise=""))
     if faults:
         raise Faults(faults)
 

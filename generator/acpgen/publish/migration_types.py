@@ -10,7 +10,7 @@ from typing import assert_never
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, renamed_methods
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.markup import code, plain, prose
+from acpgen.diagnostics.markup import code, plain, prose
 from acpgen.targets.docs.type_text import references
 
 

@@ -9,11 +9,11 @@ from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen import embedded, resources
+from acpgen.diagnostics.markup import identifier
 from acpgen.input.load import decode, parse_json, read_bytes
-from acpgen.markup import identifier
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs import code, joined
+from acpgen.targets.docs import code, join_markdown
 
 if TYPE_CHECKING:
     from acp_monitor import Rule
@@ -101,8 +101,8 @@ def _rule_details(rule: Rule, known: Sequence[Version], requirements: Requiremen
             (says, docs.relative("monitor/", address))
             for says, address in (requirements[each] for each in rule.requirements if each in requirements)
         ],
-        "protocols": joined(code(name) for name in protocols(rule, known)),
-        "methods": joined(code(method) for method in rule.methods),
+        "protocols": join_markdown(code(name) for name in protocols(rule, known)),
+        "methods": join_markdown(code(method) for method in rule.methods),
         "example": examples()[rule.id],
     }
 

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
-from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean
-from acpgen.material import PAGES, Material, title
+from acpgen.config.docs_inputs import PAGES, Material, title
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.errors import Fault, Faults, did_you_mean
+from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.publish.versions import INDEX
 from acpgen.targets.docs import Markdown
 
@@ -39,7 +41,7 @@ def added(material: Material, made: Mapping[str, str]) -> Mapping[str, str]:
     """The other pages. Raises `Faults` for those whose name is taken."""
     found = {path: f"{text.strip()}\n" for path, text in material.pages.items() if path != INDEX}
     faults = [
-        BadMaterial(at=_at(material, path), reason="a page of this name is made from the schemas", remedy="Rename it")
+        BAD_MATERIAL(at=_at(material, path), reason="a page of this name is made from the schemas", remedy="Rename it")
         for path in found
         if path in made
     ]
@@ -94,7 +96,7 @@ def arrange(entries: Sequence[Entry], sections: Sections) -> list[Entry]:
     rest = [*remaining(entries)]
     if missing := sorted(named - chosen.keys()):
         at, known = "pyproject.toml: tool.acpgen.site.sections", [*_paths(entries)]
-        raise Faults([UnknownName(at, "page", path, did_you_mean(path, known)) for path in missing])
+        raise Faults([UNKNOWN_NAME(at, kind="page", name=path, hint=did_you_mean(path, known)) for path in missing])
     home = [entry for entry in rest if entry[1] == INDEX]
     arranged: list[Entry] = [(name, [chosen[path] for path in paths]) for name, paths in sections]
     return [*home, *arranged, *(entry for entry in rest if entry not in home)]
@@ -124,7 +126,7 @@ def _dangling(material: Material, path: str, files: Mapping[str, str]) -> Iterat
         page = link.partition("#")[0]
         if page and not _FOREIGN.match(link) and _there(path, link) not in files:
             reason = f"the link to {link} leads to no page of the docs"
-            yield BadMaterial(
+            yield BAD_MATERIAL(
                 at=_at(material, path), reason=reason, remedy="Name a page by its path there, such as acp/v1/index.md"
             )
 

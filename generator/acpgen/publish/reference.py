@@ -15,8 +15,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from acpgen.errors import BadMaterial, Fault, Faults
-from acpgen.markup import Markdown, code, fenced, identifier, prose
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.diagnostics.markup import Markdown, code, fenced, identifier, prose
+from acpgen.errors import Fault, Faults
 from acpgen.publish.pages import Entry
 from acpgen.targets import docs
 
@@ -204,7 +205,7 @@ def read(sources: Sequence[PythonSource]) -> Library:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             remedy = "Correct it, or name another folder in [tool.acpgen.site]"
-            faults.append(BadMaterial(at=f"{source.at}{line}", reason="this is not Python", remedy=remedy))
+            faults.append(BAD_MATERIAL(at=f"{source.at}{line}", reason="this is not Python", remedy=remedy))
     if faults:
         raise Faults(faults)
     return Library(found)
@@ -234,7 +235,7 @@ def sources(library: Library) -> Mapping[str, str]:
     return {each.path: each.source.at for each in _public(library)}
 
 
-def used(library: Library, text: str, path: str) -> Markdown | None:
+def link_imports(library: Library, text: str, path: str) -> Markdown | None:
     """Links to what the Python in a page at `path` imports, in the order of the page; `None` where nothing of it is known."""
     links: dict[str, Markdown] = {}
     for block in _PYTHON.findall(text):
@@ -245,7 +246,7 @@ def used(library: Library, text: str, path: str) -> Markdown | None:
                 _note(links, library, path, whole, "")
     if not links:
         return None
-    return Markdown(f"## Python API\n\nThe Python on this page uses {docs.joined([*links.values()])}.\n")
+    return Markdown(f"## Python API\n\nThe Python on this page uses {docs.join_markdown([*links.values()])}.\n")
 
 
 def _note(links: dict[str, Markdown], library: Library, path: str, module: str, name: str) -> None:

@@ -15,11 +15,13 @@ from typing import Any, Final
 from acpgen.adopt import layout
 from acpgen.compat.findings import SEVERITIES, Reach, Severity
 from acpgen.compat.rules import VERSION
-from acpgen.errors import BadMaterial, Faults, LinkRefused
+from acpgen.config.docs_inputs import RELEASES, VERDICTS, Files, Release, Releases, parsed
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.errors import Faults
 from acpgen.files import Change, Tree, is_behind_link
+from acpgen.input.faults import LINK_REFUSED
 from acpgen.input.load import decode, parse_json, place
 from acpgen.input.walk import is_object
-from acpgen.material import RELEASES, VERDICTS, Files, Release, Releases, parsed
 from acpgen.pointers import place_parts, pointer
 from acpgen.publish.release_contents import ReleaseContents, TypeContents, summarize_release
 
@@ -201,10 +203,10 @@ def plan_updates(schema: Path, materials: Iterable[tuple[Files, Files]]) -> tupl
     for path, text in texts.items():
         file = schema / path
         if is_behind_link(schema, path):
-            raise Faults([LinkRefused(at=place(file.parent))])
+            raise Faults([LINK_REFUSED(at=place(file.parent))])
         if file.exists() and not file.is_file():
             reason, remedy = "this is not a file", "Remove it and run acpgen generate"
-            raise Faults([BadMaterial(at=place(file), reason=reason, remedy=remedy)])
+            raise Faults([BAD_MATERIAL(at=place(file), reason=reason, remedy=remedy)])
         change = Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=(), shared=True)
         planned.append((Tree(file.parent, {file.name: text}, shared=True), change))
     return tuple(planned)
@@ -292,7 +294,7 @@ def _require_form(value: Any, at: str) -> None:
     if error is not None:
         where = pointer(*map(str, error.instance_path))
         reason = f"no such value can stand in a file of verdicts: {error.message[:200]}"
-        raise Faults([BadMaterial(at=f"{at}{where}", reason=reason, remedy=_REMEDY)])
+        raise Faults([BAD_MATERIAL(at=f"{at}{where}", reason=reason, remedy=_REMEDY)])
 
 
 def _apply(before: Mapping[Any, Any], changes: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.diagnostics.markup import Markdown, code, identifier, prose
+from acpgen.errors import Fault, Faults, did_you_mean, shown
+from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.walk import is_array, is_object
-from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.pointers import pointer_parts, resolve
 from acpgen.publish.channels import VersionPaths
 from acpgen.publish.table import (
@@ -67,8 +69,9 @@ def pages(
     documented = {name: _DocumentedVersion(found[name], places) for name, places in version_paths.items()}
     titles = {page: title for title, page in areas(table).items()}
     grouped: dict[Markdown, list[_DocumentView]] = {page: [] for page in titles}
+    known = addresses(table)
     for document in table.documents:
-        sections = _sections(table, document, documented, rules, for_site=for_site)
+        sections = _sections(table, document, known, documented, rules, for_site=for_site)
         grouped[path(document)].append(_DocumentView(document, path(document), sections))
     checkers = [
         (
@@ -143,12 +146,14 @@ def _unfounded(table: Table, versions: Sequence[Version], rules: Mapping[str, st
             for where in place.at:
                 reason = _contradicted(place, where, schemas)
                 if reason is not None:
-                    yield BadMaterial(
+                    yield BAD_MATERIAL(
                         at=f"{at}/schema/{number}", reason=reason, remedy="Correct the place or the schema"
                     )
         for name in (entry.partition(":")[0] for entry in rule.monitor if rules):
             if name not in rules:
-                yield UnknownName(f"{at}/monitor", "rule of the monitor", name, did_you_mean(name, rules))
+                yield UNKNOWN_NAME(
+                    f"{at}/monitor", kind="rule of the monitor", name=name, hint=did_you_mean(name, rules)
+                )
 
 
 def _contradicted(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -> str | None:
@@ -226,6 +231,7 @@ class _DocumentView:
 def _sections(
     table: Table,
     document: NormativeDocument,
+    known: Mapping[int | str, Markdown],
     documented: Mapping[str, _DocumentedVersion],
     rules: Mapping[str, str],
     *,
@@ -233,7 +239,6 @@ def _sections(
 ) -> list[_SectionView]:
     """The sections of a document in the order of their first rules."""
     found: dict[str, list[_View]] = {}
-    known = addresses(table)
     for rule in table.rules:
         if rule.document == document.id:
             anchor = Markdown(known[rule.id].partition("#")[2])

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from acpgen.markup import identifier
+from acpgen.diagnostics.markup import identifier
 from acpgen.publish.versions import Version
 from acpgen.targets import bundle, docs
 from acpgen.targets.python.schema import schema_text

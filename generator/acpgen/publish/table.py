@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from acpgen.errors import BadMaterial, Fault, Faults, UnknownKey, did_you_mean, shown
+from acpgen.config.faults import BAD_MATERIAL, UNKNOWN_KEY
+from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.input.walk import is_array
 from acpgen.pointers import plain_pointer
 
@@ -163,7 +164,7 @@ def parse(value: ir.JSON, at: str) -> Table:
     for index, (row, rule) in enumerate(zip(top["rules"], rules, strict=True)):
         wrong += [(f"/rules/{index}{below}", why, remedy) for below, why, remedy in _wrong_rule(row, rule, known)]
     if wrong:
-        raise Faults([BadMaterial(at=f"{at}#{where}", reason=why, remedy=remedy) for where, why, remedy in wrong])
+        raise Faults([BAD_MATERIAL(at=f"{at}#{where}", reason=why, remedy=remedy) for where, why, remedy in wrong])
     return table
 
 
@@ -180,10 +181,10 @@ def _malformed(value: ir.JSON, at: str) -> Iterator[Fault]:
         unknown: Sequence[str] = getattr(error.kind, "unexpected", ())
         for key in unknown:
             hint = did_you_mean(key, _known_keys(error.instance_path))
-            yield UnknownKey(at=f"{at}#{where}{plain_pointer(key)}", key=shown(key), hint=hint)
+            yield UNKNOWN_KEY(at=f"{at}#{where}{plain_pointer(key)}", key=shown(key), hint=hint)
         if not unknown:
             reason, remedy = validator.message(error)[:200], "Correct it: schema/README.md describes the table"
-            yield BadMaterial(at=f"{at}#{where}", reason=reason, remedy=remedy)
+            yield BAD_MATERIAL(at=f"{at}#{where}", reason=reason, remedy=remedy)
 
 
 def _known_keys(path: Iterable[str | int]) -> Iterable[str]:

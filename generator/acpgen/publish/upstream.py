@@ -14,10 +14,11 @@ from typing import Any, Final
 from acpgen.adopt.canonical import canonical
 from acpgen.adopt.differences import Difference, differences
 from acpgen.adopt.facts import LENIENCY, UNIONS, Parts, facts, rebuilt
-from acpgen.errors import BadMaterial, Faults
+from acpgen.config.docs_inputs import INDEX, RELEASES, Releases
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import Schema, is_array, is_object, references
-from acpgen.material import INDEX, RELEASES, Releases
 from acpgen.pointers import pointer, target
 from acpgen.publish.first_releases import published_method, published_type
 from acpgen.publish.history import History
@@ -57,7 +58,7 @@ def origins(version: Version, history: History | None, given: Releases | None, r
         at = f"{root}/{RELEASES}/{version.protocol.name}/{INDEX}".lstrip("/")
         raise Faults(
             [
-                BadMaterial(
+                BAD_MATERIAL(
                     at=f"{at}{pointer('differences', str(row), 'at', str(index))}",
                     reason=f"nothing differs from {told.upstream} at {place}",
                     remedy="Remove it, or name a definition, Definition.member or a keyword that does",
@@ -69,7 +70,7 @@ def origins(version: Version, history: History | None, given: Releases | None, r
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Difference:
     """One difference: its way, the member that it is in, if it is in one, and the places by which a reason may name it."""
 
     way: Way
@@ -117,28 +118,27 @@ class _Comparison:
                 types[name] = ()  # it only names what upstream writes out
         return Origins(self.newest.title, types, members, dict(self._parts()), methods, self.typescript)
 
-    def _differences(self, name: str) -> Iterator[_Found]:
+    def _differences(self, name: str) -> Iterator[_Difference]:
         ours = self.ours[name]
-        for each in differences(_plain(self.theirs[name]), self._written_out(ours)):
+        for each in differences(_plain(facts(self.theirs[name])), self._written_out(facts(ours))):
             way, member = _way(each), _member(each)
             inside = self._within(ours, each.at)
             here = [target_ for target_ in dict.fromkeys(references(inside)) if target_ in self.named_here]
             places = (*((f"{name}.{member[1]}",) if member else ()), name, *here)
-            yield _Found(way, member, places)
+            yield _Difference(way, member, places)
         for keyword in LENIENT:
             if keyword in ours:
-                yield _Found("more lenient", None, (keyword,))
+                yield _Difference("more lenient", None, (keyword,))
 
     def _written_out(self, schema: Any, inside: frozenset[str] = frozenset()) -> Any:
-        """The facts of a schema of ours, with what only we name in the place of its name."""
+        """Facts of ours, with what only we name in the place of its name."""
         if not is_object(schema):
             return schema
-        kept = facts(schema)
-        name = target(kept["$ref"]) if isinstance(kept.get("$ref"), str) else ""
+        name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
         if name in self.named_here and name not in inside:
-            beside = {key: value for key, value in kept.items() if key != "$ref"}
+            beside = {key: value for key, value in schema.items() if key != "$ref"}
             return self._written_out({**facts(self.ours[name]), **beside}, inside | {name})
-        return _plain(rebuilt(kept, lambda _, child: self._written_out(child, inside)))
+        return _plain_itself(rebuilt(schema, lambda _, child: self._written_out(child, inside)))
 
     def _within(self, schema: Schema, at: Parts) -> Any:
         """The member of a definition in which a place lies; the definition where it lies in none."""
@@ -188,11 +188,13 @@ class _Comparison:
 
 
 def _plain(schema: Any) -> Any:
-    """A schema without the two ways to write that anything may be added, and with null among the types."""
-    if not is_object(schema):
-        return schema
-    kept = rebuilt(facts(schema), lambda _, child: _plain(child))
-    kept = {key: value for key, value in kept.items() if key not in _ANY or value is not True}
+    """Facts without the two ways to write that anything may be added, and with null among the types."""
+    return _plain_itself(rebuilt(schema, lambda _, child: _plain(child))) if is_object(schema) else schema
+
+
+def _plain_itself(schema: Schema) -> Schema:
+    """The same of a schema in which everything below is plain."""
+    kept = {key: value for key, value in schema.items() if key not in _ANY or value is not True}
     branches = kept.get("anyOf")
     if is_array(branches) and len(branches) == 2 and branches[1] == {"type": "null"}:
         first: Any = branches[0]

@@ -9,7 +9,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
 
 INDEX: Final = "index.md"
 

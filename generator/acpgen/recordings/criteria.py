@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acpgen import config
-from acpgen.errors import Faults, UnknownName
+from acpgen.errors import Faults
 from acpgen.files.cache import all_code
+from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.messages import validators
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Standard:
         sides = found[0].contract.peers
         if self.sender is not None and self.sender not in sides:
             raise Faults(
-                [UnknownName(at="--sender", kind="side", name=self.sender, hint=f"It is {' or '.join(sides)}.")]
+                [UNKNOWN_NAME(at="--sender", kind="side", name=self.sender, hint=f"It is {' or '.join(sides)}.")]
             )
         return found
 

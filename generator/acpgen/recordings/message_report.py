@@ -48,10 +48,10 @@ class MessageDiagnostics:
         for each in verdict.findings:
             severity = _SEVERITIES.get(each.level, "error") if each.rule else "not judged"
             place = SourceLocation(each.file, each.line)
-            self._keep(each, [self._made(each.rule or "not-judged", severity, each.text, place)])
+            self._keep(each, [self._make_diagnostic(each.rule or "not-judged", severity, each.text, place)])
         if verdict.failure:
             place = SourceLocation(verdict.recording)
-            self._keep(verdict, [self._made("not-judged", "not judged", verdict.failure, place)])
+            self._keep(verdict, [self._make_diagnostic("not-judged", "not judged", verdict.failure, place)])
 
     def report(
         self, files: Sequence[str], right: int = 0, wrong: int = 0, not_judged: int = 0, *, is_judged: bool = False
@@ -92,14 +92,14 @@ class MessageDiagnostics:
         who = " ".join(filter(None, (verdict.sender, verdict.kind, verdict.method)))
         place = SourceLocation(file, verdict.line)
         for each in verdict.problems:
-            made = self._made(each.rule, _SEVERITIES.get(each.level, "error"), each.sentence, place)
+            made = self._make_diagnostic(each.rule, _SEVERITIES.get(each.level, "error"), each.sentence, place)
             message = f"{each.pointer}: {each.sentence}" if each.pointer else each.sentence
             properties = {**made.properties, "pointer": each.pointer}
             yield replace(made, message=message, subject=who, details=_cited(each), properties=properties)
         if verdict.note and all(each.sentence != verdict.note for each in verdict.problems):
-            yield replace(self._made("not-judged", "not judged", verdict.note, place), subject=who)
+            yield replace(self._make_diagnostic("not-judged", "not judged", verdict.note, place), subject=who)
 
-    def _made(self, rule: str, severity: str, message: str, place: SourceLocation) -> Diagnostic:
+    def _make_diagnostic(self, rule: str, severity: str, message: str, place: SourceLocation) -> Diagnostic:
         return Diagnostic(
             *(rule, severity, message),
             locations=(place,),

@@ -42,7 +42,7 @@ def judge(recording: Recording | str, standard: Standard = ACP) -> Verdict:
         verdicts = validate.conversation(reading.lines(), monitor)
     else:
         known = {one.contract.version: one for one in strict}
-        verdicts = validate.judged(reading.lines(), known, standard.sender, fixed=bool(standard.protocols))
+        verdicts = validate.judge_lines(reading.lines(), known, standard.sender, fixed=bool(standard.protocols))
     gathered = _Gathered(reading)
     failure = ""
     try:

@@ -9,9 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Self
 
-from acpgen.errors import Faults, NotCreated, OtherResults
+from acpgen.errors import Faults
 from acpgen.input.load import place
 from acpgen.input.walk import is_object
+from acpgen.messages.faults import NOT_CREATED, OTHER_RESULTS
 from acpgen.messages.recording import reason_of
 from acpgen.recordings.stores import File, Recording
 from acpgen.recordings.verdict import Verdict
@@ -34,7 +35,7 @@ class Results:
         try:
             self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
         except (OSError, ValueError) as error:
-            raise Faults([NotCreated(at=place(path), reason=reason_of(error))]) from None
+            raise Faults([NOT_CREATED(at=place(path), reason=reason_of(error))]) from None
         with contextlib.ExitStack() as on_failure:
             on_failure.callback(self._file.close)
             self._read(standard)
@@ -91,7 +92,7 @@ class Results:
             raise self._other(f"line {number + 1} holds no verdict") from None
 
     def _other(self, reason: str) -> Faults:
-        return Faults([OtherResults(at=place(self._path), reason=reason)])
+        return Faults([OTHER_RESULTS(at=place(self._path), reason=reason)])
 
     def _write(self, line: str) -> None:
         self._file.write(line.encode() + b"\n")

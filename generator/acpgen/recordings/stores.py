@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
-from acpgen.errors import Faults, Inflated, NoRecordings, NotFound, Unreadable
+from acpgen.errors import Fault, Faults
+from acpgen.input.faults import NOT_FOUND, UNREADABLE
 from acpgen.messages import recording
+from acpgen.messages.faults import INFLATED, NO_RECORDINGS
 from acpgen.messages.recording import Line
 
 if sys.version_info >= (3, 14):
@@ -71,7 +73,7 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRecordings:
     """What names lead to: recordings, and how many files of their folders are none by their ending."""
 
     recordings: tuple[Recording, ...]
@@ -85,31 +87,31 @@ def is_one(name: str) -> bool:
     )
 
 
-def find(names: Iterable[str]) -> Found:
+def find(names: Iterable[str]) -> FoundRecordings:
     """The recordings that names mean, in order and each once: files, folders with all below, patterns such as `logs/**/*.jsonl`, URLs.
 
     Folders and patterns give what has one of `ENDINGS`, a file is taken whatever it is called. Raises `Faults` where a name leads nowhere
     or to no recording.
     """
     files: dict[str, File] = {}
-    others, faults = 0, list[NotFound | NoRecordings | Unreadable]()
+    others, faults = 0, list[Fault]()
     for name in names:
         try:
             listed, is_listing = _listed(name)
         except FileNotFoundError:
-            faults.append(NotFound(at=name))
+            faults.append(NOT_FOUND(at=name))
             continue
         except Exception as error:  # noqa: BLE001 - each store has errors of its own
-            faults.append(Unreadable(at=name, reason=reason_of(error)))
+            faults.append(UNREADABLE(at=name, reason=reason_of(error)))
             continue
         taken = [file for file in listed if not is_listing or _ending(file.name) is not None]
         others += len(listed) - len(taken)
         if not taken:
-            faults.append(NoRecordings(at=name))
+            faults.append(NO_RECORDINGS(at=name))
         files.update((file.name, file) for file in taken)
     if faults:
         raise Faults(faults)
-    return Found(tuple(_joined(files)), others)
+    return FoundRecordings(tuple(_join_files(files)), others)
 
 
 def opened(name: str) -> io.BufferedReader:
@@ -142,7 +144,7 @@ def lines(name: str) -> Iterator[Line]:
     except Faults:
         raise
     except Exception as error:  # noqa: BLE001 - each store has errors of its own
-        raise Faults([Unreadable(at=name, reason=reason_of(error))]) from None
+        raise Faults([UNREADABLE(at=name, reason=reason_of(error))]) from None
 
 
 def reason_of(error: Exception) -> str:
@@ -187,7 +189,7 @@ class _Decompressed(_Plain):
         found = self.content.read1(most)
         self.size += len(found)
         if self.size > max(ALWAYS, MOST_TIMES * self.stored.tell()):
-            raise Faults([Inflated(at=self.name, times=MOST_TIMES)])
+            raise Faults([INFLATED(at=self.name, times=MOST_TIMES)])
         return found
 
 
@@ -219,7 +221,7 @@ def _shown(name: str, path: str) -> str:
     return path if Path(name).is_absolute() else os.path.relpath(path)
 
 
-def _joined(files: dict[str, File]) -> Iterator[Recording]:
+def _join_files(files: dict[str, File]) -> Iterator[Recording]:
     """Recordings of files: `talk.1.jsonl` continues `talk.jsonl`, if it does not begin a conversation itself.
 
     Where the one before it is gone, as `--max-files` removes the oldest, something is missing.

@@ -16,14 +16,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from acpgen import material, resources
-from acpgen.config import Config, Published
-from acpgen.errors import Faults, SiteNotBuilt, Unwritable
+from acpgen import embedded, resources
+from acpgen.config import Config, SiteSettings, docs_inputs
+from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
 from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of
+from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
 from acpgen.site import generator, laying, modules, searching
+from acpgen.site.faults import SITE_NOT_BUILT
 from acpgen.site.live import Live
 from acpgen.site.serving import served
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 LARGEST_PAGE: Final = 1_000_000
 
-_NOWHERE: Final = Published()
+_NOWHERE: Final = SiteSettings()
 
 _UNUSED: Final = re.compile(r"assets/images/favicon\.png|assets/javascripts/workers/.*")
 
@@ -45,7 +47,7 @@ class Inputs:
     """The files that a site is made from, as they were read."""
 
     sources: Mapping[str, Source]
-    beside: material.Files
+    beside: docs_inputs.Files
     python: tuple[reference.PythonSource, ...]
 
 
@@ -61,7 +63,7 @@ class Docs:
     edited: Mapping[str, str] = field(default_factory=dict[str, str])
     scripts: Files = field(default_factory=dict[str, str])
 
-    def laid_out(self, address: Published, *, is_draft: bool = False) -> Files:
+    def laid_out(self, address: SiteSettings, *, is_draft: bool = False) -> Files:
         """The files that the site generator reads; in a draft, pages are not described."""
         return laying.laid_out(self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft)
 
@@ -89,7 +91,7 @@ def build(
     require_folder(Tree(out, {}))
     documents = docs(config, found, Memory(forgets=True, before=step))
     step("pages of the site")
-    tree = Tree(out, made(documents, config.site))
+    tree = Tree(out, make_files(documents, config.site))
     (change,) = write([tree])
     outputs.record(tree, known, {})
     return change
@@ -103,7 +105,7 @@ def versions(config: Config) -> list[Version]:
 def inputs(config: Config) -> Inputs:
     """What is read of a project. Raises `Faults`."""
     sources = _sources(config)
-    beside = material.read(config.root / config.schema, list(sources))
+    beside = docs_inputs.read(config.root / config.schema, list(sources))
     return Inputs(sources, beside, tuple(modules.read(config.root, config.site.python)))
 
 
@@ -113,7 +115,7 @@ def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL) -> Docs:
 
     found = _versions(config, given.sources, memory)
     library = memory.once("library", (given.python,), partial(publish.reference.read, given.python))
-    beside = memory.once("material", (given.beside,), partial(material.parsed, given.beside))
+    beside = memory.once("material", (given.beside,), partial(docs_inputs.parsed, given.beside))
     files = publish.documents(found, beside, for_site=True, python=library, memory=memory)
     return Docs(
         files,
@@ -128,7 +130,7 @@ def _sources(config: Config) -> Mapping[str, Source]:
     chosen = dict.fromkeys(m.protocol for output in config.outputs if output.target == "docs" for m in output.members)
     if not chosen:
         reason, remedy = "no output has the target docs", "Add one with protocols to [tool.acpgen.outputs]"
-        raise Faults([SiteNotBuilt(at=place(config.file), reason=reason, remedy=remedy)])
+        raise Faults([SITE_NOT_BUILT(at=place(config.file), reason=reason, remedy=remedy)])
     folder = config.root / config.schema
     return {name: read(folder / name, name=name, references=config.references) for name in chosen}
 
@@ -149,9 +151,9 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
 
 
 def _version(config: Config, name: str, source: Source) -> Version:
-    from acpgen.pipeline import understand
     from acpgen.publish import Version
-    from acpgen.targets import Settings
+    from acpgen.targets.interface import Settings
+    from acpgen.targets.pipeline import understand
 
     understood = understand(
         parse(source),
@@ -177,7 +179,7 @@ def _digest(config: Config, given: Inputs, code: Code) -> str:
     return key_of("site", code.digest, repr(options), *(each for file in files for each in file))
 
 
-def made(shown: Docs, address: Published = _NOWHERE) -> Files:
+def make_files(shown: Docs, address: SiteSettings = _NOWHERE) -> Files:
     """The files of the site. Raises `Faults` where the generator fails, warns, or makes a page that is too large."""
     generator.require()
     with TemporaryDirectory(prefix="acpgen-site-") as temporary:
@@ -189,7 +191,7 @@ def made(shown: Docs, address: Published = _NOWHERE) -> Files:
             generator.run(folder)
             files = dict(_read(folder / generator.BUILT))
         except OSError as error:
-            raise Faults([Unwritable(at=place(folder), reason=str(error.strerror))]) from None
+            raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
     files.update({path: laying.as_text(text) for path, text in shown.documents.items()})
     files |= searching.files(files.pop(searching.FOUND, ""))
     if not address.url:
@@ -211,12 +213,12 @@ def serve(
 
     Pages in the browser that differ load again. Whatever address the site has elsewhere, here it stands at the root.
     """
-    from acpgen.watch import rounds
+    from acpgen.files.watch import rounds
 
     def watched() -> list[Path]:
         found = config()
         python = [found.root / each for each in found.site.python]
-        return [found.file, found.root / found.schema, resources.templates(), resources.monitor(), *python]
+        return [found.file, found.root / found.schema, resources.templates(), embedded.monitor_folder(), *python]
 
     warned = generator.untested(generator.require())
     if warned:
@@ -247,15 +249,15 @@ def serve(
                 try:
                     count = show(in_hurry=True)
                     while memory.is_behind:
-                        say(_told(count, "; the rest follows"))
+                        say(_count_files(count, "; the rest follows"))
                         count = show(in_hurry=False)
                 except Faults as faults:
                     complain(faults)
                 else:
-                    say(_told(count))
+                    say(_count_files(count))
 
 
-def _told(count: int, more: str = "") -> str:
+def _count_files(count: int, more: str = "") -> str:
     return f"Made again: {count} {'file' if count == 1 else 'files'}{more}."
 
 
@@ -274,9 +276,9 @@ def _ended_by_signals() -> Generator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _too_large(path: str, size: int) -> SiteNotBuilt:
+def _too_large(path: str, size: int) -> Fault:
     reason = f"this page has {size} bytes, and the limit is {LARGEST_PAGE}"
-    return SiteNotBuilt(at=path, reason=reason, remedy="Split the type or the protocol that it shows")
+    return SITE_NOT_BUILT(at=path, reason=reason, remedy="Split the type or the protocol that it shows")
 
 
 def _paths(folder: Path) -> tuple[str, ...]:

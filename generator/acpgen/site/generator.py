@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from acpgen import embedded
-from acpgen.errors import Faults, SiteNotBuilt
+from acpgen.errors import Fault, Faults
+from acpgen.site.faults import SITE_NOT_BUILT
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.supervisor import Program
@@ -54,7 +55,7 @@ def require() -> str:
     if not _numbers(ZENSICAL) <= _numbers(found) < _numbers(BELOW):
         reason = f"it is built with zensical from {ZENSICAL} on and below {BELOW}, and {found} is installed"
         raise Faults(
-            [SiteNotBuilt(at="zensical", reason=reason, remedy="Install the extra: pip install 'acpgen[docs]'")]
+            [SITE_NOT_BUILT(at="zensical", reason=reason, remedy="Install the extra: pip install 'acpgen[docs]'")]
         )
     return found
 
@@ -149,14 +150,14 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "NO_COLOR": "1"}
 
 
-def _too_slow() -> SiteNotBuilt:
+def _too_slow() -> Fault:
     reason = f"it took more than {LONGEST_BUILD} seconds"
-    return SiteNotBuilt(at="zensical", reason=reason, remedy="Try again when the machine has time")
+    return SITE_NOT_BUILT(at="zensical", reason=reason, remedy="Try again when the machine has time")
 
 
-def _not_built(output: str, folder: Path, code: int | None) -> SiteNotBuilt:
+def _not_built(output: str, folder: Path, code: int | None) -> Fault:
     """What the generator said, as a fault."""
     said, _, trace = _COLOUR.sub("", output).replace(f"{folder}{os.sep}", "").partition("Traceback")
     last = trace.strip().rpartition("\n")[2]
     reason = " ".join(f"{said} {last}".split()) or f"exit code {code}"
-    return SiteNotBuilt(at="zensical", reason=reason, remedy="Correct the page that it names")
+    return SITE_NOT_BUILT(at="zensical", reason=reason, remedy="Correct the page that it names")

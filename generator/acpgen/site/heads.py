@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-from acpgen.config import Published
+from acpgen.config import SiteSettings
+from acpgen.config.docs_inputs import title
 from acpgen.files import Files
-from acpgen.material import title
 
 LONGEST: Final = 160
 """What search engines show of a description, in characters."""
@@ -26,13 +26,13 @@ _MARK: Final = re.compile(r"[`*]|\\(?=\W)|(?<!\w)_|_(?!\w)")
 
 
 def heads(
-    documents: Files, address: Published, edited: Mapping[str, str], *, is_draft: bool = False
+    documents: Files, address: SiteSettings, edited: Mapping[str, str], *, is_draft: bool = False
 ) -> Mapping[str, str]:
     """What stands above each page, by its path.
 
     A draft is described by its path alone: the site generator makes every page again when the description of one differs.
     """
-    told = {path: path for path in documents} if is_draft else _told(documents)
+    told = {path: path for path in documents} if is_draft else _find_descriptions(documents)
     return {path: _head(told[path], address, edited.get(path)) for path in documents}
 
 
@@ -44,7 +44,7 @@ def description(text: str) -> str:
     return _short(f"{head}: {said}" if head and said else head or said)
 
 
-def _told(documents: Files) -> Mapping[str, str]:
+def _find_descriptions(documents: Files) -> Mapping[str, str]:
     """The description of each page. Pages that would say the same name themselves."""
     told = {path: description(text) for path, text in documents.items()}
     counts: dict[str, int] = {}
@@ -56,7 +56,7 @@ def _told(documents: Files) -> Mapping[str, str]:
     }
 
 
-def _head(said: str, address: Published, source: str | None) -> str:
+def _head(said: str, address: SiteSettings, source: str | None) -> str:
     """The lines above a page. The site generator puts them into HTML as they are."""
     lines = [f"description: {json.dumps(html.escape(said), ensure_ascii=False)}"]
     if address.source and source is not None:

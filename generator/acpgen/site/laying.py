@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import material, resources
-from acpgen.config import Published
+from acpgen import resources
+from acpgen.config import SiteSettings, docs_inputs
 from acpgen.errors import visible
 from acpgen.files import Files
 from acpgen.site import heads
@@ -29,17 +29,28 @@ _SITE: Final = {
     "404.html": "theme/404.html",
     "actions.html": "theme/partials/actions.html",
     "acpgen.js": f"{PAGES}/assets/acpgen.js",
+    "base-script.html": "theme/partials/javascripts/base.html",
     "favicon.svg": f"{PAGES}/assets/favicon.svg",
+    "icons/logo.svg": "theme/.icons/acp/logo.svg",
+    "icons/menu.svg": "theme/.icons/acp/menu.svg",
+    "icons/search.svg": "theme/.icons/acp/search.svg",
+    "icons/top.svg": "theme/.icons/acp/top.svg",
     "judge.js": f"{PAGES}/assets/judge.js",
     "judging.js": f"{PAGES}/assets/judging.js",
     "main.html": "theme/main.html",
     "mkdocs.yml": "base.yml",
+    "nav.html": "theme/partials/nav.html",
     "nav-item.html": "theme/partials/nav-item.html",
     "palette.html": "theme/partials/palette.html",
     "search.html": "theme/partials/search.html",
     "search.js": f"{PAGES}/assets/search.js",
+    "theme.js": f"{PAGES}/assets/theme.js",
+    "toc-item.html": "theme/partials/toc-item.html",
 }
 """The files of `templates/docs/site`, and where the site generator finds them."""
+
+_LEFT_OUT: Final = ("theme/partials/javascripts/palette.html", "theme/partials/javascripts/content.html")
+"""Parts of the theme without which pages do: `theme.js` has the first, and no page has tabs that the second opens."""
 
 _MARKS: Final = re.compile(r"(?<=\S) \{ (?:data-search-exclude|#[\w.+-]+) \}$", re.MULTILINE)
 """The mark at the end of a heading, for the search or with its anchor. No text of a schema makes one: a brace in it is a character
@@ -50,7 +61,7 @@ reference.
 def laid_out(
     documents: Files,
     navigation: Sequence[Entry],
-    address: Published,
+    address: SiteSettings,
     edited: Mapping[str, str],
     scripts: Files,
     *,
@@ -63,6 +74,7 @@ def laid_out(
     laid = {f"{PAGES}/{path}": head + documents[path] for path, head in above.items()}
     given = {to: (source / name).read_text("utf-8") for name, to in _SITE.items()}
     given |= {f"{PAGES}/assets/{path}": text for path, text in scripts.items()}
+    given |= dict.fromkeys(_LEFT_OUT, "")
     told = {"INHERIT": "base.yml", "site_name": _name(documents), "nav": _nested(navigation)}
     told |= {"site_url": address.url} if address.url else {}
     return {**laid, **given, CONFIGURATION: json.dumps(told, indent=1)}
@@ -79,7 +91,7 @@ def _is_for_machines(path: str) -> bool:
 
 def _name(documents: Files) -> str:
     """What the site calls itself: the title of its home page."""
-    return _text(material.title(documents.get(INDEX, "")) or "Protocols")
+    return _text(docs_inputs.title(documents.get(INDEX, "")) or "Protocols")
 
 
 def _nested(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:

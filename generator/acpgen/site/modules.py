@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acpgen.errors import Faults, SiteNotBuilt
+from acpgen.errors import Faults
 from acpgen.input.load import decode, place, read_bytes
+from acpgen.site.faults import SITE_NOT_BUILT
 
 if TYPE_CHECKING:
     from acpgen.publish.reference import PythonSource
@@ -22,7 +23,7 @@ def read(root: Path, named: Sequence[str]) -> list[PythonSource]:
         files = [*_files(root / each)]
         if not files:
             reason, remedy = "no Python is there", "Correct [tool.acpgen.site] python, or generate it first"
-            raise Faults([SiteNotBuilt(at=place(root / each), reason=reason, remedy=remedy)])
+            raise Faults([SITE_NOT_BUILT(at=place(root / each), reason=reason, remedy=remedy)])
         for file in files:
             name, is_package = _name(file), file.name == "__init__.py"
             at = file.relative_to(root).as_posix()

@@ -16,7 +16,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from acpgen import resources
-from acpgen.errors import Faults, SiteNotBuilt
+from acpgen.errors import Faults
+from acpgen.site.faults import SITE_NOT_BUILT
 from acpgen.site.generator import ZENSICAL
 
 FOUND: Final = "search.json"
@@ -40,7 +41,7 @@ _DIGITS: Final = "".join(chr(code) for code in range(35, 127) if chr(code) != "\
 _LEAST, _STEP = 0.05, 1.08
 """The weights of words are kept as powers of the step, times the least."""
 
-_OTHER: Final = SiteNotBuilt(
+_OTHER: Final = SITE_NOT_BUILT(
     at="zensical", reason="its search has another form", remedy=f"Install zensical {ZENSICAL}, which was tested"
 )
 

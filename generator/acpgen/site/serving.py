@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from acpgen.errors import Faults, SiteNotBuilt
+from acpgen.errors import Faults
+from acpgen.site.faults import SITE_NOT_BUILT
 
 STATE: Final = "/.acpgen/state"
 """Where a page asks what it is now: the hash of the page whose path follows, and of what it loads. No file of a site has such a path."""
@@ -59,7 +60,7 @@ def served(folder: Path, port: int = 0, beside: Beside | None = None) -> Generat
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     except OSError as error:
-        fault = SiteNotBuilt(
+        fault = SITE_NOT_BUILT(
             at=f"port {port}", reason=f"it cannot be used ({error.strerror})", remedy="Give another: --port N"
         )
         raise Faults([fault]) from None

@@ -9,7 +9,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import method_keys
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
 
 _GROUPS: Final = {
     "agent": "agentMethods",

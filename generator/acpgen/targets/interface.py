@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, Unsupported
+from acpgen.errors import Faults
+from acpgen.targets.faults import UNSUPPORTED
 from acpgen.targets.options import Option, Value
 
 
@@ -70,4 +71,4 @@ def require_json_rpc(protocol: ir.Protocol, target: str, product: str) -> None:
     if protocol.envelope == "dap":
         reason = f"its messages have the frames of the Debug Adapter Protocol, and {product} of JSON-RPC"
         remedy = f"Leave the target {target!r} out; docs, bundle and ir know these frames"
-        raise Faults([Unsupported(at=protocol.name, subject=f"the target {target!r}", reason=reason, remedy=remedy)])
+        raise Faults([UNSUPPORTED(at=protocol.name, subject=f"the target {target!r}", reason=reason, remedy=remedy)])

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.input.numbers import dumps
-from acpgen.interchange import dump
-from acpgen.targets import Settings
+from acpgen.meaning.interchange import dump
+from acpgen.targets.interface import Settings
 
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:  # noqa: ARG001 - every target takes it

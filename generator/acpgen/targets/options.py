@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
-from acpgen.errors import BadSetting, Fault, UnknownKey, did_you_mean, shown
+from acpgen.config.faults import UNKNOWN_KEY
+from acpgen.errors import Fault, did_you_mean, shown
+from acpgen.input.faults import BAD_SETTING
 
 Kind: TypeAlias = Literal["text", "boolean", "integer", "texts"]
 """What an option holds; `texts` is a list of texts."""
@@ -109,12 +111,12 @@ def checked(
         option = by_name.get(name)
         if option is None:
             hint = did_you_mean(name, by_name) or "This target has no options."
-            faults.append(UnknownKey(at=at, key=named, hint=hint))
+            faults.append(UNKNOWN_KEY(at=at, key=named, hint=hint))
             continue
         fitting = next(_readings(option, value), None)
         if fitting is None:
             hint = did_you_mean(str(value), option.choices) if option.choices else "Correct the value."
-            faults.append(BadSetting(at=at, key=named, expected=option.expected, hint=hint))
+            faults.append(BAD_SETTING(at=at, key=named, expected=option.expected, hint=hint))
         else:
             found[name] = fitting
     return found

@@ -15,8 +15,9 @@ from typing import Final, cast
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, TargetFailed, printable, shown
+from acpgen.errors import Faults, printable, shown
 from acpgen.files import is_file
+from acpgen.targets.faults import TARGET_FAILED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import misdeclared
 
@@ -29,7 +30,7 @@ SECONDS: Final = 120.0
 
 def failed(at: str, name: str, reason: str) -> Faults:
     """The fault of a target that failed."""
-    return Faults([TargetFailed(at=at, name=name, reason=printable(reason))])
+    return Faults([TARGET_FAILED(at=at, name=name, reason=printable(reason.rstrip(".")))])
 
 
 def of_package(entry: EntryPoint) -> Target:
@@ -116,11 +117,11 @@ def files_of(made: object, at: str, name: str) -> Mapping[str, str]:
         if not isinstance(path, str) or not isinstance(text, str):
             raise failed(at, name, "it did not return a mapping from relative paths, with '/', to strings")
         if not is_file(path, text):
-            told = "a text that is not Unicode" if is_file(path, "") else "a path that no output can have"
+            reason = "a text that is not Unicode" if is_file(path, "") else "a path that no output can have"
             advice = (
                 "" if is_file(path, "") else "; a path is relative, with '/', of ASCII letters, digits and _ . @ + -"
             )
-            raise failed(at, name, f"it made the file {shown(path)}, {told}{advice}")
+            raise failed(at, name, f"it made the file {shown(path)}, {reason}{advice}")
         files[path] = text
     if not files:
         raise failed(at, name, "it made no file. A target that cannot use a protocol must refuse it")

@@ -26,10 +26,11 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from acpgen import embedded, ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, TargetRefused, printable, shown
+from acpgen.errors import Faults, printable, shown
 from acpgen.input.load import parse_json
 from acpgen.input.numbers import dumps
-from acpgen.interchange import dump
+from acpgen.meaning.interchange import dump
+from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option, Value, misdeclared
 from acpgen.targets.outside import failed, files_of, out_of_time, seconds
@@ -66,14 +67,14 @@ def _folders() -> Iterator[str]:
 def of_program(name: str, path: str) -> Target:
     """The target that a program makes. Raises `Faults` where it does not describe itself."""
     with contextlib.suppress(OSError):
-        return _described(name, path, Path(path).stat().st_mtime_ns)
+        return _describe(name, path, Path(path).stat().st_mtime_ns)
     raise failed(path, name, "it no longer exists")
 
 
 @cache
-def _described(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - asked again when the program has changed
-    told = _ask(name, path, {"acpgen": VERSION, "request": "describe"})
-    about, options, is_apart = told.get("about", ""), told.get("options", []), told.get("apart", False)
+def _describe(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - asked again when the program has changed
+    answer = _ask(name, path, {"acpgen": VERSION, "request": "describe"})
+    about, options, is_apart = answer.get("about", ""), answer.get("options", []), answer.get("apart", False)
     if not isinstance(about, str) or not isinstance(options, list):
         raise failed(path, name, "its description is not an object with a string 'about' and a list 'options'")
     if not isinstance(is_apart, bool):
@@ -92,8 +93,8 @@ def _described(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - 
     )
 
 
-def _option(name: str, path: str, told: object) -> Option:
-    table = cast("dict[str, object]", told) if isinstance(told, dict) else {}
+def _option(name: str, path: str, answer: object) -> Option:
+    table = cast("dict[str, object]", answer) if isinstance(answer, dict) else {}
     own, about, default = table.get("name"), table.get("about"), _value(table.get("default"))
     choices = _value(table.get("choices", []))
     reason = (
@@ -106,12 +107,12 @@ def _option(name: str, path: str, told: object) -> Option:
     return Option(own, about, default, choices)
 
 
-def _value(told: object) -> Value | None:
+def _value(answer: object) -> Value | None:
     """The value of an option; `None` where it cannot be one."""
-    if isinstance(told, list):
-        items = [item for item in cast("list[object]", told) if isinstance(item, str)]
-        return tuple(items) if len(items) == len(cast("list[object]", told)) else None
-    return told if isinstance(told, str | bool | int) else None
+    if isinstance(answer, list):
+        items = [item for item in cast("list[object]", answer) if isinstance(item, str)]
+        return tuple(items) if len(items) == len(cast("list[object]", answer)) else None
+    return answer if isinstance(answer, str | bool | int) else None
 
 
 def _render(name: str, path: str) -> Render:
@@ -125,12 +126,12 @@ def _render(name: str, path: str) -> Render:
             "options": dict(settings.options),
         }
         asked = {"ir": dump(protocol), "schema": bundle.schema, "settings": wanted}
-        told = _ask(name, path, {"acpgen": VERSION, "request": "generate", **asked})
-        errors = told.get("errors")
+        answer = _ask(name, path, {"acpgen": VERSION, "request": "generate", **asked})
+        errors = answer.get("errors")
         if isinstance(errors, list) and errors:
             reasons = [printable(str(reason)) for reason in cast("list[object]", errors)]
-            raise Faults(TargetRefused(at=protocol.name, name=name, reason=reason) for reason in reasons)
-        return files_of(told.get("files"), path, name)
+            raise Faults(TARGET_REFUSED(at=protocol.name, name=name, reason=reason.rstrip(".")) for reason in reasons)
+        return files_of(answer.get("files"), path, name)
 
     return render
 

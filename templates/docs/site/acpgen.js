@@ -30,7 +30,8 @@ function label() {
   }
 }
 
-// Each field, value and variant has an address of its own: the empty anchor in its cell becomes a link to itself.
+// Each field, value and variant has an address of its own: the empty anchor in its cell becomes a link to itself. It and the link of a
+// heading are called by what they lead to, as a screen reader lists them.
 function point() {
   for (const anchor of document.querySelectorAll(".md-typeset td > a[id]:not([href])")) {
     anchor.href = `#${anchor.id}`;
@@ -38,11 +39,13 @@ function point() {
     anchor.setAttribute("aria-label", `Link to ${anchor.nextElementSibling ? anchor.nextElementSibling.textContent : anchor.id}`);
     anchor.textContent = "#";
   }
+  for (const anchor of document.querySelectorAll(".md-typeset .headerlink"))
+    anchor.setAttribute("aria-label", `Link to ${anchor.parentElement.textContent.slice(0, -anchor.textContent.length)}`);
 }
 
 // A long name in the navigation or a title is broken between its words, if it must be.
 function part() {
-  for (const name of document.querySelectorAll(".md-nav__link .md-ellipsis, .md-nav__link .md-ellipsis code, .md-typeset :is(h1, h2, h3) code")) {
+  for (const name of document.querySelectorAll(".md-nav__link, .md-nav__link .md-ellipsis, .md-nav__link .md-ellipsis code, .md-typeset :is(h1, h2, h3) code")) {
     for (const text of [...name.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && /\S{18}/.test(node.data))) {
       const parts = text.data.split(/(?<=[/_.])(?=\w)|(?<=[a-z])(?=[A-Z])/);
       text.replaceWith(...parts.flatMap((each, index) => (index ? [document.createElement("wbr"), each] : [each])));
@@ -60,22 +63,30 @@ addEventListener("hashchange", lead);
 
 // The page as Markdown, into the clipboard. A page from the disk cannot fetch; its link to the file stays.
 function offer() {
-  for (const button of document.querySelectorAll("[data-acp-copy]")) {
-    if (location.protocol === "file:" || !navigator.clipboard) continue;
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      const said = button.textContent;
-      try {
-        const answer = await fetch(button.dataset.acpCopy);
+  if (location.protocol === "file:" || !navigator.clipboard) return;
+  for (const link of document.querySelectorAll(".acp-actions [type='text/markdown']")) {
+    const button = acpElements.made("button", { class: "acp-copy", type: "button" }, "Copy as Markdown");
+    link.after(button);
+    button.addEventListener("click", () =>
+      put(button, async () => {
+        const answer = await fetch(link.href);
         if (!answer.ok) throw new Error(answer.statusText);
-        await navigator.clipboard.writeText(await answer.text());
-        button.textContent = "Copied";
-      } catch {
-        button.textContent = "Not copied";
-      }
-      setTimeout(() => (button.textContent = said), 2000);
-    });
+        return answer.text();
+      }),
+    );
   }
+}
+
+// What is copied, with a word about it on the button for a while.
+async function put(button, text) {
+  const said = button.textContent;
+  try {
+    await navigator.clipboard.writeText(await text());
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not copied";
+  }
+  setTimeout(() => (button.textContent = said), 2000);
 }
 
 // A block of code has a button that copies it. The theme's own lays the page out once for each block.
@@ -85,16 +96,9 @@ function copied() {
     code.parentElement.append(acpElements.made("button", { class: "acp-copy", type: "button" }, "Copy"));
   }
 }
-addEventListener("click", async event => {
-  const button = event.target instanceof Element && event.target.closest(".acp-copy");
-  if (!button) return;
-  try {
-    await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent);
-    button.textContent = "Copied";
-  } catch {
-    button.textContent = "Not copied";
-  }
-  setTimeout(() => (button.textContent = "Copy"), 2000);
+addEventListener("click", event => {
+  const button = event.target instanceof Element && event.target.closest("pre > .acp-copy");
+  if (button) put(button, async () => button.parentElement.querySelector("code").textContent);
 });
 
 // What the scripts of forms make their elements with, and load what they need with.

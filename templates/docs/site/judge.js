@@ -25,7 +25,8 @@ const acpJudge = (() => {
     // What is wrong with a message, each with the rule that it breaks; `isIgnored` is what receivers may accept.
     judged(message, sender, requestOf) {
       const isBatch = Array.isArray(message) && this.data.batch;
-      return this.data.module.validate(message, { sender, pending: requestOf }).map(({ pointer, sentence, rule }) => {
+      const either = sender ?? this.data.sides[0]; // an unknown sender is one whom both directions suit
+      return this.data.module.validate(message, { sender: either, pending: requestOf }).map(({ pointer, sentence, rule }) => {
         const place = isBatch ? pointer.replace(/^\/[0-9]+/, "") : pointer;
         const item = isBatch && pointer ? message[pointer.split("/")[1]] : message;
         return { at: pointer, says: sentence, ...this.rule(item, place, rule, sentence, sender, requestOf) };
@@ -64,13 +65,14 @@ const acpJudge = (() => {
     }
     line(text) {
       try {
-        const [value, twice] = this.protocol.data.module.read(text);
-        return this.read(value, twice.map((one) => ({ rule: "duplicate-key", at: one.pointer, says: one.sentence })));
-      } catch (error) {
+        const [value, faults] = this.protocol.data.module.read(text);
+        if (value !== undefined) return this.read(value, faults.map((one) => ({ rule: "duplicate-key", at: one.pointer, says: one.sentence })));
         this.isBroken = true;
-        if (error instanceof RangeError) return { verdict: "not judged", problems: [], note: "the message is nested too deep" };
-        if (!(error instanceof this.protocol.data.module.DecodeError)) throw error;
-        return { verdict: "wrong", problems: [{ rule: "not-json", at: "", says: error.problems[0].sentence }], note: "" };
+        return { verdict: "wrong", problems: [{ rule: "not-json", at: "", says: faults[0].sentence }], note: "" };
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        this.isBroken = true;
+        return { verdict: "not judged", problems: [], note: "the message is nested too deep" };
       }
     }
     read(value, twice) {

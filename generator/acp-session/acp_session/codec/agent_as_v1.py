@@ -9,36 +9,32 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final
 
 from acp_bindings import ConnectionClosed, PeerError, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
+from acp_session.arguments import values_of
 from acp_session.diffs import as_object
 from acp_session.prompts import OpenPrompts
 from acp_session.services import ClientServices
 from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from jsonrpc_bindings.errors import REQUEST_CANCELLED
+from jsonrpc_bindings.peers import Side
 
-from .handshakes import answer_to_v1, request_to_v2
-from .interfaces import AgentInterface
 from .losses import OnLoss, Place
-from .messages import AgentRelay, Relay, decode_v1, decode_v2, relay_errors, require_supported_roots, types_of
+from .relay import AgentRelay, ClientRelay, Handler, decode, with_id_of_client
 from .tables import METHODS
 from .to_v1 import CARRIER_METHOD, ToV1
 from .to_v2 import SWITCH_VALUES, ToV2
-from .user_requests import elicitation_to_v1, permission_to_v1
 from .walker import Json, omit
 
-STOP_REASONS: Final = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 BUSY_STATES: Final = frozenset({"running", "requires_action"})
-OPENING_METHODS: Final = ("session/new", "session/fork", "session/load", "session/resume")
-ENDING_METHODS: Final = ("session/close", "session/delete")
-SHARED_METHODS: Final = ("authenticate", "logout", "session/list", *OPENING_METHODS, *ENDING_METHODS)
-"""Requests that both versions have."""
+CANCELLED: Final = {"stopReason": "cancelled"}
 
 
 @dataclass(slots=True, eq=False)
@@ -68,18 +64,17 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
     be carried over; `on_loss` gets each.
     """
 
-    agent: AgentInterface
+    far_side = peers2.Agent
+    agent: Side | peers2.RemoteAgent
 
-    def __init__(self, agent: AgentInterface | None = None, *, on_loss: OnLoss = lambda loss: None) -> None:
-        super().__init__(on_loss)
+    def __init__(self, agent: Side | None = None, *, on_loss: OnLoss = lambda loss: None) -> None:
+        super().__init__(on_loss, ToV2())
         self._is_local = agent is not None
         if agent is not None:
             self.agent = agent
         self.v2_client = ClientForV2(self)
         self.client_services = ClientServices(lambda: self.client, lambda: self.client_capabilities)
         self.client_capabilities = v1.ClientCapabilities()
-        self._can = v1.AgentCapabilities()
-        self._to_v2 = ToV2()
 
     async def end_turns(self) -> None:
         error = RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended")
@@ -100,41 +95,32 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             terminals=lambda: self.client_services.terminals(session_id),
         )
 
-    async def initialize(self, params: v1.InitializeRequest, /) -> v1.InitializeResponse:
-        place = self.losses.place("initialize")
-        self.client_capabilities = params.client_capabilities
-        body = to_builtins(params)
+    async def _initialize(self, body: Json, place: Place) -> Json:
+        can = as_object(body.get("clientCapabilities"))
+        self.client_capabilities = v1.decode_as(v1.ClientCapabilities, can)
         if self._is_local:  # it uses these by `client_services`
-            body["clientCapabilities"] = omit(as_object(body.get("clientCapabilities")), "fs", "terminal")
-        request = decode_v2(v2.InitializeRequest, request_to_v2(body, place), place)
-        answer = await self.agent.initialize(request)
-        if answer.protocol_version != 2:
-            raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer.protocol_version}, not 2")
-        found = decode_v1(v1.InitializeResponse, answer_to_v1(to_builtins(answer), place), place)
-        self._can = found.agent_capabilities
+            body["clientCapabilities"] = omit(can, "fs", "terminal")
+        answer = await self.pass_on("initialize", body, place)
+        if answer["protocolVersion"] != 2:
+            raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer['protocolVersion']}, not 2")
+        found: Json = ToV1().convert("InitializeResponse", answer, place)
+        self.can = as_object(found["agentCapabilities"])
         return found
 
-    async def serve(self, method: str, params: Any) -> Any:
-        """See `Side`: by `SHARED_METHODS`, or by the methods below."""
-        return await (
-            relay_errors(self._pass(method, params)) if method in SHARED_METHODS else super().serve(method, params)
-        )
+    async def _pass(self, body: Json, place: Place) -> Json:
+        return await self.pass_on(METHODS.get(place.method, place.method), body, place)
 
-    async def _pass(self, method: str, params: Any) -> Any:
-        place = self.losses.place(method, session_id=getattr(params, "session_id", None))
-        is_load = method == "session/load"
-        newer = "session/resume" if is_load else METHODS.get(method, method)
-        type_, _ = types_of(peers2.Agent, newer)
-        body = self._to_v2.convert(type_.__name__, require_supported_roots(to_builtins(params), self._can), place)
-        if is_load:
-            body["replayFrom"] = {"type": "start"}
-        request = decode_v2(type_, body, place)
-        session = self.sessions.get(params.session_id) if is_load else None
+    async def _open(self, body: Json, place: Place) -> Json:
+        return await self._convert_answer(await self._pass(body, place), body, place)
+
+    async def _load(self, body: Json, place: Place) -> Json:
+        """What is replayed is sent anew."""
+        session = self.sessions.get(body["sessionId"])
         before = None if session is None else session.to_v1
         if session is not None:
-            session.to_v1, session.is_replayed = self._to_v1(session.id), True  # what is replayed is sent anew
+            session.to_v1, session.is_replayed = self._to_v1(session.id), True
         try:
-            answer = to_builtins(await getattr(self.agent, peers2.Agent.requests[newer])(request))
+            answer = await self.pass_on("session/resume", body, place, replayFrom={"type": "start"})
         except BaseException:
             if session is not None and before is not None:
                 session.to_v1 = before
@@ -142,74 +128,57 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         finally:
             if session is not None:
                 session.is_replayed = False
-        if method in ENDING_METHODS:
-            session = self.sessions.pop(params.session_id, None)
-            for prompt in () if session is None else session.open_prompts.open:
-                prompt.complete({"stopReason": "cancelled"})
-        elif method in OPENING_METHODS:
-            answer = await self._convert_answer(str(answer.get("sessionId", body.get("sessionId"))), answer, place)
-        return decode_v1(types_of(peers1.Agent, method)[1], answer, place)
+        return await self._convert_answer(answer, body, place)
 
-    async def _convert_answer(self, session_id: str, answer: Json, place: Place) -> Json:
-        """The answer in the terms of v1, which has modes in it, and an update for commands."""
-        session = self.session(session_id)
+    async def _convert_answer(self, answer: Json, body: Json, place: Place) -> Json:
+        """The answer that opens a session, in the terms of v1, which has an update for commands."""
+        session = self.session(str(answer.get("sessionId", body.get("sessionId"))))
         session.is_open = True
-        found = omit(answer, "configOptions", "availableCommands", "modes")
-        if answer.get("configOptions") is not None:
-            found["configOptions"] = session.to_v1.replace_options(answer["configOptions"], place.at("configOptions"))
-        modes = session.to_v1.modes()
-        if modes is not None:
-            found["modes"] = modes
+        found: Json = session.to_v1.convert("NewSessionResponse", answer, place)
         commands = answer.get("availableCommands")
         if commands is not None:
             update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
             sending = self.v2_client.update(session, update, {})
             if "sessionId" in answer:  # which the client does not know before
-                self._background.start(sending)
+                self.background.start(sending)
             else:
                 await sending
         return found
 
-    async def session_set_mode(self, params: v1.SetSessionModeRequest, /) -> v1.SetSessionModeResponse:
+    async def _end(self, body: Json, place: Place) -> Json:
+        answer = await self._pass(body, place)
+        session = self.sessions.pop(body["sessionId"], None)
+        for prompt in () if session is None else session.open_prompts.open:
+            prompt.complete(CANCELLED)
+        return answer
+
+    async def _set_mode(self, body: Json, place: Place) -> Json:
         """The option of category `mode` is set."""
-        place = self.losses.place("session/set_mode", session_id=params.session_id)
-        session = self.session(params.session_id)
-        option = session.to_v1.mode
+        option = self.session(body["sessionId"]).to_v1.mode
         if option is None:
             raise RequestError(METHOD_NOT_FOUND, "the session has no modes", {"method": "session/set_mode"})
-        body = to_builtins(params)
         value = {"type": "id", "configId": option.get("configId"), "value": body["modeId"]}
-        answer = await self._set({**omit(body, "modeId"), **value}, session, place)
-        return decode_v1(v1.SetSessionModeResponse, omit(answer, "configOptions"), place)
+        return omit(await self._set({**omit(body, "modeId"), **value}, place), "configOptions")
 
-    async def session_set_config_option(
-        self, params: v1.SetSessionConfigOptionRequest, /
-    ) -> v1.SetSessionConfigOptionResponse:
-        place = self.losses.place("session/set_config_option", session_id=params.session_id)
-        body, session = to_builtins(params), self.session(params.session_id)
-        option = session.to_v1.option(body.get("configId"))
+    async def _set_config_option(self, body: Json, place: Place) -> Json:
+        option = self.session(body["sessionId"]).to_v1.option(body.get("configId"))
         if option is not None and option.get("type") == "boolean" and isinstance(body.get("value"), str):
             body |= {"type": "boolean", "value": body["value"] == SWITCH_VALUES[True]}
-        answer = await self._set({"type": "id", **body}, session, place)
-        return decode_v1(v1.SetSessionConfigOptionResponse, answer, place)
+        return await self._set({"type": "id", **body}, place)
 
-    async def _set(self, body: Json, session: Session, place: Place) -> Json:
-        request: Any = decode_v2(cast("Any", v2.SetSessionConfigOptionRequest), body, place)
-        answer = to_builtins(await self.agent.session_set_config_option(request))
-        options = session.to_v1.replace_options(answer.get("configOptions") or (), place.at("configOptions"))
+    async def _set(self, body: Json, place: Place) -> Json:
+        answer, to_v1 = await self.ask("session/set_config_option", body, place), self.session(body["sessionId"]).to_v1
+        options = to_v1.replace_options(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options}
 
-    async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
-        place = self.losses.place("session/prompt", session_id=params.session_id)
-        request = decode_v2(v2.PromptRequest, self._to_v2.convert("PromptRequest", to_builtins(params), place), place)
-        session = self.session(params.session_id)
+    async def _prompt(self, body: Json, place: Place) -> Json:
+        request = decode(peers2.Agent, v2.PromptRequest, self.walker.convert("PromptRequest", body, place), place)
+        session = self.session(body["sessionId"])
         content, cancellations = to_builtins(request)["prompt"], session.cancellations
 
         async def send() -> str:
-            if isinstance(self.agent, peers2.RemoteAgent):  # it may wait for the work before it
-                accepted = await self.agent.connection.request("session/prompt", request, timeout=math.inf)
-            else:
-                accepted = await self.agent.session_prompt(request)
+            # it may wait for the work before it
+            accepted = await self.far.request("session/prompt", request, timeout=math.inf)
             place.lose_fields(to_builtins(accepted), "messageId")
             return str(accepted.message_id)
 
@@ -218,53 +187,57 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             end = await session.open_prompts.wait_for_end(send())
         except asyncio.CancelledError:
             with suppress(ConnectionClosed):
-                await self.agent.session_cancel(v2.CancelSessionNotification(session_id=session.id))
+                await self.tell("session/cancel", {"sessionId": session.id}, place)
             raise
         except (PeerError, RequestError) as error:
             if error.code != REQUEST_CANCELLED:
                 raise
-            end = {"stopReason": "cancelled"}
+            end = CANCELLED
         finally:
             session.prompts.remove(content)
         if session.cancellations != cancellations:  # before anybody knew of the end
-            end = {"stopReason": "cancelled"}
+            end = CANCELLED
         reason = end.get("stopReason")
         if reason == "error":
             why = as_object(end.get("error"))
             message = why.get("message", "the work has failed")
             raise RequestError(why.get("code", INTERNAL_ERROR), message, why.get("data"))
-        if reason not in STOP_REASONS:
+        if reason not in values_of(v1.StopReason):
             place.at("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
             reason = "end_turn"
         place.lose_fields(end, "stopReason", "background", "_meta")
-        meta = {"_meta": end["_meta"]} if end.get("_meta") is not None else {}
-        return decode_v1(v1.PromptResponse, {"stopReason": reason, **meta}, place)
+        return {"stopReason": reason, **({"_meta": end["_meta"]} if end.get("_meta") is not None else {})}
 
-    async def session_cancel(self, params: v1.CancelNotification, /) -> None:
-        place = self.losses.place("session/cancel", session_id=params.session_id)
-        if params.session_id in self.sessions:
-            self.sessions[params.session_id].cancellations += 1
+    async def _cancel(self, body: Json, place: Place) -> None:
+        if body["sessionId"] in self.sessions:
+            self.sessions[body["sessionId"]].cancellations += 1
         await asyncio.sleep(0)  # a prompt that came just before reaches the agent first
-        await self.agent.session_cancel(decode_v2(v2.CancelSessionNotification, to_builtins(params), place))
+        await self.tell("session/cancel", body, place)
+
+    handlers: ClassVar[Mapping[str, Handler]] = {
+        "initialize": _initialize,
+        **dict.fromkeys(("authenticate", "logout", "session/list"), _pass),
+        **dict.fromkeys(("session/new", "session/fork", "session/resume"), _open),
+        "session/load": _load,
+        **dict.fromkeys(("session/close", "session/delete"), _end),
+        "session/set_mode": _set_mode,
+        "session/set_config_option": _set_config_option,
+        "session/prompt": _prompt,
+        "session/cancel": _cancel,
+    }
 
 
-class ClientForV2(Relay, peers2.Client):
+class ClientForV2(ClientRelay, peers2.Client):
     """What an agent of v2 sees: its client, which is one of v1."""
 
-    def __init__(self, codec: AgentAsV1) -> None:
-        self._codec = codec
+    far_side = peers1.Client
+    codec: AgentAsV1
 
-    @property
-    def far(self) -> Any:
-        return self._codec.client
-
-    async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
-        session = self._codec.session(params.session_id)
-        body = to_builtins(params)
-        update, more = body["update"], omit(body, "update")
+    async def _update(self, body: Json, place: Place) -> None:
+        session, update, more = self.codec.session(body["sessionId"]), body["update"], omit(body, "update")
         kind = update.get("sessionUpdate")
         if kind == "state_update":
-            await self._handle_state(session, update, more)
+            await self._handle_state(session, update, more, place.at("update"))
             return
         if kind == "user_message":
             session.open_prompts.record_user_message(str(update.get("messageId")))
@@ -272,8 +245,8 @@ class ClientForV2(Relay, peers2.Client):
                 return  # v1 does not repeat what the client has said itself
         await self.update(session, update, more)
 
-    async def _handle_state(self, session: Session, update: Json, more: Json) -> None:
-        place, state = self._place(session), update.get("state")
+    async def _handle_state(self, session: Session, update: Json, more: Json, place: Place) -> None:
+        state = update.get("state")
         if update.get("background"):
             place.at("background").lose("v1 does not report background work", update["background"], "carried")
             await self._carry(session, update, more)
@@ -295,7 +268,8 @@ class ClientForV2(Relay, peers2.Client):
     async def update(self, session: Session, update: Json, more: Json) -> None:
         """Send the client of v1 what an update says, whole before the next."""
         async with session.sending:
-            found = session.to_v1.update(update, self._place(session))
+            place = self.losses.place("session/update", "update", session_id=session.id)
+            found = session.to_v1.update(update, place)
             if found is None:
                 await self._carry(session, update, more)
             else:
@@ -303,35 +277,32 @@ class ClientForV2(Relay, peers2.Client):
 
     async def _carry(self, session: Session, update: Json, more: Json) -> None:
         with suppress(ConnectionClosed):
-            await self.far.extension_notification(CARRIER_METHOD, {**more, "sessionId": session.id, "update": update})
+            await self.far.notify(CARRIER_METHOD, {**more, "sessionId": session.id, "update": update})
 
     async def _send(self, session: Session, updates: list[Json], more: Json) -> None:
-        place = self._codec.losses.place("session/update", session_id=session.id)
+        place = self.losses.place("session/update", session_id=session.id)
         for one in updates:
-            body = {**more, "sessionId": session.id, "update": one}
             with suppress(ConnectionClosed, RequestError):  # what is refused is reported as a loss
-                await self.far.session_update(decode_v1(v1.SessionNotification, body, place))
+                await self.tell("session/update", {**more, "sessionId": session.id, "update": one}, place)
 
-    def _place(self, session: Session) -> Place:
-        return self._codec.losses.place("session/update", "update", session_id=session.id)
-
-    async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
-        place = self._codec.losses.place("session/request_permission", session_id=params.session_id)
-        session, subject = self._codec.session(params.session_id), params.subject
-        request = permission_to_v1(params, session.to_v1, place)
-        answer = await self.far.session_request_permission(request)
-        own = subject.tool_call.title if isinstance(subject, v2.ToolCallPermissionSubject) else None
-        if isinstance(own, str) and own != request.tool_call.title:
+    async def _request_permission(self, body: Json, place: Place) -> Json:
+        session = self.codec.session(body["sessionId"])
+        request = session.to_v1.convert("RequestPermissionRequest", body, place)
+        answer = await self.ask("session/request_permission", request, place)
+        subject, shown = as_object(body.get("subject")), request["toolCall"]
+        own = as_object(subject.get("toolCall")).get("title") if subject.get("type") == "tool_call" else None
+        if isinstance(own, str) and own != shown.get("title"):
             # clients show the words of the prompt as the call's title
-            update = {"sessionUpdate": "tool_call_update", "toolCallId": request.tool_call.tool_call_id, "title": own}
+            update = {"sessionUpdate": "tool_call_update", "toolCallId": shown["toolCallId"], "title": own}
             await self.update(session, update, {})
-        return decode_v2(v2.RequestPermissionResponse, to_builtins(answer), place)
+        return answer
 
-    async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
-        place = self._codec.losses.place("elicitation/create", session_id=getattr(params, "session_id", None))
-        answer: Any = await self.far.elicitation_create(elicitation_to_v1(params, place, self._connection))
-        return decode_v2(v2.CreateElicitationResponse, to_builtins(answer), place)  # type: ignore[arg-type]
+    async def _elicit(self, body: Json, place: Place) -> Json:
+        return await self.ask("elicitation/create", with_id_of_client(body, place, self._connection), place)
 
-    async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
-        place = self._codec.losses.place("elicitation/complete")
-        await self.far.elicitation_complete(decode_v1(v1.CompleteElicitationNotification, to_builtins(params), place))
+    handlers: ClassVar[Mapping[str, Handler]] = {
+        "session/update": _update,
+        "session/request_permission": _request_permission,
+        "elicitation/create": _elicit,
+        "elicitation/complete": ClientRelay.complete,
+    }

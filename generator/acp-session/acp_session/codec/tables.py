@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from acp_bindings import v1
+
+from acp_session.arguments import values_of
+
 from .walker import Flag, Object, Row, Union, Values
 
 _TOOL_CALL: Final = {
@@ -24,47 +28,67 @@ _ANSWER: Final = Object(code=frozenset({"modes", "configOptions", "availableComm
 _CHUNK: Final = Object(fields={"content": "ContentBlock"}, code=frozenset({"messageId"}))
 _CONFIG_OPTION: Final = Object(rename={"id": "configId"}, fields={"options": "SessionConfigSelectGroup"})
 
-TABLE: Final[Mapping[str, Row]] = {
-    # content
-    "ContentBlock": Union(
-        rows={
-            "text": "TextContent",
-            "image": "ImageContent",
-            "audio": "AudioContent",
-            "resource_link": "ResourceLink",
-            "resource": "EmbeddedResource",
+CONTENT_BLOCK: Final = Union(
+    rows={
+        "text": "TextContent",
+        "image": "ImageContent",
+        "audio": "AudioContent",
+        "resource_link": "ResourceLink",
+        "resource": "EmbeddedResource",
+    }
+)
+OPTION_KIND: Final = Values(known=values_of(v1.PermissionOptionKind))
+SESSION_UPDATE: Final = Union(
+    tag="sessionUpdate",
+    rows={
+        **dict.fromkeys(("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"), "ContentChunk"),
+        "tool_call_update": "ToolCallUpdate",
+        "available_commands_update": "AvailableCommandsUpdate",
+        "config_option_update": "ConfigOptionUpdate",
+        "compaction_update": "CompactionUpdate",
+        "compaction_summary_chunk": "CompactionSummaryChunk",
+        **dict.fromkeys(("session_info_update", "usage_update", "notice"), ""),
+    },
+    only_v1=frozenset({"tool_call", "plan", "current_mode_update"}),
+    only_v2=frozenset(
+        {
+            *("user_message", "agent_message", "agent_thought", "state_update", "tool_call_content_chunk"),
+            *("terminal_update", "terminal_output_chunk", "plan_update"),
         }
     ),
+    lost="v1 has no such update",
+)
+PROMPT_WORDS: Final = ("title", "description", "subject")
+"""What only v2 says in a request for permission."""
+OPENING_ANSWERS: Final = ("NewSessionResponse", "LoadSessionResponse", "ForkSessionResponse", "ResumeSessionResponse")
+"""The results that open a session."""
+
+TABLE: Final[Mapping[str, Row]] = {
+    # content
+    "ContentBlock": CONTENT_BLOCK,
     **dict.fromkeys(
         ("TextContent", "ImageContent", "AudioContent", "EmbeddedResource"),
         Object(fields={"annotations": "Annotations"}),
     ),
     "ResourceLink": Object(fields={"annotations": "Annotations"}, only_v2={"icons": ""}),
     "Annotations": Object(fields={"audience": "Role"}),
-    "Role": Values(known=frozenset({"assistant", "user"}), other=None),
+    "Role": Values(known=values_of(v1.Role)),
     # tool calls
     "ToolCall": Object(fields=_TOOL_CALL, only_v2=_CANCEL, code=frozenset({"title"})),
     "ToolCallUpdate": Object(fields=_TOOL_CALL, only_v2=_CANCEL),
     "ToolCallContent": Union(rows={"content": "Content", "diff": "Diff", "terminal": "Terminal"}),
     "Content": Object(fields={"content": "ContentBlock"}),
     "Diff": Object(code=frozenset({"path", "oldText", "newText", "changes", "patch"})),
-    "ToolKind": Values(
-        known=frozenset(
-            {"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
-        ),
-        other="other",
-    ),
+    "ToolKind": Values(known=values_of(v1.ToolKind), other="other"),
     "ToolCallStatus": Values(
-        known=frozenset({"pending", "in_progress", "completed", "failed"}),
+        known=values_of(v1.ToolCallStatus),
         near={"paused": "in_progress", "cancelled": "failed"},
         other="in_progress",
     ),
     # plans
     "PlanEntry": Object(fields={"priority": "PlanEntryPriority", "status": "PlanEntryStatus"}),
-    "PlanEntryPriority": Values(known=frozenset({"high", "medium", "low"}), other="medium"),
-    "PlanEntryStatus": Values(
-        known=frozenset({"pending", "in_progress", "completed"}), near={"cancelled": "completed"}, other="pending"
-    ),
+    "PlanEntryPriority": Values(known=values_of(v1.PlanEntryPriority), other="medium"),
+    "PlanEntryStatus": Values(known=values_of(v1.PlanEntryStatus), near={"cancelled": "completed"}, other="pending"),
     # options and commands
     "SessionConfigOption": Union(
         rows={"select": "SelectSessionConfigOption", "boolean": "BooleanSessionConfigOption"},
@@ -85,9 +109,7 @@ TABLE: Final[Mapping[str, Row]] = {
         v1_needs=_SETUP.v1_needs,
         only_v2={"replayFrom": "in v1 `session/load` plays a session back"},
     ),
-    **dict.fromkeys(
-        ("NewSessionResponse", "LoadSessionResponse", "ForkSessionResponse", "ResumeSessionResponse"), _ANSWER
-    ),
+    **dict.fromkeys(OPENING_ANSWERS, _ANSWER),
     "McpServer": Union(
         rows={"stdio": "McpServerStdio", "http": "McpServerHttp"},
         default="stdio",
@@ -98,12 +120,11 @@ TABLE: Final[Mapping[str, Row]] = {
     "PromptRequest": Object(fields={"prompt": "ContentBlock"}),
     "PromptResponse": Object(code=frozenset({"stopReason", "messageId"})),
     "PermissionOption": Object(fields={"kind": "PermissionOptionKind"}),
-    "PermissionOptionKind": Values(
-        known=frozenset({"allow_once", "allow_always", "reject_once", "reject_always"}), other=None
-    ),
+    "PermissionOptionKind": OPTION_KIND,
     "RequestPermissionRequest": Object(
-        fields={"options": "PermissionOption"}, code=frozenset({"toolCall", "subject", "title", "description"})
+        fields={"options": "PermissionOption"}, code=frozenset({"toolCall", *PROMPT_WORDS})
     ),
+    "RequestPermissionResponse": Object(fields={"outcome": "RequestPermissionOutcome"}),
     "RequestPermissionOutcome": Union(tag="outcome", rows={"selected": "", "cancelled": ""}),
     "CancelledPermissionOutcome": Object(only_v2={"_meta": ""}, code=frozenset({"outcome"})),
     "SetSessionConfigOptionRequest": Union(rows={"boolean": ""}, only_v2=frozenset({"id"})),
@@ -164,26 +185,7 @@ TABLE: Final[Mapping[str, Row]] = {
     "AuthMethodAgent": Object(rename={"id": "methodId"}),
     "AuthMethodTerminal": Object(rename={"id": "methodId"}),
     # updates
-    "SessionUpdate": Union(
-        tag="sessionUpdate",
-        rows={
-            **dict.fromkeys(("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"), "ContentChunk"),
-            "tool_call_update": "ToolCallUpdate",
-            "available_commands_update": "AvailableCommandsUpdate",
-            "config_option_update": "ConfigOptionUpdate",
-            "compaction_update": "CompactionUpdate",
-            "compaction_summary_chunk": "CompactionSummaryChunk",
-            **dict.fromkeys(("session_info_update", "usage_update", "notice"), ""),
-        },
-        only_v1=frozenset({"tool_call", "plan", "current_mode_update"}),
-        only_v2=frozenset(
-            {
-                *("user_message", "agent_message", "agent_thought", "state_update", "tool_call_content_chunk"),
-                *("terminal_update", "terminal_output_chunk", "plan_update"),
-            }
-        ),
-        lost="v1 has no such update",
-    ),
+    "SessionUpdate": SESSION_UPDATE,
     "ContentChunk": _CHUNK,
     "AvailableCommandsUpdate": Object(fields={"availableCommands": "AvailableCommand"}),
     "ConfigOptionUpdate": Object(code=frozenset({"configOptions"})),

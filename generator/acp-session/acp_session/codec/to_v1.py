@@ -15,15 +15,17 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from acp_bindings import v2
+from acp_bindings import to_builtins, v1, v2
 
 from acp_session.diffs import as_object, diff_to_v1
+from acp_session.permission import GENERIC_TITLE, title_of
 from acp_session.transcript import TerminalState
+from acp_workspace.errors import invalid_params
 
 from .losses import CARRIER, Place
-from .tables import TABLE
+from .tables import OPENING_ANSWERS, OPTION_KIND, PROMPT_WORDS, SESSION_UPDATE, TABLE
 from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, MODE, SWITCH_VALUES
-from .walker import Hook, Json, Walker, get_or_add, omit, with_original
+from .walker import CONFLICT, Hook, Json, Walker, get_or_add, omit, with_original
 
 CARRIER_METHOD: Final = f"_{CARRIER}/session/update"
 """The notification that carries an update of v2 to those who know it."""
@@ -104,6 +106,11 @@ class ToV1(Walker):
         terminals: Callable[[], Collection[str]] = tuple,
     ) -> None:
         hooks: dict[str, Hook] = {
+            "InitializeRequest": self._hello,
+            "InitializeResponse": self._welcome,
+            **dict.fromkeys(OPENING_ANSWERS, self._opened),
+            "RequestPermissionRequest": self.permission,
+            "RequestPermissionOutcome?": self._unknown_outcome,
             "AgentCapabilities": self._agent_capabilities,
             "ContentBlock?": self._unknown_block,
             "ToolCallContent?": self._unknown_item,
@@ -150,7 +157,7 @@ class ToV1(Walker):
                 return self._config_options(update, place)
             case _:
                 pass
-        is_known = kind in TABLE["SessionUpdate"].rows  # type: ignore[union-attr]
+        is_known = kind in SESSION_UPDATE.rows
         if is_known and self._gates.get(kind, True):
             return [self.convert("SessionUpdate", update, place)]
         sentence = "the client does not accept this update" if is_known else "v1 has no such update"
@@ -268,16 +275,74 @@ class ToV1(Walker):
         """The option that says the mode: for clients of v1 that know modes only, it is sent as modes as well."""
         return next((one for one in self._options if one.get("category") == MODE and one.get("type") == "select"), None)
 
-    def modes(self) -> Json | None:
-        """The modes of the session, if there are any."""
+    def _opened(self, answer: Json, place: Place) -> Json:
+        """The answer that opens a session, with its modes apart. v1 says commands by an update."""
+        found = omit(answer, "configOptions", "availableCommands", "modes")
+        if answer.get("configOptions") is not None:
+            found["configOptions"] = self.replace_options(answer["configOptions"], place.at("configOptions"))
         option = self.mode
-        if option is None:
-            return None
-        values: list[Json] = []
-        for one in map(as_object, option.get("options") or ()):
-            values += map(as_object, one["options"]) if "groupId" in one else [one]
-        modes = [{**omit(one, "value"), "id": one.get("value")} for one in values]
-        return {"currentModeId": option.get("currentValue"), "availableModes": modes}
+        if option is not None:
+            values: list[Json] = []
+            for one in map(as_object, option.get("options") or ()):
+                values += map(as_object, one["options"]) if "groupId" in one else [one]
+            modes = [{**omit(one, "value"), "id": one.get("value")} for one in values]
+            found["modes"] = {"currentModeId": option.get("currentValue"), "availableModes": modes}
+        return found
+
+    def _hello(self, body: Json, place: Place) -> Json:
+        """The params of `initialize`."""
+        found: Json = self.convert_row("InitializeRequest", {"capabilities": {}, **body, "protocolVersion": 1}, place)
+        return found
+
+    def _welcome(self, body: Json, place: Place) -> Json:
+        """The result of `initialize`."""
+        source: Json = {"capabilities": {}, "authMethods": [], **body, "protocolVersion": 1}
+        found: Json = self.convert_row("InitializeResponse", source, place)
+        if found["authMethods"]:
+            found["agentCapabilities"]["auth"] = {**found["agentCapabilities"]["auth"], "logout": {}}
+        return found
+
+    def permission(self, body: Json, place: Place) -> Json:
+        """A request for permission. v1 has no words of the prompt beside the tool call: they go into its title, so that the user reads all.
+        A prompt without a tool call gets one: its id is made of the request, and a command is its input. Raises `RequestError` -32602
+        where nobody could answer rightly: that is no consent.
+        """
+        subject, own, call = as_object(body.get("subject")), None, dict[str, Any]()
+        match subject.get("type"):
+            case "tool_call":
+                call = as_object(subject["toolCall"])
+                own = call.get("title")
+                place.at("subject").lose_fields(subject, "type", "toolCall")
+            case "command":
+                own = subject["command"]
+                call_id = subject.get("toolCallId") or _synthesize_id(body)
+                raw_input = {"command": own, "cwd": subject["cwd"]}
+                call = {"toolCallId": call_id, "kind": "execute", "rawInput": raw_input}
+                place.at("subject").lose_fields(subject, "type", "toolCallId", "command", "cwd")
+            case kind:
+                call = {"toolCallId": _synthesize_id(body)}
+                if kind is not None:
+                    place.at("subject").lose("v1 asks about tool calls only", subject, "carried")
+                    call = with_original(call, subject)
+        words = (body.get("title"), own, body.get("description"))
+        title = "\n".join(dict.fromkeys(word for word in words if isinstance(word, str) and word.strip()))
+        if subject.get("type") != "tool_call" or body.get("description") or body.get("title") != title_of(own):
+            place.at("title").lose("v1 has no prompt text; it is put into the tool call's title", kind="changed")
+            call = {**call, "title": title or GENERIC_TITLE}
+        if "toolCall" in body:
+            place.at("toolCall").lose(CONFLICT, body["toolCall"])
+        options = [one for one in body["options"] if one["kind"] in OPTION_KIND.known]
+        for index, one in enumerate(body["options"]):
+            if one not in options:
+                place.at("options", index).lose("v1 has no option of this kind", one)
+        if not options:
+            raise invalid_params("none of the options can be offered to a client of v1", pointer="/options")
+        call = self.convert("ToolCallUpdate", call, place.at("subject", "toolCall"))
+        return {**omit(body, "toolCall", *PROMPT_WORDS), "toolCall": call, "options": options}
+
+    def _unknown_outcome(self, outcome: Json, place: Place) -> Json:
+        place.lose("v1 has no such outcome; it does not count as consent", outcome, "changed")
+        return {"outcome": "cancelled"}
 
     def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
         session, at = as_object(capabilities.get("session")), place.at("session")
@@ -338,16 +403,24 @@ class ToV1(Walker):
         return found
 
 
+def offer_services(hello: Json, offered: v1.ClientCapabilities) -> Json:
+    """The params of `initialize` with the files and terminals for an agent of v1, which v2 does not have."""
+    if offered.terminal or offered.fs.read_text_file or offered.fs.write_text_file:
+        services = to_builtins(offered)
+        hello["clientCapabilities"] |= {key: services[key] for key in ("fs", "terminal") if key in services}
+    return hello
+
+
 def is_carried(update: Json) -> bool:
     """Whether v1 carries this update of v2. One that v1 has a form for, or that ends work, is never carried."""
-    kind, row = update.get("sessionUpdate"), TABLE["SessionUpdate"]
+    kind = update.get("sessionUpdate")
     match kind:
         case "plan_update":
             return as_object(update.get("plan")).get("type") != "items"
         case "state_update":
             return bool(update.get("background")) or update.get("state") not in TURN_STATES
         case _:
-            return kind in CARRIED_KINDS or kind not in {*row.rows, *row.only_v2}  # type: ignore[union-attr]
+            return kind in CARRIED_KINDS or kind not in {*SESSION_UPDATE.rows, *SESSION_UPDATE.only_v2}
 
 
 def _rename(message: _Message, chunk: Json) -> Json:
@@ -382,6 +455,11 @@ def _fence(text: str, language: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}{language}\n{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{fence}"
+
+
+def _synthesize_id(body: Json) -> str:
+    """An id for a tool call that is none: the same for the same request, and nobody else's."""
+    return f"permission_{hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]}"
 
 
 def _digest(content: Any) -> bytes:

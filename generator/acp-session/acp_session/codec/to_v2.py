@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from acp_session.diffs import as_object, diff_to_v2
+from acp_session.permission import title_of
 from acp_workspace.errors import invalid_params
 from jsonrpc_bindings.pointers import json_pointer
 
 from .losses import Place
-from .tables import TABLE
-from .walker import NOTHING, Hook, Json, Walker, get_or_add, omit, original_of
+from .tables import CONTENT_BLOCK, OPENING_ANSWERS, PROMPT_WORDS, TABLE
+from .walker import CONFLICT, NOTHING, Hook, Json, Walker, get_or_add, omit, original_of
 
+UNKNOWN_INFO: Final[Json] = {"name": "unknown", "version": "0"}
+"""Who speaks, where v1 does not say it."""
 PLAN_ID: Final = "plan"
 """The id of the one plan that a session of v1 has."""
 MODE: Final = "mode"
@@ -36,7 +40,14 @@ class ToV2(Walker):
     """
 
     def __init__(self, terminals: Callable[[], Collection[str] | None] = tuple) -> None:
+        answer: Json = {"agentCapabilities": {}, "authMethods": []}
         hooks: dict[str, Hook] = {
+            "InitializeRequest": partial(
+                self._handshake, "InitializeRequest", "clientInfo", {"clientCapabilities": {}}
+            ),
+            "InitializeResponse": partial(self._handshake, "InitializeResponse", "agentInfo", answer),
+            **dict.fromkeys(OPENING_ANSWERS, self._opened),
+            "RequestPermissionRequest": self.permission,
             "AgentCapabilities": self._agent_capabilities,
             "ContentBlock": self._block,
             "ToolCallContent": self._item,
@@ -114,6 +125,41 @@ class ToV2(Walker):
         get_or_add(self._calls, call, lambda: None)
         return found
 
+    def _handshake(self, name: str, info: str, defaults: Json, body: Json, place: Place) -> Json:
+        """The params, or the result, of `initialize`."""
+        found: Json = self.convert_row(name, {**defaults, **body, "protocolVersion": 2}, place)
+        if not isinstance(found.get("info"), dict):
+            place.at(info).lose("v2 requires a name and a version", kind="added")
+            found["info"] = UNKNOWN_INFO
+        return found
+
+    def _opened(self, answer: Json, place: Place) -> Json:
+        """The answer that opens a session, with its modes among the options."""
+        self.options.begin(answer, place)
+        if "availableCommands" in answer:
+            place.at("availableCommands").lose(CONFLICT)
+        options = self.options.all()
+        more = {"configOptions": options} if options or answer.get("configOptions") is not None else {}
+        return {**omit(answer, "modes", "configOptions", "availableCommands"), **more}
+
+    def permission(self, body: Json, place: Place) -> Json:
+        """A request for permission: the tool call is its subject, and has its title."""
+        for key in PROMPT_WORDS:
+            if key in body:
+                place.at(key).lose(CONFLICT, body[key])
+        call = self.convert("ToolCallUpdate", body["toolCall"], place.at("toolCall"))
+        options: Json = {}
+        for index, one in enumerate(body["options"]):
+            if one["optionId"] in options:
+                place.at("options", index, "optionId").lose("in v2 the id of an option is used once", one)
+            options.setdefault(one["optionId"], one)
+        return {
+            **omit(body, "toolCall", *PROMPT_WORDS),
+            "title": title_of(call.get("title")),
+            "subject": {"type": "tool_call", "toolCall": call},
+            "options": list(options.values()),
+        }
+
     def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
         def part(row: str, key: str) -> Json:
             found: Json = self.convert(row, as_object(capabilities.get(key)), place.at(key))
@@ -136,8 +182,8 @@ class ToV2(Walker):
 
     def _block(self, block: Any, place: Place) -> Any:
         found = original_of(block)
-        known = TABLE["ContentBlock"].rows  # type: ignore[union-attr]
-        return self.convert_row("ContentBlock", block, place) if found is None or found.get("type") in known else found
+        is_known = found is None or found.get("type") in CONTENT_BLOCK.rows
+        return self.convert_row("ContentBlock", block, place) if is_known else found
 
     def _item(self, item: Any, place: Place) -> Any:
         found = original_of(item)

@@ -84,8 +84,8 @@ class Union:
 class Values:
     """Words of which v1 has but these. `near`: the nearest for a word of v2; `other`: for any other word; `None`: it is left out."""
 
-    known: frozenset[str]
-    other: str | None
+    known: tuple[str, ...]
+    other: str | None = None
     near: Mapping[str, str] = field(default_factory=dict[str, str])
 
 

@@ -25,6 +25,8 @@ class Walk:
         self._both = RevisionShapes(old, new, apart)
         self.nodes: dict[Pair, PairNode] = {}
         self._changed: set[Pair] | None = None
+        self._parents: dict[Pair, list[Pair]] = {}
+        self._recursive: dict[Pair, bool] = {}
         self._declared = frozenset((*old.declared, *new.declared))
 
     def visit(self, root: Pair) -> None:
@@ -42,8 +44,8 @@ class Walk:
         self._changed = None
 
     def wire_changes(self, root: Pair, told: frozenset[Pair] = frozenset()) -> Iterator[PlacedChange]:
-        """The changes of messages below a pair, nearest first; a pair of definitions is entered by its shortest way only, any other pair
-        by every way that does not lead through it already.
+        """The changes of messages below a pair, nearest first; a pair of definitions, or of unions with one that hold themselves,
+        is entered by its shortest way only, any other pair by every way that does not lead through it already.
 
         Pairs that are `told` elsewhere are not entered.
         """
@@ -64,13 +66,25 @@ class Walk:
                 for step, child in node.children:
                     if child in changed and child not in seen and child not in told and child not in around:
                         declarations = declaration, named
-                        if child.is_named:
+                        if child.is_named or (child.is_union and self._is_recursive(child)):
                             seen.add(child)
+                        if child.is_named:
                             here = Declaration(child, len(steps) + 1)
                             declarations = here, here if self._declared.intersection(here.names) else named
                         within = around if child.is_named else around | {child}
                         following.append((child, (*steps, step), *declarations, within))
             level = following
+
+    def _is_recursive(self, pair: Pair) -> bool:
+        """Whether a changed pair holds itself, as all pairs do that it holds and that hold it."""
+        if pair not in self._recursive:
+            inner = reachable(self._children(pair), self._children)
+            cycle = inner.keys() & reachable([pair], self._parents.__getitem__) if pair in inner else ()
+            self._recursive |= {pair: False, **dict.fromkeys(cycle, True)}
+        return self._recursive[pair]
+
+    def _children(self, pair: Pair) -> list[Pair]:
+        return [child for _, child in self.nodes[pair].children]
 
     def is_changed(self, pair: Pair) -> bool:
         """Whether there are changes of messages at a pair or below it."""
@@ -104,14 +118,15 @@ class Walk:
     def _changed_pairs(self) -> set[Pair]:
         """The pairs with changes of messages at them or below them."""
         if self._changed is None:
-            parents: dict[Pair, list[Pair]] = {}
-            for pair, node in self.nodes.items():
-                for _, child in node.children:
-                    parents.setdefault(child, []).append(pair)
+            self._parents = {pair: [] for pair in self.nodes}
+            for pair in self.nodes:
+                for child in self._children(pair):
+                    self._parents[child].append(pair)
+            self._recursive = {}
             changed = (
                 pair for pair, node in self.nodes.items() if any(not change.is_documentation for change in node.changes)
             )
-            self._changed = set(reachable(changed, lambda pair: parents.get(pair, ())))
+            self._changed = set(reachable(changed, self._parents.__getitem__))
         return self._changed
 
 
@@ -163,8 +178,10 @@ def _types(
     work: Comparison, gone: Sequence[Alternative | ir.Anything], come: Sequence[Alternative | ir.Anything]
 ) -> Change:
     """A change of JSON kinds: those that only one revision admits."""
-    kinds = f"{_kinds(work.new)} (previously {_kinds(work.old)})"
-    return Change("type", tuple(gone) or None, tuple(come) or None, detail=kinds, **work.at())
+    now, before = ("any value" if each.anything else _kinds(each) for each in (work.new, work.old))
+    if now == before:  # both admit any value
+        now, before = (f"any value, with a form for {_kinds(each)}" for each in (work.new, work.old))
+    return Change("type", tuple(gone) or None, tuple(come) or None, detail=f"{now} (previously {before})", **work.at())
 
 
 def _kind(work: Comparison, kind: str, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
@@ -182,8 +199,6 @@ def _kind(work: Comparison, kind: str, old: tuple[Alternative, ...], new: tuple[
 
 
 def _kinds(shape: Shape) -> str:
-    if shape.anything:
-        return "any value"
     kinds: dict[str, list[Alternative]] = {}
     for each in shape.alternatives:
         kinds.setdefault(kind_of(each), []).append(each)

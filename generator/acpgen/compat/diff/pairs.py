@@ -69,6 +69,12 @@ class Pair:
         """Whether either side is a definition, so that the pair may be met again inside itself."""
         return isinstance(self.old, ir.Ref) or isinstance(self.new, ir.Ref)
 
+    @property
+    def is_union(self) -> bool:
+        """Whether either side is a union with a definition, such as one with null."""
+        unions = (type_.types for type_, _ in self.sides if isinstance(type_, ir.AnyOf))
+        return any(isinstance(each, ir.Ref) for types in unions for each in types)
+
 
 @dataclass(slots=True)
 class PairNode:

@@ -19,7 +19,8 @@ from acpgen.compat.project_policy import apply
 from acpgen.compat.project_releases import versions_of
 from acpgen.config import around, find_profile
 from acpgen.diagnostics.outputs import Destination, require_apart
-from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean
+from acpgen.errors import Fault, Faults, did_you_mean
+from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References
 
 
@@ -72,17 +73,20 @@ def _require_words(options: HistoryOptions) -> None:
     faults: list[Fault] = []
     if options.fail_on not in get_args(FailOn):
         hint = did_you_mean(options.fail_on, get_args(FailOn))
-        faults.append(UnknownName(at="--fail-on", kind="level", name=options.fail_on, hint=hint))
+        faults.append(UNKNOWN_NAME(at="--fail-on", kind="level", name=options.fail_on, hint=hint))
     if options.limit < 1:
-        faults.append(BadSetting(at="--limit", key="the number of revisions", expected="1 or more"))
+        faults.append(
+            BAD_SETTING(at="--limit", key="the number of revisions", expected="1 or more", hint="Leave it out for 50.")
+        )
     if options.path is None and not options.given:
-        faults.append(BadSetting(at="history", key="what is asked for", expected="a protocol, files, or a path in git"))
+        expected, hint = "a protocol, files, or a path in git", "See: acpgen history --help"
+        faults.append(BAD_SETTING(at="history", key="what is asked for", expected=expected, hint=hint))
     if options.path is not None and len(options.given) > 1:
-        expected = "one branch, tag, commit or range A..B"
-        faults.append(BadSetting(at=options.given[1], key="what stands before '--'", expected=expected))
+        expected, hint = "one branch, tag, commit or range A..B", "Leave this one out, or write a range A..B."
+        faults.append(BAD_SETTING(at=options.given[1], key="what stands before '--'", expected=expected, hint=hint))
     if options.path is None and len(options.given) > 1 and options.since is not None:
-        expected = "commits, which have dates: name a revision, '--' and a path"
-        faults.append(BadSetting(at="--since", key="what is compared", expected=expected))
+        expected, hint = "commits, since files have no dates", "Name a revision, '--' and a path, or leave it out."
+        faults.append(BAD_SETTING(at="--since", key="what is compared", expected=expected, hint=hint))
     if faults:
         raise Faults(faults)
 

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from acpgen import material, protocols
 from acpgen.compat import sources
 from acpgen.compat.compare import side
 from acpgen.compat.history.timeline import Milestone
 from acpgen.compat.sources import Input
+from acpgen.config import docs_inputs, protocols
 from acpgen.errors import Faults
 from acpgen.input import git_revisions
 from acpgen.input.load import NO_REFERENCES, References, Source
@@ -77,7 +77,7 @@ def from_releases(protocol: str, reader: RevisionReader) -> Revisions | None:
     folder = protocols.with_releases(protocol)
     if folder is None:
         return None
-    kept = material.parsed(material.read(folder, [protocol])).releases.get(protocol)
+    kept = docs_inputs.parsed(docs_inputs.read(folder, [protocol])).releases.get(protocol)
     if kept is None or not kept.releases:
         return None
     profile = reader.profile(protocol)
@@ -88,7 +88,7 @@ def from_releases(protocol: str, reader: RevisionReader) -> Revisions | None:
         )
         for each in kept.releases[-reader.most :]
     )
-    files = (*sources.files_here(protocol), *map(str, (folder / material.RELEASES / protocol).iterdir()))
+    files = (*sources.files_here(protocol), *map(str, (folder / docs_inputs.RELEASES / protocol).iterdir()))
     return Revisions(protocol, milestones, _omission_note(len(kept.releases) - reader.most, "older"), files)
 
 
@@ -136,4 +136,6 @@ def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | N
 def _omission_note(count: int, which: str) -> tuple[str, ...]:
     if count <= 0:
         return ()
-    return (f"{count} {which} {'revision was' if count == 1 else 'revisions were'} left out: see --limit and --since.",)
+    return (
+        f"{count} {which} {'revision was' if count == 1 else 'revisions were'} left out by --limit, --since or a range.",
+    )

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, TypeAlias, cast
@@ -64,6 +64,13 @@ class SchemaRevision:
     @property
     def definitions(self) -> Mapping[str, ir.Definition]:
         return self.protocol.definitions
+
+    def without_prose(self) -> SchemaRevision:
+        """The same without descriptions and all else that people read and no program does."""
+        nothing: dict[str, Any] = {"migration": {}, "moves": {}, "sources": {}, "size": 0}
+        files = dict.fromkeys(self.bundle.files, ("", ""))
+        bundle = replace(self.bundle, schema=without_prose(self.bundle.schema), files=files, **nothing)
+        return replace(self, protocol=_without_docs(self.protocol), bundle=bundle)
 
     @cached_property
     def empty(self) -> frozenset[str]:
@@ -400,9 +407,9 @@ class SchemaRevision:
 
     @cached_property
     def gates_unknown(self) -> bool:
-        """Whether peers advertise capabilities, and the schema does not say of anything that one gates it, as published files of ACP."""
+        """Whether peers advertise capabilities, and the schema never says what one gates, as published files of ACP."""
         return any(method.name == "initialize" for method in self.protocol.methods) and not any(
-            "x-capability" in node for schema in self.bundle.definitions.values() for _, node in inside(schema)
+            not _GATING.isdisjoint(node) for schema in self.bundle.definitions.values() for _, node in inside(schema)
         )
 
     def may_gate(self, capability: str | None) -> bool:
@@ -454,6 +461,9 @@ _STATEMENTS: Final = frozenset(
     }
 )
 """Keywords that say what a value means, or what receivers make of it, and that no validator asserts."""
+
+_GATING: Final = frozenset({"x-capability", "x-required-with", "x-gates"})
+"""Keywords of a schema that says what its capabilities gate."""
 
 _OF_FIELDS: Final = _STATEMENTS - {"x-batch", "x-unknown"}
 """Those of fields."""
@@ -574,6 +584,18 @@ def without_prose(node: Any) -> Any:
             if key not in PROSE or not isinstance(value, str | list)
         }
     return [without_prose(item) for item in node] if is_array(node) else node
+
+
+def _without_docs(value: Any) -> Any:
+    """A value of the IR whose records describe nothing."""
+    if is_dataclass(value) and not isinstance(value, type):
+        inner = {each.name: getattr(value, each.name) for each in fields(value)}
+        return replace(value, **{name: "" if name == "doc" else _without_docs(part) for name, part in inner.items()})
+    if isinstance(value, tuple):
+        return tuple(map(_without_docs, cast("tuple[object, ...]", value)))
+    if isinstance(value, Mapping):
+        return {name: _without_docs(part) for name, part in cast("Mapping[str, object]", value).items()}
+    return value
 
 
 __all__ = ["Schema", "SchemaRevision"]

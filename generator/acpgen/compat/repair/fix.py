@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from acpgen.compat.check_report import repair_sentence
+from acpgen.compat.faults import NOT_REPAIRABLE
 from acpgen.compat.repair.repair import repair, with_texts
-from acpgen.errors import Faults, NotRepairable
+from acpgen.errors import Fault, Faults
 from acpgen.files import save
 from acpgen.input.load import read_bytes
 
@@ -65,13 +66,13 @@ def fix(
 def _targets(new: Input, texts: Mapping[str, str]) -> dict[str, str]:
     """The texts by the file that each belongs to: one of the working tree, as it was when it was read. Raises `Faults`."""
     found: dict[str, str] = {}
-    faults: list[NotRepairable] = []
+    faults: list[Fault] = []
     known: Mapping[str, bytes] = dict(new.source.files) if new.source is not None else {}
     for path, text in texts.items():
         at = new.at(path)
         why = _obstacle(Path(at), known.get(path))
         if why:
-            faults.append(NotRepairable(at=at, reason=why))
+            faults.append(NOT_REPAIRABLE(at=at, reason=why))
         found[os.path.realpath(at)] = text
     if faults:
         raise Faults(faults)

@@ -7,14 +7,7 @@ from typing import Any, Final
 from acpgen.input.walk import is_object
 from acpgen.probe.agent_peer import EARLY_UPDATE
 from acpgen.probe.case_context import Trial
-from acpgen.probe.clauses import (
-    ADVERTISED_BY_CLIENT,
-    EARLY_UPDATES,
-    NOT_FOUND,
-    OUTCOME,
-    ROBUST,
-    STALE_UPDATES,
-)
+from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
 
 CLIENT: Final = ("client",)
@@ -44,19 +37,15 @@ def version_unknown(trial: Trial) -> None:
         )
 
 
-@case("client/unknown-update", ROBUST, sides=CLIENT)
+@case("client/unknown-update", "robust", sides=CLIENT)
 def unknown_update(trial: Trial) -> None:
     """An update of a kind that the client cannot know, in its session. Expected: the client goes on."""
-    connection = trial.connection
     update = {"sessionUpdate": "_acpgen.dev/tide", "metres": 2.5}
-    index = connection.notify("session/update", {"sessionId": trial.theirs(), "update": update})
-    sent = connection.sent
-    if not trial.alive():
-        how = trial.ended if connection.is_over else "stops answering"
-        trial.fail(f"the client {how} after an update of an unknown kind", index, sent=sent)
+    index = trial.connection.notify("session/update", {"sessionId": trial.theirs(), "update": update})
+    trial.goes_on("an update of an unknown kind", index)
 
 
-@case("client/early-update", EARLY_UPDATES, sides=CLIENT)
+@case("client/early-update", "early-updates", sides=CLIENT)
 def early_update(trial: Trial) -> None:
     """Another run, in which an update of the session comes before the answer to `session/new`. Expected: the client sends its prompt."""
     connection = trial.greet(EARLY_UPDATE).connection
@@ -69,7 +58,7 @@ def early_update(trial: Trial) -> None:
         trial.fail(sentence, asked[0], len(connection.rows) - 1, connection=connection, sent=connection.sent)
 
 
-@case("client/stale-update", STALE_UPDATES, sides=CLIENT)
+@case("client/stale-update", "stale-updates", sides=CLIENT)
 def stale_update(trial: Trial) -> None:
     """Updates of a tool call that never was, and more of a message that is long over. Expected: the client goes on."""
     connection, session = trial.connection, trial.theirs()
@@ -79,13 +68,10 @@ def stale_update(trial: Trial) -> None:
         {"sessionUpdate": "agent_message_chunk", "messageId": "acpgen-no-such-message", "content": text},
     ):
         index = connection.notify("session/update", {"sessionId": session, "update": update})
-    sent = connection.sent
-    if not trial.alive():
-        how = trial.ended if connection.is_over else "stops answering"
-        trial.fail(f"the client {how} after an update that refers to something unknown", index, sent=sent)
+    trial.goes_on("an update that refers to something unknown", index)
 
 
-@case("client/permission", OUTCOME, sides=CLIENT)
+@case("client/permission", "outcome", sides=CLIENT)
 def permission(trial: Trial) -> None:
     """A request for permission with two options. Expected: an outcome: one of the options, or that it was cancelled."""
     options = [
@@ -99,10 +85,9 @@ def permission(trial: Trial) -> None:
         params["toolCall"] = {"toolCallId": "acpgen-1"}
     else:
         params |= {"title": "May the probe go on?"}
-    index = len(trial.connection.rows)
     found = trial.expect("session/request_permission", params, seconds=trial.slow)
     if found is not None and found.code == -32601:
-        trial.fail("a request for permission is answered with 'method not found'", index, found.index)
+        trial.blame(found, "a request for permission is answered with 'method not found'")
 
 
 @case("elicitation/unknown-mode", "must", sides=CLIENT)
@@ -111,58 +96,45 @@ def unknown_mode(trial: Trial) -> None:
     if not trial.offered("elicitation"):
         raise trial.skip("the client does not advertise elicitation")
     params = {"sessionId": trial.theirs(), "mode": "_acpgen.dev/tide", "message": "How high is the tide?"}
-    index = len(trial.connection.rows)
-    sent = trial.connection.call("elicitation/create", params)
-    found = trial.connection.answer(sent, trial.slow)
+    found = trial.connection.ask("elicitation/create", params, trial.slow)
     if found is None and trial.connection.is_over:
-        trial.fail(f"the client {trial.ended} at an elicitation in an unknown mode", index)
+        trial.fail(f"the client {trial.ended} at an elicitation in an unknown mode", len(trial.connection.rows) - 1)
     elif found is None:
         raise trial.skip("an elicitation was not answered; it may wait for a person")
     elif is_object(found.result) and found.result.get("action") == "accept":
-        trial.fail("an elicitation in an unknown mode is answered with 'accept'", index, found.index)
+        trial.blame(found, "an elicitation in an unknown mode is answered with 'accept'")
 
 
 @case("elicitation/unknown-completion", "must", sides=CLIENT)
 def unknown_completion(trial: Trial) -> None:
     """`elicitation/complete`, twice, for a question that never was. Expected: no answer, and the client goes on."""
-    connection = trial.connection
-    before = len(connection.bare)
-    params = {"elicitationId": "acpgen-no-such-question"}
-    connection.notify("elicitation/complete", params)
-    index = connection.notify("elicitation/complete", params)
-    sent = connection.sent
-    if not trial.alive():
-        how = trial.ended if connection.is_over else "stops answering"
-        trial.fail(f"the client {how} after the completion of an elicitation that never existed", index, sent=sent)
-    elif len(connection.bare) > before:
-        trial.fail("`elicitation/complete` was answered", index, connection.bare[before].index, sent=sent)
+    for _ in range(2):
+        params = {"elicitationId": "acpgen-no-such-question"}
+        if not trial.tell("elicitation/complete", params, "the completion of an elicitation that never existed"):
+            return
 
 
-@case("file-system/not-advertised", NOT_FOUND, versions=(1,), sides=CLIENT)
+@case("file-system/not-advertised", "not-found", versions=(1,), sides=CLIENT)
 def not_advertised(trial: Trial) -> None:
     """A file is asked for though the client advertises no file system. Expected: an error."""
     if trial.offered("fs", "readTextFile"):
         raise trial.skip("the client advertises fs.readTextFile")
-    index = len(trial.connection.rows)
-    params = {"sessionId": trial.theirs(), "path": f"{trial.their_folder()}/{_MISSING}"}
-    found = trial.expect("fs/read_text_file", params)
+    found = _read_missing(trial)
     if found is not None and "error" not in found.value:
-        trial.fail("a file is read though fs.readTextFile is not advertised", index, found.index, level="note")
+        trial.blame(found, "a file is read though fs.readTextFile is not advertised", level="note")
 
 
-@case("file-system/read", ADVERTISED_BY_CLIENT, versions=(1,), sides=CLIENT)
+@case("file-system/read", "advertised-by-client", versions=(1,), sides=CLIENT)
 def read(trial: Trial) -> None:
     """A file that does not exist, where reading is advertised. Expected: an error, not 'method not found'."""
     if not trial.offered("fs", "readTextFile"):
         raise trial.skip("the client does not advertise fs.readTextFile")
-    params = {"sessionId": trial.theirs(), "path": f"{trial.their_folder()}/{_MISSING}"}
-    index = len(trial.connection.rows)
-    found = trial.expect("fs/read_text_file", params, seconds=trial.slow)
+    found = _read_missing(trial, trial.slow)
     if found is not None and "error" not in found.value:
-        trial.fail("a file that does not exist is read", index, found.index, level="note")
+        trial.blame(found, "a file that does not exist is read", level="note")
 
 
-@case("terminals/run", ADVERTISED_BY_CLIENT, versions=(1,), sides=CLIENT)
+@case("terminals/run", "advertised-by-client", versions=(1,), sides=CLIENT)
 def terminal(trial: Trial) -> None:
     """`echo` in a terminal, where terminals are advertised: created, waited for, read and released. Expected: results."""
     if not trial.offered("terminal"):
@@ -176,9 +148,13 @@ def terminal(trial: Trial) -> None:
     name = made.result.get("terminalId") if is_object(made.result) else None
     here = {"sessionId": session, "terminalId": name}
     for method in ("terminal/wait_for_exit", "terminal/output", "terminal/release"):
-        index = len(trial.connection.rows)
         found = trial.expect(method, here, seconds=trial.slow)
         if found is None:
             return
         if "error" in found.value:
-            trial.fail(f"{method!r} of an open terminal failed: {found.reason}", index, found.index, level="should")
+            trial.blame(found, f"{method!r} of an open terminal failed: {found.reason}", level="should")
+
+
+def _read_missing(trial: Trial, seconds: float | None = None) -> Heard | None:
+    params = {"sessionId": trial.theirs(), "path": f"{trial.their_folder()}/{_MISSING}"}
+    return trial.expect("fs/read_text_file", params, seconds=seconds)

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from acpgen.probe.case_context import Trial
-from acpgen.probe.clauses import EXTENSION_ANSWERED, NO_REPLY
 from acpgen.probe.registry import BOTH, case
 
 
-@case("extensibility/unknown-request", EXTENSION_ANSWERED, sides=BOTH)
+@case("extensibility/unknown-request", "extension-answered", sides=BOTH)
 def unknown_request(trial: Trial) -> None:
     """A request of an extension that nobody knows. Expected: an answer under its id; the monitor looks at the code."""
-    trial.expect("_acpgen.dev/unknown", {"probe": True}, clause=EXTENSION_ANSWERED)
+    trial.expect("_acpgen.dev/unknown", {"probe": True}, clause="extension-answered")
 
 
 @case("extensibility/unknown-notification", "should", sides=BOTH)
 def unknown_notification(trial: Trial) -> None:
     """A notification of an extension that nobody knows. Expected: nothing, and the next request is answered."""
-    connection = trial.connection
-    before = len(connection.bare)
-    index = connection.notify("_acpgen.dev/happened", {"probe": True})
-    sent = connection.sent
-    if not trial.alive():
-        what = "ended" if connection.is_over else "stops answering"
-        trial.fail(f"the program {what} after a notification of an unknown extension", index, sent=sent)
-    elif len(connection.bare) > before:
-        trial.fail(
-            "a notification was answered",
-            index,
-            connection.bare[before].index,
-            clause=NO_REPLY,
-            level="must",
-            sent=sent,
-        )
+    trial.tell("_acpgen.dev/happened", {"probe": True}, "a notification of an unknown extension")

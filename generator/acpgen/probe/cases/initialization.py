@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acpgen.probe.case_context import KNOWN, Greeting, Trial
-from acpgen.probe.clauses import VERSION, Strength
+from acpgen.probe.clauses import Strength
 from acpgen.probe.registry import case
 
 
@@ -16,14 +16,14 @@ def answer(trial: Trial) -> None:
     first = greetings[0]
     trial.greeting = first
     if first.answer is not None:
-        trial.fail(f"`initialize` was refused: {first.answer.reason}", first.index, first.answer.index)
+        trial.blame(first.answer, f"`initialize` was refused: {first.answer.reason}")
     elif first.connection.rows and any(row.sender == first.connection.other for row in first.connection.rows):
         trial.fail("`initialize` was not answered, though the program sends output", first.index, first.index + 5)
     else:
         raise trial.skip(first.connection.silence)
 
 
-@case("initialization/supported-version", VERSION, "program", (1,))
+@case("initialization/supported-version", "version", "program", (1,))
 def supported_version(trial: Trial) -> None:
     """`initialize` with the versions 1 and 2. Expected: each version that the agent turns out to speak is agreed on when asked for."""
     greetings = {version: trial.greet(version) for version in KNOWN}
@@ -54,4 +54,4 @@ def tell(trial: Trial, found: Greeting, message: str, level: Strength | None = N
     """Report a breach that the answer to `initialize` shows."""
     trial.greeting = found
     assert found.answer is not None
-    trial.fail(message, found.index, found.answer.index, level=level)
+    trial.blame(found.answer, message, level=level)

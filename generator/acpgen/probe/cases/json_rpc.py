@@ -6,16 +6,6 @@ from decimal import Decimal
 from typing import Any, Final
 
 from acpgen.probe.case_context import AUTH_REQUIRED, Trial
-from acpgen.probe.clauses import (
-    ANSWERED,
-    INTEROPERABLE,
-    INVALID_PARAMS,
-    NO_REPLY,
-    NOT_FOUND,
-    ROBUST,
-    UNKNOWN_SESSION,
-    Clause,
-)
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import BOTH, case
 
@@ -23,21 +13,18 @@ _OWN_ORDER: Final = (-32602, -32600, AUTH_REQUIRED, -32001, -32002)
 """Codes that a request with malformed params may have: an agent is free to look at other things first."""
 
 
-@case("json-rpc/unknown-method", NOT_FOUND, sides=BOTH)
+@case("json-rpc/unknown-method", "not-found", sides=BOTH)
 def unknown_method(trial: Trial) -> None:
     """A request for a method that does not exist. Expected: the error -32601."""
     name = f"acpgen/{_word(trial)}"
-    index = len(trial.connection.rows)
     found = trial.expect(name, {})
-    if found is None:
-        return
-    if "error" not in found.value:
-        trial.fail(f"the method {name!r} does not exist, and is answered with a result", index, found.index)
-    elif found.code != -32601:
-        trial.fail(f"the method {name!r} does not exist; the error is {found.reason}, not -32601", index, found.index)
+    if found is not None and "error" not in found.value:
+        trial.blame(found, f"the method {name!r} does not exist, and is answered with a result")
+    elif found is not None and found.code != -32601:
+        trial.blame(found, f"the method {name!r} does not exist; the error is {found.reason}, not -32601")
 
 
-@case("json-rpc/unknown-notification", NO_REPLY, sides=BOTH)
+@case("json-rpc/unknown-notification", "no-reply", sides=BOTH)
 def unknown_notification(trial: Trial) -> None:
     """A notification that does not exist, and one whose params are malformed. Expected: no answer, and the next request is answered."""
     known = "session/cancel" if trial.connection.own == "client" else "session/update"
@@ -46,7 +33,7 @@ def unknown_notification(trial: Trial) -> None:
         _silent(trial, name, params)
 
 
-@case("json-rpc/optional-notification", NO_REPLY, sides=BOTH)
+@case("json-rpc/optional-notification", "no-reply", sides=BOTH)
 def optional_notification(trial: Trial) -> None:
     """A notification whose method begins with `$/`, and `$/cancel_request` for a request that never was. Expected: no answer."""
     _silent(trial, f"$/{_word(trial)}", {})
@@ -76,7 +63,7 @@ def ids(trial: Trial) -> None:
         _comes_back(trial, value)
 
 
-@case("json-rpc/id-of-64-bits", INTEROPERABLE, sides=BOTH)
+@case("json-rpc/id-of-64-bits", "interoperable", sides=BOTH)
 def id_of_64_bits(trial: Trial) -> None:
     """Requests with whole numbers that fit 64 bits, but no double. Expected: the same id, digit by digit."""
     for value in (2**53 + 1, 2**63 - 1, -(2**63) + 1):
@@ -90,7 +77,7 @@ def id_of_64_bits(trial: Trial) -> None:
         _comes_back(trial, value, "64 bits")
 
 
-@case("json-rpc/ids-outside-the-schema", ROBUST, sides=BOTH)
+@case("json-rpc/ids-outside-the-schema", "robust", sides=BOTH)
 def ids_outside(trial: Trial) -> None:
     """Requests whose ids the schema does not have: null, fractions, numbers beyond 64 bits, a boolean, an array. Expected: such a
     request may be refused or passed over, and the program goes on.
@@ -107,13 +94,11 @@ def ids_outside(trial: Trial) -> None:
             }
             connection.tolerated |= {id_text(2**63 - 1), id_text(0), id_text(int(Decimal(repr(float(value)))))}
         index = connection.send({"jsonrpc": "2.0", "id": value, "method": "_acpgen.dev/id", "params": {}})
-        sent = connection.sent
-        if not trial.alive():
-            gone(trial, index, f"a request with the id {value!r}", sent)
+        if not trial.goes_on(f"a request with the id {value!r}", index):
             return
 
 
-@case("json-rpc/params-malformed", INVALID_PARAMS)
+@case("json-rpc/params-malformed", "invalid-params")
 def params_malformed(trial: Trial) -> None:
     """`session/new` with params of wrong types, without required ones, as an array and as text. Expected: an error, best -32602."""
     good = trial.new_params()
@@ -136,7 +121,7 @@ def params_malformed(trial: Trial) -> None:
     )
 
 
-@case("json-rpc/params-drawn", ANSWERED)
+@case("json-rpc/params-drawn", "answered")
 def params_drawn(trial: Trial) -> None:
     """Requests whose params are drawn from the seed: values of all types where others belong. Expected: each is answered."""
     for _ in range(12):
@@ -149,32 +134,21 @@ def params_drawn(trial: Trial) -> None:
             return
 
 
-@case("json-rpc/unknown-session", UNKNOWN_SESSION)
+@case("json-rpc/unknown-session", "unknown-session")
 def unknown_session(trial: Trial) -> None:
     """`session/prompt` and `session/cancel` for a session that does not exist. Expected: an answer to the one, none to the other."""
     name = f"no-session-{_word(trial)}"
     trial.connection.tolerated.add(id_text(name))
     _silent(trial, "session/cancel", {"sessionId": name})
-    index = len(trial.connection.rows)
     prompt = {"sessionId": name, "prompt": [{"type": "text", "text": "Reply with the single word ok."}]}
     found = trial.expect("session/prompt", prompt, seconds=trial.slow)
     if found is not None and "error" not in found.value:
-        trial.fail("a prompt for a session that does not exist is answered with a result", index, found.index)
+        trial.blame(found, "a prompt for a session that does not exist is answered with a result")
 
 
 def _silent(trial: Trial, method: str, params: Any) -> None:
-    connection = trial.connection
-    before = len(connection.bare)
-    index = connection.notify(method, params)
-    sent = connection.sent
-    if not trial.alive():
-        gone(trial, index, f"the notification {method!r}", sent, ANSWERED)
+    if not trial.tell(method, params, clause="answered"):
         raise trial.skip("the connection was lost")
-    for heard in connection.bare[before:]:
-        trial.fail(
-            f"the notification {method!r} was answered", index, heard.index, clause=NO_REPLY, sent=sent, place=method
-        )
-        break
 
 
 def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
@@ -189,29 +163,24 @@ def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
     if id_text(value) in connection.answers:
         return
     others = [found[-1] for other, found in connection.answers.items() if len(found) > before.get(other, 0)]
-    sent = connection.sent
+    what, text = f"a request with the id {id_text(value)[:60]}", id_text(value)
     if others:
-        told = others[0].value.get("id")
-        text = id_text(value) if len(str(value)) < 60 else f"{id_text(value)[:57]}..."
-        trial.fail(
-            f"a request with the id {text} is answered under {id_text(told)}",
-            index,
-            others[0].index,
-            place=place or ("a negative number" if isinstance(value, int) and value < 0 else text),
-        )
-    elif not trial.alive():
-        gone(trial, index, f"a request with the id {id_text(value)[:60]}", sent, ANSWERED)
-        raise trial.skip("the connection was lost")
+        id_ = others[0].value.get("id")
+        text = text if len(str(value)) < 60 else f"{text[:57]}..."
+        place = place or ("a negative number" if isinstance(value, int) and value < 0 else text)
+        sentence = f"a request with the id {text} is answered under {id_text(id_)}"
+        trial.fail(sentence, index, others[0].index, place=place)
+    elif trial.goes_on(what, index, "answered"):
+        trial.due(value, index, what, "answered")
     else:
-        trial.due(value, index, f"a request with the id {id_text(value)[:60]}", ANSWERED)
+        raise trial.skip("the connection was lost")
 
 
 def _refused(trial: Trial, method: str, params: Any, what: str) -> bool:
     """Whether a request was answered; what is wrong with the answer is reported."""
     connection = trial.connection
-    index = len(connection.rows)
     name = connection.call(method, params)
-    found = connection.answer(name)
+    index, found = len(connection.rows) - 1, connection.answer(name)
     if found is None:
         is_request = params is None or isinstance(params, dict | list)
         trial.due(name, index, method, may_be_refused=not is_request)
@@ -220,30 +189,11 @@ def _refused(trial: Trial, method: str, params: Any, what: str) -> bool:
         return False
     place = f"{method}: {what}"
     if "error" not in found.value:
-        trial.fail(f"{method!r} is accepted although {what}", index, found.index, level="note", place=place)
+        trial.blame(found, f"{method!r} is accepted although {what}", level="note", place=place)
     elif found.code not in _OWN_ORDER:
-        trial.fail(
-            f"{method!r}, in which {what}, fails with {found.reason} instead of -32602",
-            index,
-            found.index,
-            place=f"{method}: another code",
-        )
+        sentence = f"{method!r}, in which {what}, fails with {found.reason} instead of -32602"
+        trial.blame(found, sentence, place=f"{method}: another code")
     return True
-
-
-def gone(trial: Trial, index: int, what: str, sent: bytes, clause: Clause = ROBUST) -> None:
-    """Report that the program is not alive any more after something that was said."""
-    connection = trial.connection
-    trial.is_lost = True
-    how = trial.ended if connection.is_over else "stops answering"
-    trial.fail(
-        f"the program {how} after {what}",
-        index,
-        len(connection.rows) - 1,
-        clause=clause,
-        sent=sent,
-        place=f"{how} {what}",
-    )
 
 
 def _drawn(trial: Trial, depth: int) -> Any:

@@ -8,17 +8,7 @@ from typing import Any, Final
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import Trial
-from acpgen.probe.clauses import (
-    ACCEPTED,
-    CANCELLED,
-    CLOSED,
-    ENDED,
-    FORESTALLED,
-    INSERTED,
-    NO_REPLY,
-    OFFERED_CONTENT,
-    STOPPED_REQUEST,
-)
+from acpgen.probe.cases.sessions import needs
 from acpgen.probe.connection import Heard, id_text
 from acpgen.probe.registry import case
 
@@ -36,7 +26,7 @@ _BRIEF: Final = {"type": "text", "text": "Reply with the single word ok."}
 _LONG: Final = {"type": "text", "text": "Count from one to three hundred in words, one number on each line."}
 
 
-@case("prompt-turn/text", ENDED, "session")
+@case("prompt-turn/text", "ended", "session")
 def text(trial: Trial) -> None:
     """A prompt of text. Expected: the turn ends with a stop reason."""
     _turn(trial, [_BRIEF])
@@ -48,55 +38,48 @@ def resource_link(trial: Trial) -> None:
     _kind(trial, {"type": "resource_link", "name": "notes.txt", "uri": (trial.folder / "notes.txt").as_uri()})
 
 
-@case("prompt-turn/image", OFFERED_CONTENT, "session")
+@case("prompt-turn/image", "offered-content", "session")
 def image(trial: Trial) -> None:
     """A prompt with an image, where that is advertised. Expected: it is accepted."""
-    trial.needs(*_prompt(trial), "image")
+    needs(trial, "prompt", "image")
     _kind(trial, {"type": "image", "mimeType": "image/png", "data": _PNG})
 
 
-@case("prompt-turn/audio", OFFERED_CONTENT, "session")
+@case("prompt-turn/audio", "offered-content", "session")
 def audio(trial: Trial) -> None:
     """A prompt with sound, where that is advertised. Expected: it is accepted."""
-    trial.needs(*_prompt(trial), "audio")
+    needs(trial, "prompt", "audio")
     _kind(trial, {"type": "audio", "mimeType": "audio/wav", "data": _WAV})
 
 
-@case("prompt-turn/embedded-resource", OFFERED_CONTENT, "session")
+@case("prompt-turn/embedded-resource", "offered-content", "session")
 def embedded(trial: Trial) -> None:
     """A prompt with a file inside, where that is advertised. Expected: it is accepted."""
-    trial.needs(*_prompt(trial), "embeddedContext")
+    needs(trial, "prompt", "embeddedContext")
     uri = (trial.folder / "notes.txt").as_uri()
     _kind(trial, {"type": "resource", "resource": {"uri": uri, "mimeType": "text/plain", "text": "tide"}})
 
 
-@case("prompt-turn/cancel-idle", NO_REPLY, "session")
+@case("prompt-turn/cancel-idle", "no-reply", "session")
 def cancel_idle(trial: Trial) -> None:
     """`session/cancel` while no turn runs. Expected: no answer, and the agent goes on."""
-    connection = trial.connection
-    before = len(connection.bare)
-    index = connection.notify("session/cancel", {"sessionId": trial.session()})
-    sent = connection.sent
-    if not trial.alive():
-        trial.fail("the program stops answering after a cancel outside a turn", index, sent=sent)
-    elif len(connection.bare) > before:
-        trial.fail("`session/cancel` was answered", index, connection.bare[before].index, sent=sent)
+    trial.tell("session/cancel", {"sessionId": trial.session()}, "a cancel outside a turn")
 
 
-@case("prompt-turn/cancel-at-once", CANCELLED, "session")
+@case("prompt-turn/cancel-at-once", "cancelled", "session")
 def cancel_at_once(trial: Trial) -> None:
     """A prompt and, at once, its cancellation. Expected: the turn ends, as a rule with `cancelled`."""
     _cancelled(trial, lambda _: True)
 
 
-@case("prompt-turn/cancel-after-update", CANCELLED, "session")
+@case("prompt-turn/cancel-after-update", "cancelled", "session")
 def cancel_after_update(trial: Trial) -> None:
     """A prompt that is cancelled once the agent has said something about it. Expected: `cancelled`, and silence after it."""
     session = trial.session()
     _cancelled(trial, lambda since: bool(trial.updates(session, since)))
 
 
-@case("prompt-turn/cancel-open-permission", CANCELLED, "session")
+@case("prompt-turn/cancel-open-permission", "cancelled", "session")
 def cancel_permission(trial: Trial) -> None:
     """A prompt that is cancelled while the agent waits for a permission. Expected: `cancelled`."""
 
@@ -113,29 +96,28 @@ def cancel_permission(trial: Trial) -> None:
         trial.connection.delay = 0.0
 
 
-@case("cancellation/cancel-request", STOPPED_REQUEST, "session", versions=(1,))
+@case("cancellation/cancel-request", "stopped-request", "session", versions=(1,))
 def cancel_request(trial: Trial) -> None:
     """A prompt whose request is withdrawn with `$/cancel_request`. Expected: it is answered all the same."""
     ready(trial)
     connection, session = trial.connection, trial.session()
-    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_LONG]})
-    index = connection.notify("$/cancel_request", {"requestId": id_})
+    id_, index = prompt(trial, session, [_LONG])
+    connection.notify("$/cancel_request", {"requestId": id_})
     found = connection.answer(id_)
     if found is None and not connection.is_over:
         _stop(trial, session)  # a peer is free not to know this notification
         found = connection.answer(id_, trial.slow)
     if found is None:
-        trial.due(id_, index - 1, "session/prompt", STOPPED_REQUEST, after=_STOPPED)
+        trial.due(id_, index, "session/prompt", "stopped-request", after=_STOPPED)
 
 
-@case("session-setup/close-during-turn", CLOSED, "session")
+@case("session-setup/close-during-turn", "closed", "session")
 def close_during_turn(trial: Trial) -> None:
     """`session/close` while a turn runs. Expected: the turn ends, and the close is answered."""
-    trial.needs(*(("session",) if trial.version == 2 else ("sessionCapabilities", "close")))
+    needs(trial, "session/close")
     ready(trial)
     connection, session = trial.connection, trial.session(anew=True)
-    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_LONG]})
-    index = len(connection.rows) - 1
+    id_, index = prompt(trial, session, [_LONG])
     connection.wait(lambda: bool(trial.updates(session, index)), connection.clock.answer)
     close = connection.call("session/close", {"sessionId": session})
     asked, closed = len(connection.rows) - 1, connection.sent
@@ -143,21 +125,21 @@ def close_during_turn(trial: Trial) -> None:
     connection.hurry()
     closing = connection.answer(close, trial.slow)
     if closing is None:
-        trial.due(close, asked, "session/close", CLOSED)
+        trial.due(close, asked, "session/close", "closed")
     trial.memory["sessions"].remove(session)
     found = connection.answer(id_, trial.slow)
     if found is None:
-        trial.due(id_, index, "session/prompt", CLOSED)
+        trial.due(id_, index, "session/prompt", "closed")
     elif trial.version == 2:
         _accepted(trial, session, index, found)
         if "error" in found.value and found.code != WITHDRAWN and not _inserted(trial, session, index, found.index):
             sentence = f"a prompt that `session/close` cancelled fails with {found.code}, not {WITHDRAWN}"
-            trial.fail(sentence, index, asked, found.index, clause=FORESTALLED, place="forestalled", sent=closed)
+            trial.fail(sentence, index, asked, found.index, clause="forestalled", place="forestalled", sent=closed)
     elif closing is not None and "result" in closing.value and found.index > closing.index:
         trial.fail("the turn ended after `session/close` was answered", index, closing.index, found.index)
 
 
-@case("client-methods/served", ENDED, "session")
+@case("client-methods/served", "ended", "session")
 def served(trial: Trial) -> None:
     """A prompt that asks for files and a command, with a client that serves both. Expected: the turn ends, terminals are released."""
     _helped(trial, "serves", 0.0)
@@ -167,24 +149,20 @@ def served(trial: Trial) -> None:
 def not_advertised(trial: Trial) -> None:
     """The same on a connection whose client advertises nothing. Expected: the agent calls nothing of a client."""
     ready(trial)
-    here, memory = trial.greeting, trial.memory
-    trial.greeting, trial.memory = trial.bare(), {}
-    try:
-        if trial.greeting.version != trial.version:
+    bare = trial.bare()
+    with trial.elsewhere(bare):
+        if bare.version != trial.version:
             raise trial.skip(f"version {trial.version} is not negotiated with a client that advertises nothing")
         _turn(trial, [wish(trial)])
-    finally:
-        trial.end(trial.greeting)
-        trial.greeting, trial.memory = here, memory
 
 
-@case("client-methods/refused", ENDED, "session")
+@case("client-methods/refused", "ended", "session")
 def refused(trial: Trial) -> None:
     """The same with a client that refuses files and commands, and permissions. Expected: the turn ends all the same."""
     _helped(trial, "refuses", 0.0)
 
 
-@case("client-methods/slow", ENDED, "session")
+@case("client-methods/slow", "ended", "session")
 def slow(trial: Trial) -> None:
     """The same with a client that takes its time. Expected: the turn ends all the same."""
     _helped(trial, "serves", min(2.0, trial.connection.clock.answer / 2))
@@ -193,15 +171,17 @@ def slow(trial: Trial) -> None:
 # --- turns -----------------------------------------------------------------------------------------------------------
 
 
-def _prompt(trial: Trial) -> tuple[str, ...]:
-    return ("session", "prompt") if trial.version == 2 else ("promptCapabilities",)
-
-
 def wish(trial: Trial) -> dict[str, Any]:
     """A block that asks for a file, a change and a command."""
     notes, result = trial.folder / "notes.txt", trial.folder / "result.txt"
     words = f"Read the file {notes}, write its first word to {result}, then run the command: echo ok"
     return {"type": "text", "text": words}
+
+
+def prompt(trial: Trial, session: str, blocks: list[Any]) -> tuple[int, int]:
+    """Say a prompt; its id, and its place in the transcript."""
+    id_: int = trial.connection.call("session/prompt", {"sessionId": session, "prompt": blocks})
+    return id_, len(trial.connection.rows) - 1
 
 
 def ready(trial: Trial) -> None:
@@ -216,8 +196,7 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
     ready(trial)
     connection, session = trial.connection, trial.session()
     trial.client.cancelled.discard(session)
-    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": blocks})
-    index = len(connection.rows) - 1
+    id_, index = prompt(trial, session, blocks)
     found = connection.answer(id_, trial.slow)
     if found is not None and "error" in found.value:
         _accepted(trial, session, index, found)
@@ -228,10 +207,10 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
         accepted, found = found, _idle(trial, session, index)
         if found is not None and found.index < accepted.index and _has_run(trial, session, index, found.index):
             sentence = "the prompt was answered only when its work had ended"
-            trial.fail(sentence, index, found.index, accepted.index, clause=ACCEPTED, place="answered late")
+            trial.fail(sentence, index, found.index, accepted.index, clause="accepted", place="answered late")
         end: dict[str, Any] = {} if found is None else found.value["params"]["update"]
         if found is not None and end.get("stopReason") is None:
-            trial.fail("the work of a prompt ended without a stop reason", index, found.index, clause=ACCEPTED)
+            trial.fail("the work of a prompt ended without a stop reason", index, found.index, clause="accepted")
         if found is not None and end.get("stopReason") == "error":
             reason = trial.failed("session/prompt", replace(found, value=end))
             trial.memory.setdefault("no prompts", reason)
@@ -243,7 +222,7 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
         _stop(trial, session)
         reason = f"a turn did not end within {trial.slow:g} s"
         if connection.answer(id_) is None:
-            trial.due(id_, index, "session/prompt", ENDED, after=_STOPPED)
+            trial.due(id_, index, "session/prompt", "ended", after=_STOPPED)
         trial.memory.setdefault("no prompts", reason)
         raise trial.skip(reason)
     trial.memory["prompted"] = session
@@ -270,10 +249,10 @@ def _inserted(trial: Trial, session: str, since: int, until: int) -> list[Heard]
 
 def _accepted(trial: Trial, session: str, since: int, found: Heard) -> None:
     """Hold it against an agent of version 2 if the only prompt fails though its message was reported."""
-    told = _inserted(trial, session, since, found.index) if trial.version == 2 and "error" in found.value else []
-    if told:
+    insertions = _inserted(trial, session, since, found.index) if trial.version == 2 and "error" in found.value else []
+    if insertions:
         sentence = f"the message of the prompt was reported, and the prompt then failed with {found.reason}"
-        trial.fail(sentence, since, told[0].index, found.index, clause=INSERTED, place="inserted")
+        trial.fail(sentence, since, insertions[0].index, found.index, clause="inserted", place="inserted")
 
 
 def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:
@@ -295,18 +274,15 @@ def _kind(trial: Trial, block: Any) -> None:
     """A prompt of text and another block. Where text alone goes through, this does too."""
     ready(trial)
     connection, session = trial.connection, trial.session()
-    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_BRIEF, block]})
-    index = len(connection.rows) - 1
+    id_, index = prompt(trial, session, [_BRIEF, block])
     found = connection.answer(id_, trial.slow)
     if found is None:
         _stop(trial, session)
         if connection.answer(id_) is None:
-            trial.due(id_, index, "session/prompt", ENDED, after=_STOPPED)
+            trial.due(id_, index, "session/prompt", "ended", after=_STOPPED)
         raise trial.skip(f"a turn did not end within {trial.slow:g} s")
     if found.code == -32602:
-        trial.fail(
-            f"a prompt with {block['type']!r} is refused: {found.reason}", index, found.index, place=block["type"]
-        )
+        trial.blame(found, f"a prompt with {block['type']!r} is refused: {found.reason}", place=block["type"])
     elif "error" in found.value:
         raise trial.skip(trial.refused("session/prompt", found))
     elif trial.version == 2:
@@ -318,8 +294,7 @@ def _cancelled(trial: Trial, is_time: Callable[[int], bool], block: Any = _LONG,
     ready(trial)
     connection, session = trial.connection, trial.session()
     trial.client.cancelled.discard(session)
-    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [block]})
-    index = len(connection.rows) - 1
+    id_, index = prompt(trial, session, [block])
 
     def is_over() -> bool:
         answers = connection.answers.get(id_text(id_), ())
@@ -334,7 +309,7 @@ def _cancelled(trial: Trial, is_time: Callable[[int], bool], block: Any = _LONG,
         connection.call(*trial.sign())  # once this is answered, the cancellation was read
     if not connection.wait(is_over, trial.slow):
         if trial.version == 1:
-            trial.due(id_, index, "session/prompt", CANCELLED, after=_STOPPED)
+            trial.due(id_, index, "session/prompt", "cancelled", after=_STOPPED)
         elif connection.answers.get(id_text(id_)):
             trial.fail("a cancelled turn was never reported as idle", index, cancel, len(connection.rows) - 1)
     trial.alive()

@@ -6,7 +6,7 @@ from typing import Any
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import AUTH_REQUIRED, Trial, listed
-from acpgen.probe.cases.prompts import ended_turns, ready, wish
+from acpgen.probe.cases.prompts import ended_turns, prompt, ready, wish
 from acpgen.probe.cases.sessions import offered
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
@@ -59,26 +59,28 @@ def cancel_unanswered(trial: Trial) -> None:
     trial.client.cancelled.discard(session)
     connection.delay = 10 * trial.slow
     try:
-        connection.call("session/prompt", {"sessionId": session, "prompt": [wish(trial)]})
-        index = len(connection.rows) - 1
+        _, index = prompt(trial, session, [wish(trial)])
 
-        def asked() -> list[Heard]:
+        def find_calls() -> list[Heard]:
             return [
                 one
                 for one in connection.calls
                 if one.index > index and one.value.get("method") == "session/request_permission"
             ]
 
-        connection.wait(lambda: bool(asked()) or bool(ended_turns(trial, session, index)), trial.slow)
+        connection.wait(lambda: bool(find_calls()) or bool(ended_turns(trial, session, index)), trial.slow)
         trial.client.cancelled.add(session)
         cancel = connection.notify("session/cancel", {"sessionId": session})
         sent = connection.sent
         is_over = connection.wait(lambda: bool(ended_turns(trial, session, index)), trial.slow)
-        if not asked():
+        if not find_calls():
             raise trial.skip("the agent asked for no permission")
         if not is_over:
             trial.fail(
-                "a cancelled turn waits for the answer to its permission request", asked()[0].index, cancel, sent=sent
+                "a cancelled turn waits for the answer to its permission request",
+                find_calls()[0].index,
+                cancel,
+                sent=sent,
             )
     finally:
         connection.delay = 0.0
@@ -87,7 +89,6 @@ def cancel_unanswered(trial: Trial) -> None:
 
 
 def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
-    index = len(trial.connection.rows)
     found = trial.expect(method, params, seconds=trial.slow)
     if found is None:
         raise trial.skip(f"{method} was not answered in time")
@@ -95,4 +96,4 @@ def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
         raise trial.skip(trial.refused(method, found))
     if found.code != -32602:
         how = f"fails with {found.reason}" if "error" in found.value else "is accepted"
-        trial.fail(f"{method!r} with {what} {how} instead of -32602", index, found.index, place=what)
+        trial.blame(found, f"{method!r} with {what} {how} instead of -32602", place=what)

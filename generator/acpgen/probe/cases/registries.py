@@ -7,11 +7,10 @@ from typing import Any
 from acpgen.input.walk import is_array, is_object
 from acpgen.probe.case_context import AUTH_REQUIRED, Greeting, Trial
 from acpgen.probe.cases.initialization import unspoken
-from acpgen.probe.clauses import LISTED_LOGIN, LISTED_NAME, LOGIN_OR_SESSION
 from acpgen.probe.registry import case
 
 
-@case("registry/login-methods", LISTED_LOGIN, "program", (1,))
+@case("registry/login-methods", "listed-login", "program", (1,))
 def login_methods(trial: Trial) -> None:
     """`initialize` by a client that can open a terminal. Expected: an authentication method of the agent itself, or in a terminal."""
     found = _greeted(trial)
@@ -19,17 +18,17 @@ def login_methods(trial: Trial) -> None:
     methods = _methods(found)
     if not any(kind in ("agent", "terminal") for kind in map(_kind, methods)):
         kinds = ", ".join(dict.fromkeys(repr(_kind(method)) for method in methods))
-        told = f"all authentication methods are of the type {kinds}" if methods else "there is no authentication method"
-        trial.fail(f"{told}; one must be of the type 'agent' or 'terminal'", found.index, found.answer.index)
+        sentence = (
+            f"all authentication methods are of the type {kinds}" if methods else "there is no authentication method"
+        )
+        trial.blame(found.answer, f"{sentence}; one must be of the type 'agent' or 'terminal'")
     ids = [method.get("id", method.get("methodId")) for method in methods]
     twice = [name for name in dict.fromkeys(map(str, ids)) if list(map(str, ids)).count(name) > 1]
     if twice:
-        trial.fail(
-            f"two authentication methods have the id {twice[0][:80]!r}", found.index, found.answer.index, place="id"
-        )
+        trial.blame(found.answer, f"two authentication methods have the id {twice[0][:80]!r}", place="id")
 
 
-@case("registry/name-and-version", LISTED_NAME, "program", (1,))
+@case("registry/name-and-version", "listed-name", "program", (1,))
 def name_and_version(trial: Trial) -> None:
     """`initialize`. Expected: an answer that names the program and its version, which bug reports need."""
     found = _greeted(trial)
@@ -40,26 +39,19 @@ def name_and_version(trial: Trial) -> None:
         key for key in ("name", "version") if not (is_object(info) and isinstance(info.get(key), str) and info[key])
     ]
     if missing:
-        trial.fail(
-            f"the answer to `initialize` has no {' and no '.join(missing)} of the agent",
-            found.index,
-            found.answer.index,
-        )
+        trial.blame(found.answer, f"the answer to `initialize` has no {' and no '.join(missing)} of the agent")
 
 
-@case("registry/session-or-login", LOGIN_OR_SESSION)
+@case("registry/session-or-login", "login-or-session")
 def session_or_login(trial: Trial) -> None:
     """`session/new` without a login. Expected: a session, or the error that asks for a login which `initialize` has offered."""
     answer = trial.expect("session/new", trial.new_params(), seconds=trial.slow)
     if answer is None or "result" in answer.value:
         return
-    index = answer.index
     if answer.code != AUTH_REQUIRED:
-        trial.fail(f"`session/new` was refused with {answer.reason}, which does not ask for a login", index - 1, index)
+        trial.blame(answer, f"`session/new` was refused with {answer.reason}, which does not ask for a login")
     elif trial.greeting is not None and not _methods(trial.greeting):
-        trial.fail(
-            "`session/new` asks for a login, and `initialize` offered no authentication method", index - 1, index
-        )
+        trial.blame(answer, "`session/new` asks for a login, and `initialize` offered no authentication method")
 
 
 def _greeted(trial: Trial) -> Greeting:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import Trial
-from acpgen.probe.cases.sessions import PATHS, ask, needs
-from acpgen.probe.clauses import ADVERTISED, REPLAYED, STORED, UNIQUE
+from acpgen.probe.cases.sessions import PATHS, ask, granted, needs
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
 
 
-@case("session-setup/load", STORED)
+@case("session-setup/load", "stored")
 def load(trial: Trial) -> None:
     """`session/load` of a session of this probe. Expected: all history before the answer, what the user said included,
     nothing of it after.
@@ -26,19 +25,17 @@ def resume(trial: Trial) -> None:
     _again(trial, "session/resume")
 
 
-@case("session-setup/fork", ADVERTISED)
+@case("session-setup/fork", "advertised")
 def fork(trial: Trial) -> None:
     """`session/fork` of a session of this probe. Expected: a session with an id of its own."""
     needs(trial, "session/fork")
     name = trial.session()
-    found = ask(trial, "session/fork", {**trial.new_params(), "sessionId": name})
-    if "error" in found.value:
-        raise trial.skip(trial.refused("session/fork", found))
+    found = granted(trial, "session/fork", {**trial.new_params(), "sessionId": name})
     if is_object(found.result) and found.result.get("sessionId") == name:
-        trial.fail("a fork has the id of its source", found.index - 1, found.index, clause=UNIQUE)
+        trial.blame(found, "a fork has the id of its source", clause="unique")
 
 
-@case("session-setup/load-after-restart", STORED)
+@case("session-setup/load-after-restart", "stored")
 def load_after_restart(trial: Trial) -> None:
     """`session/load` of a prompted session by a new run of the agent. Expected: all history before the answer, nothing of it after."""
     needs(trial, "session/load")
@@ -57,29 +54,21 @@ def _elsewhere(trial: Trial, method: str) -> None:
     name = trial.memory.get("prompted")
     if name is None:
         raise trial.skip(trial.memory.get("no prompts") or trial.memory.get("no session") or "no session was prompted")
-    here, memory = trial.greeting, trial.memory
-    trial.greeting, trial.memory = trial.another(), {}
-    try:
-        index = len(trial.connection.rows)
-        found = ask(trial, method, {**trial.new_params(), "sessionId": name})
-        if "error" in found.value:
-            raise trial.skip(trial.refused(method, found))
+    with trial.elsewhere(trial.another()):
+        found = granted(trial, method, {**trial.new_params(), "sessionId": name})
         if method == "session/load":
-            _whole(trial, name, index, found)
+            _whole(trial, name, found)
         trial.alive()
-    finally:
-        trial.end(trial.greeting)
-        trial.greeting, trial.memory = here, memory
 
 
-def _whole(trial: Trial, name: str, index: int, found: Heard) -> None:
+def _whole(trial: Trial, name: str, found: Heard) -> None:
     """Report a loaded session, prompted before, of which nothing is replayed, or nothing that the user said."""
-    kinds = [_kind(one) for one in trial.updates(name, index) if one.index < found.index]
+    kinds = [_kind(one) for one in trial.updates(name, found.asked or 0) if one.index < found.index]
     if any(kind.startswith("user_message") for kind in kinds):
         return
-    told = any(kind.startswith(("agent_message", "agent_thought", "tool_call")) for kind in kinds)
-    part = "the agent's part of its conversation alone" if told else "none of its conversation"
-    trial.fail(f"a session that was prompted is loaded, and {part} is replayed", index, found.index, clause=REPLAYED)
+    is_replayed = any(kind.startswith(("agent_message", "agent_thought", "tool_call")) for kind in kinds)
+    part = "the agent's part of its conversation alone" if is_replayed else "none of its conversation"
+    trial.blame(found, f"a session that was prompted is loaded, and {part} is replayed", clause="replayed")
 
 
 def _kind(heard: Heard) -> str:
@@ -94,12 +83,11 @@ def _again(trial: Trial, method: str) -> None:
     name = prompted or trial.session()
     if trial.advertises(*PATHS["session/close"][trial.version]):
         ask(trial, "session/close", {"sessionId": name})
-    index = len(trial.connection.rows)
     found = ask(trial, method, {**trial.new_params(), "sessionId": name})
     if "error" in found.value:
         if name in trial.memory.get("sessions", ()):
             trial.memory["sessions"].remove(name)
         raise trial.skip(trial.refused(method, found))
     if prompted and method == "session/load":
-        _whole(trial, name, index, found)
+        _whole(trial, name, found)
     trial.alive()

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import Trial, listed
-from acpgen.probe.clauses import ADVERTISED, ANSWERED, CLOSED, DELETED, UNIQUE
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
 
@@ -16,12 +15,17 @@ PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
     "session/resume": {1: ("sessionCapabilities", "resume"), 2: ("session",)},
     "session/close": {1: ("sessionCapabilities", "close"), 2: ("session",)},
     "session/delete": {1: ("sessionCapabilities", "delete"), 2: ("session", "delete")},
+    "prompt": {1: ("promptCapabilities",), 2: ("session", "prompt")},
+    "additionalDirectories": {
+        1: ("sessionCapabilities", "additionalDirectories"),
+        2: ("session", "additionalDirectories"),
+    },
     "session/fork": {1: ("sessionCapabilities", "fork"), 2: ("session", "fork")},
 }
-"""Where the capability of a method stands, by version."""
+"""Where the capability of a method or a field stands, by version."""
 
 
-@case("session-setup/new", UNIQUE)
+@case("session-setup/new", "unique")
 def new(trial: Trial) -> None:
     """`session/new` twice. Expected: two sessions with ids of their own."""
     first = trial.session(anew=True)
@@ -30,17 +34,15 @@ def new(trial: Trial) -> None:
         trial.fail(f"two sessions have the id {first!r}", index, len(trial.connection.rows) - 1)
 
 
-@case("session-setup/additional-directories", ADVERTISED)
+@case("session-setup/additional-directories", "advertised")
 def additional_directories(trial: Trial) -> None:
     """`session/new` with a second root, where that is advertised. Expected: a session."""
-    trial.needs(*(("session",) if trial.version == 2 else ("sessionCapabilities",)), "additionalDirectories")
+    needs(trial, "additionalDirectories")
     trial.session()
     more = trial.folder.parent / "more"
     found = ask(trial, "session/new", {**trial.new_params(), "additionalDirectories": [str(more)]})
     if found.code == -32602:
-        trial.fail(
-            f"`additionalDirectories` is advertised, and refused with {found.reason}", found.index - 1, found.index
-        )
+        trial.blame(found, f"`additionalDirectories` is advertised, and refused with {found.reason}")
 
 
 @case("session-list/all", "must")
@@ -50,14 +52,12 @@ def list_all(trial: Trial) -> None:
     params: dict[str, Any] = {}
     seen: set[str] = set()
     for _ in range(5):
-        found = ask(trial, "session/list", params)
-        if "error" in found.value:
-            raise trial.skip(trial.refused("session/list", found))
+        found = granted(trial, "session/list", params)
         cursor = found.result.get("nextCursor") if is_object(found.result) else None
         if not isinstance(cursor, str):
             return
         if cursor in seen:
-            trial.fail(f"the page {cursor!r} names itself as the next one", found.index - 1, found.index, level="note")
+            trial.blame(found, f"the page {cursor!r} names itself as the next one", level="note")
             return
         seen.add(cursor)
         params = {"cursor": cursor}
@@ -68,83 +68,72 @@ def list_none(trial: Trial) -> None:
     """`session/list` for a folder that no session was made in. Expected: an empty list."""
     needs(trial, "session/list")
     folder = trial.folder.parent / "unused"
-    index = len(trial.connection.rows)
-    found = ask(trial, "session/list", {"cwd": str(folder)})
-    if "error" in found.value:
-        raise trial.skip(trial.refused("session/list", found))
+    found = granted(trial, "session/list", {"cwd": str(folder)})
     others = [
         one for one in listed(found.result.get("sessions") if is_object(found.result) else None) if is_object(one)
     ]
     wrong = [one for one in others if one.get("cwd") != str(folder)]
     if wrong:
-        trial.fail(
-            f"a list for one folder contains {len(wrong)} sessions of other folders, such as {wrong[0].get('cwd')!r}",
-            index,
-            found.index,
-        )
+        other = wrong[0].get("cwd")
+        trial.blame(found, f"a list for one folder contains {len(wrong)} sessions of other folders, such as {other!r}")
 
 
 @case("session-list/invalid-cursor", "should")
 def list_cursor(trial: Trial) -> None:
     """`session/list` with a cursor that the agent never gave. Expected: an error."""
     needs(trial, "session/list")
-    index = len(trial.connection.rows)
     found = ask(trial, "session/list", {"cursor": f"acpgen-{trial.random.getrandbits(32):08x}"})
     if "error" not in found.value:
-        trial.fail("a cursor that was never issued is answered with a list", index, found.index)
+        trial.blame(found, "a cursor that was never issued is answered with a list")
 
 
-@case("session-setup/load-unknown", ANSWERED)
+@case("session-setup/load-unknown", "answered")
 def load_unknown(trial: Trial) -> None:
     """`session/load` of a session that does not exist. Expected: an answer; the document does not say which."""
     needs(trial, "session/load")
     _unknown(trial, "session/load")
 
 
-@case("session-setup/resume-unknown", ANSWERED)
+@case("session-setup/resume-unknown", "answered")
 def resume_unknown(trial: Trial) -> None:
     """`session/resume` of a session that does not exist. Expected: an answer; the document does not say which."""
     needs(trial, "session/resume")
     _unknown(trial, "session/resume")
 
 
-@case("session-setup/close", CLOSED)
+@case("session-setup/close", "closed")
 def close(trial: Trial) -> None:
     """`session/close` of an idle session. Expected: a result, and silence about the session from then on."""
     needs(trial, "session/close")
     name = trial.session(anew=True)
-    index = len(trial.connection.rows)
     found = ask(trial, "session/close", {"sessionId": name})
     trial.memory["sessions"].remove(name)
     if "error" in found.value:
-        trial.fail(f"closing an open session failed: {found.reason}", index, found.index, level="should")
+        trial.blame(found, f"closing an open session failed: {found.reason}", level="should")
 
 
-@case("session-delete/unknown", DELETED)
+@case("session-delete/unknown", "deleted")
 def delete_unknown(trial: Trial) -> None:
     """`session/delete` of a session that never was. Expected: a result."""
     needs(trial, "session/delete")
-    index = len(trial.connection.rows)
     found = ask(trial, "session/delete", {"sessionId": f"never-{trial.random.getrandbits(32):08x}"})
     if "error" in found.value and found.code != -32000:
-        trial.fail(f"deleting a session that never existed failed: {found.reason}", index, found.index)
+        trial.blame(found, f"deleting a session that never existed failed: {found.reason}")
 
 
-@case("session-delete/twice", DELETED)
+@case("session-delete/twice", "deleted")
 def delete_twice(trial: Trial) -> None:
     """`session/delete` of a session of this probe, twice, and a list after it. Expected: two results, and no such session listed."""
     needs(trial, "session/delete")
     name = trial.session(anew=True)
     trial.memory["sessions"].remove(name)
-    first = ask(trial, "session/delete", {"sessionId": name})
-    if "error" in first.value:
-        raise trial.skip(trial.refused("session/delete", first))
+    granted(trial, "session/delete", {"sessionId": name})
     ask(trial, "session/delete", {"sessionId": name})
     if trial.advertises(*PATHS["session/list"][trial.version]):
         ask(trial, "session/list", {})
 
 
-@case("session-modes/set", ADVERTISED, versions=(1,))
+@case("session-modes/set", "advertised", versions=(1,))
 def set_mode(trial: Trial) -> None:
     """`session/set_mode` to each mode that a new session offers. Expected: a result."""
     name, result = offered(trial)
@@ -155,13 +144,12 @@ def set_mode(trial: Trial) -> None:
     if not names:
         raise trial.skip("the session offers no modes")
     for mode in names[:4]:
-        index = len(trial.connection.rows)
         found = ask(trial, "session/set_mode", {"sessionId": name, "modeId": mode})
         if found.code == -32602:
-            trial.fail(f"the mode {mode!r} is offered, and refused with {found.reason}", index, found.index)
+            trial.blame(found, f"the mode {mode!r} is offered, and refused with {found.reason}")
 
 
-@case("session-config-options/set", ADVERTISED)
+@case("session-config-options/set", "advertised")
 def set_config_option(trial: Trial) -> None:
     """`session/set_config_option` of each option to the value that it has. Expected: a result with all options."""
     name, result = offered(trial)
@@ -170,7 +158,6 @@ def set_config_option(trial: Trial) -> None:
     if not options:
         raise trial.skip("the session offers no configuration options")
     for option in options[:4]:
-        index = len(trial.connection.rows)
         key = option.get("configId") or option.get("id")
         found = ask(
             trial,
@@ -179,7 +166,7 @@ def set_config_option(trial: Trial) -> None:
             | ({"type": "id"} if trial.version == 2 else {}),
         )
         if found.code == -32602:
-            trial.fail(f"the option {key!r} refuses the value that it has: {found.reason}", index, found.index)
+            trial.blame(found, f"the option {key!r} refuses the value that it has: {found.reason}")
 
 
 def offered(trial: Trial) -> tuple[str, dict[str, Any]]:
@@ -191,9 +178,9 @@ def offered(trial: Trial) -> tuple[str, dict[str, Any]]:
     raise trial.skip("the session was not opened on this connection")
 
 
-def needs(trial: Trial, method: str) -> None:
-    """Raise `Unreachable` unless the capability of a method is advertised."""
-    trial.needs(*PATHS[method][trial.version])
+def needs(trial: Trial, name: str, *more: str) -> None:
+    """Raise `Unreachable` unless the capability of a method or a field, or one below it, is advertised."""
+    trial.needs(*PATHS[name][trial.version], *more)
 
 
 def ask(trial: Trial, method: str, params: Any) -> Heard:
@@ -204,9 +191,16 @@ def ask(trial: Trial, method: str, params: Any) -> Heard:
     return found
 
 
+def granted(trial: Trial, method: str, params: Any) -> Heard:
+    """A result, as `ask`. Raises `Unreachable` for an error, too."""
+    found = ask(trial, method, params)
+    if "error" in found.value:
+        raise trial.skip(trial.refused(method, found))
+    return found
+
+
 def _unknown(trial: Trial, method: str) -> None:
     params = {**trial.new_params(), "sessionId": f"00000000-0000-4000-8000-{trial.random.getrandbits(48):012x}"}
-    index = len(trial.connection.rows)
     found = ask(trial, method, params)
     if "error" not in found.value:
-        trial.fail("a session that does not exist was opened", index, found.index, level="note")
+        trial.blame(found, "a session that does not exist was opened", level="note")

@@ -7,12 +7,6 @@ from typing import Any
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import Trial
-from acpgen.probe.cases.json_rpc import gone
-from acpgen.probe.clauses import (
-    ANSWERED,
-    LONG,
-    ROBUST,
-)
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import BOTH, case
 
@@ -61,14 +55,14 @@ def separators(trial: Trial) -> None:
         _answered(trial, id_, f"a request with U+{ord(character):04X} in a text")
 
 
-@case("transports/blank-lines", ROBUST, sides=BOTH)
+@case("transports/blank-lines", "robust", sides=BOTH)
 def blank_lines(trial: Trial) -> None:
     """Lines with nothing in them, or only spaces. Expected: the program goes on."""
     for line in (b"", b"   ", b"\r"):
         _survives(trial, line, f"a line that holds {line!r}")
 
 
-@case("transports/long-line", LONG, sides=BOTH)
+@case("transports/long-line", "long", sides=BOTH)
 def long_line(trial: Trial) -> None:
     """Requests of one and of four megabytes. Expected: an answer, be it an error."""
     for size in (1 << 20, 4 << 20):
@@ -77,7 +71,7 @@ def long_line(trial: Trial) -> None:
         _answered(trial, id_, f"a request of {size >> 20} MiB", trial.slow)
 
 
-@case("transports/junk", ROBUST, sides=BOTH)
+@case("transports/junk", "robust", sides=BOTH)
 def junk(trial: Trial) -> None:
     """Lines that are no JSON: words, an open bracket, zero bytes, half a message. Expected: an error at most; the program goes on."""
     draw = trial.random
@@ -86,7 +80,7 @@ def junk(trial: Trial) -> None:
         _survives(trial, line, f"the line {line!r}")
 
 
-@case("transports/no-message", ROBUST, sides=BOTH)
+@case("transports/no-message", "robust", sides=BOTH)
 def no_message(trial: Trial) -> None:
     """JSON that is no message: numbers, text, null, objects without `method`, another `jsonrpc`, a number for a method. Expected:
     an error at most; the program goes on.
@@ -104,7 +98,7 @@ def no_message(trial: Trial) -> None:
         _survives(trial, json.dumps(value).encode(), f"the line {json.dumps(value)}")
 
 
-@case("transports/stray-responses", ROBUST, sides=BOTH)
+@case("transports/stray-responses", "robust", sides=BOTH)
 def stray_responses(trial: Trial) -> None:
     """Responses to requests that the program never made. Expected: they are passed over."""
     strays: tuple[dict[str, Any], ...] = (
@@ -116,7 +110,7 @@ def stray_responses(trial: Trial) -> None:
         _survives(trial, json.dumps(value).encode(), f"a response with the id {value['id']!r} that nobody waits for")
 
 
-@case("transports/repeated-keys", ROBUST, sides=BOTH)
+@case("transports/repeated-keys", "robust", sides=BOTH)
 def repeated_keys(trial: Trial) -> None:
     """A request with two ids, and one with two methods. Expected: the program goes on; which one counts is not said."""
     first, second = trial.connection.new_id(), trial.connection.new_id()
@@ -129,7 +123,7 @@ def repeated_keys(trial: Trial) -> None:
     _survives(trial, line, "a request with two methods")
 
 
-@case("transports/invalid-utf-8", ROBUST, sides=BOTH)
+@case("transports/invalid-utf-8", "robust", sides=BOTH)
 def invalid_utf_8(trial: Trial) -> None:
     """Requests with bytes that are no UTF-8, and a surrogate without its half. Expected: an error at most; the program goes on."""
     for text in (b"\xff\xfe", b"\xc3", b"\xed\xa0\x80", b"\\ud800"):
@@ -139,7 +133,7 @@ def invalid_utf_8(trial: Trial) -> None:
         _survives(trial, line, f"a text with the bytes {text!r}")
 
 
-@case("transports/deep-nesting", ROBUST, sides=BOTH)
+@case("transports/deep-nesting", "robust", sides=BOTH)
 def deep_nesting(trial: Trial) -> None:
     """A request whose params are nested 1000 arrays deep. Expected: an answer or an error; the program goes on."""
     id_ = trial.connection.new_id()
@@ -149,7 +143,7 @@ def deep_nesting(trial: Trial) -> None:
     _survives(trial, line, "params nested 1000 deep")
 
 
-@case("transports/batch", ROBUST, versions=(1,))
+@case("transports/batch", "robust", versions=(1,))
 def batch_of_v1(trial: Trial) -> None:
     """A batch, which this version does not have: its messages are individual. Expected: an answer or an error; the program goes on."""
     first, second = trial.connection.new_id(), trial.connection.new_id()
@@ -168,8 +162,7 @@ def batch_of_requests(trial: Trial) -> None:
     before = len(connection.batches)
     index = connection.send([*calls, {"jsonrpc": "2.0", "method": "_acpgen.dev/note"}])
     sent = connection.sent
-    if not trial.alive():
-        gone(trial, index, "a batch", sent, ANSWERED)
+    if not trial.goes_on("a batch", index, "answered"):
         return
     connection.wait(lambda: all(id_text(id_) in connection.answers for id_ in ids), connection.clock.answer)
     answered = [id_ for id_ in ids if id_text(id_) in connection.answers]
@@ -186,8 +179,7 @@ def empty_batch(trial: Trial) -> None:
     before, batches = len(connection.bare), len(connection.batches)
     index = connection.send([])
     sent = connection.sent
-    if not trial.alive():
-        gone(trial, index, "an empty batch", sent)
+    if not trial.goes_on("an empty batch", index, "robust"):
         return
     if len(connection.batches) > batches:
         trial.fail(
@@ -204,12 +196,13 @@ def batch_of_notifications(trial: Trial) -> None:
     before, batches = len(connection.bare), len(connection.batches)
     index = connection.send([{"jsonrpc": "2.0", "method": "_acpgen.dev/note"}] * 2)
     sent = connection.sent
-    if not trial.alive():
-        gone(trial, index, "a batch of notifications", sent)
-    elif len(connection.batches) > batches:
-        trial.fail("a batch of notifications is answered", index, connection.batches[batches][0], sent=sent)
-    elif len(connection.bare) > before:
-        trial.fail("a batch of notifications is answered", index, connection.bare[before].index, sent=sent)
+    if trial.goes_on("a batch of notifications", index, "robust"):
+        answers = (
+            *(place for place, _ in connection.batches[batches:]),
+            *(one.index for one in connection.bare[before:]),
+        )
+        for place in answers[:1]:
+            trial.fail("a batch of notifications is answered", index, place, sent=sent)
 
 
 def _request(trial: Trial) -> tuple[int, bytes]:
@@ -224,8 +217,7 @@ def _answered(trial: Trial, id_: int, what: str, seconds: float | None = None) -
     if connection.answer(id_, seconds) is not None:
         return
     refused = connection.bare[-1:] if connection.bare and connection.bare[-1].index > index else []
-    if not trial.alive():
-        gone(trial, index, what, sent, trial.case.clause(trial.spoken))
+    if not trial.goes_on(what, index):
         raise trial.skip("the connection was lost")
     if id_text(id_) in connection.answers:
         return
@@ -234,9 +226,5 @@ def _answered(trial: Trial, id_: int, what: str, seconds: float | None = None) -
 
 
 def _survives(trial: Trial, line: bytes, what: str) -> None:
-    connection = trial.connection
-    index = connection.send(line)
-    sent = connection.sent
-    if not trial.alive():
-        gone(trial, index, what, sent)
+    if not trial.goes_on(what, trial.connection.send(line), "robust"):
         raise trial.skip("the connection was lost")

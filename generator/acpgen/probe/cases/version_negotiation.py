@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from acpgen.probe.case_context import KNOWN, Trial
+from acpgen.probe.case_context import KNOWN, Greeting, Trial
 from acpgen.probe.cases.initialization import none_spoken, tell, unspoken
-from acpgen.probe.clauses import ANSWERED, EARLY, META, VERSION
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import case
 
@@ -14,17 +13,16 @@ NEWEST: Final = 65535
 """No protocol has this version; the schema has none above it."""
 
 
-@case("initialization/newer-version", VERSION, "program", (1,))
+@case("initialization/newer-version", "version", "program", (1,))
 def newer_version(trial: Trial) -> None:
     """`initialize` with a version that does not exist yet. Expected: the latest version that the agent speaks, not an error."""
     spoken = {one.version for one in map(trial.greet, KNOWN) if one.version in KNOWN}
     if not spoken:
         raise trial.skip(none_spoken(trial))
-    found = trial.greet(NEWEST)
+    found = _greeted(trial, NEWEST, "version")
     if found.answer is None:
-        trial.greeting = found
-        trial.due(found.id, found.index, "initialize", VERSION)
-    elif "error" in found.answer.value:
+        return
+    if "error" in found.answer.value:
         tell(trial, found, f"version {NEWEST} is refused with the error {found.answer.reason}")
     elif found.version == NEWEST:
         tell(trial, found, f"version {NEWEST} does not exist, but was accepted")
@@ -33,64 +31,39 @@ def newer_version(trial: Trial) -> None:
         tell(trial, found, sentence)
 
 
-@case("initialization/older-version", VERSION, "program", (1,))
+@case("initialization/older-version", "version", "program", (1,))
 def older_version(trial: Trial) -> None:
     """`initialize` with version 0. Expected: an answer. An agent that speaks nothing so old may also refuse."""
     if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
         raise trial.skip(none_spoken(trial))
-    found = trial.greet(0)
-    if found.answer is None:
-        trial.greeting = found
-        trial.due(found.id, found.index, "initialize", ANSWERED)
-    elif found.version == 0:
+    found = _greeted(trial, 0, "answered")
+    if found.version == 0:
         tell(trial, found, "version 0 was accepted; it was never published", "note")
 
 
-@case("initialization/malformed-version", ANSWERED, "program", (1,))
+@case("initialization/malformed-version", "answered", "program", (1,))
 def malformed_version(trial: Trial) -> None:
     """`initialize` with a version that is an object. Expected: an answer, be it an error; the agent does not just end."""
     if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
         raise trial.skip(none_spoken(trial))
     if calm(trial):
         return
-    found = trial.greet({"major": 1})
-    if found.answer is None:
-        trial.greeting = found
-        trial.due(found.id, found.index, "initialize", ANSWERED)
+    _greeted(trial, {"major": 1}, "answered")
 
 
 @case("initialization/unknown-capability", "should", "program", (1,))
 def unknown_capability(trial: Trial) -> None:
     """`initialize` with a capability that does not exist yet. Expected: the same answer as without it."""
-    plain = trial.greet(1)
-    if plain.version != 1:
-        raise trial.skip(unspoken(trial.greet(1), 1))
-    if calm(trial):
-        return
-    found = trial.greet("capability")
-    if found.answer is None:
-        trial.greeting = found
-        trial.due(found.id, found.index, "initialize")
-    elif "error" in found.answer.value:
-        tell(trial, found, f"an unknown capability was refused: {found.answer.reason}")
+    _changes_nothing(trial, "capability", "an unknown capability was")
 
 
-@case("extensibility/meta", META, "program", (1,))
+@case("extensibility/meta", "meta", "program", (1,))
 def meta(trial: Trial) -> None:
     """`initialize` with `_meta` in its params and capabilities. Expected: the same answer as without it."""
-    if trial.greet(1).version != 1:
-        raise trial.skip(unspoken(trial.greet(1), 1))
-    if calm(trial):
-        return
-    found = trial.greet("meta")
-    if found.answer is None:
-        trial.greeting = found
-        trial.due(found.id, found.index, "initialize")
-    elif "error" in found.answer.value:
-        tell(trial, found, f"`_meta` is refused: {found.answer.reason}")
+    _changes_nothing(trial, "meta", "`_meta` is")
 
 
-@case("initialization/early-request", EARLY, "program", (1,))
+@case("initialization/early-request", "early", "program", (1,))
 def early_request(trial: Trial) -> None:
     """`session/new` before `initialize`. Expected: an answer, as a rule an error; `initialize` works after it."""
     if trial.greet(1).version != 1:
@@ -105,6 +78,24 @@ def early_request(trial: Trial) -> None:
         trial.fail(f"the program {how} after a request that came before `initialize`", 0, found.index)
     elif id_text("early") not in connection.answers:
         trial.fail("a request that came before `initialize` is not answered", 0, found.index, found.answer.index)
+
+
+def _greeted(trial: Trial, wanted: Any, clause: str | None = None) -> Greeting:
+    """What became of `initialize`; that it is not answered is a breach."""
+    found = trial.greet(wanted)
+    if found.answer is None:
+        trial.greeting = found
+        trial.due(found.id, found.index, "initialize", clause)
+    return found
+
+
+def _changes_nothing(trial: Trial, wanted: str, what: str) -> None:
+    """`initialize` with something that nobody knows is answered as without it."""
+    if trial.greet(1).version != 1:
+        raise trial.skip(unspoken(trial.greet(1), 1))
+    found = None if calm(trial) else _greeted(trial, wanted)
+    if found is not None and found.answer is not None and "error" in found.answer.value:
+        tell(trial, found, f"{what} refused: {found.answer.reason}")
 
 
 def calm(trial: Trial) -> bool:

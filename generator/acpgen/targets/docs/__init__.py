@@ -11,9 +11,8 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
+from acpgen.diagnostics.markup import Markdown, code, prose
 from acpgen.errors import Faults
-from acpgen.markup import Markdown, code, prose
-from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.availability import NO_AVAILABILITY, Availability, Member
 from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
@@ -28,7 +27,7 @@ from acpgen.targets.docs.page_paths import (
     Linker,
     PagePaths,
     find_page_paths,
-    joined,
+    join_markdown,
     with_replacements,
     with_types_in_areas,
 )
@@ -46,6 +45,7 @@ from acpgen.targets.docs.version_docs import (
     about_errors,
     about_messages,
 )
+from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
 
 __all__ = [
@@ -68,7 +68,7 @@ __all__ = [
     "build",
     "code",
     "describe_type_as_text",
-    "joined",
+    "join_markdown",
     "lay_out",
     "page_paths",
     "pages",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from acpgen.markup import Markdown, prose
+from acpgen.diagnostics.markup import Markdown, prose
 
 Kind: TypeAlias = Literal["field", "variant", "value"]
 

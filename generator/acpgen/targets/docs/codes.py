@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
-from acpgen.markup import sentences
+from acpgen.diagnostics.markup import sentences
 from acpgen.naming.identifiers import ERROR_CODES
 from acpgen.targets.docs.type_text import references
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from acpgen import ir
-from acpgen.markup import Markdown
+from acpgen.diagnostics.markup import Markdown
 from acpgen.targets.docs import pictures
 from acpgen.targets.docs.conversations import Conversation, Spoken
 from acpgen.targets.docs.page_paths import Linker

@@ -11,7 +11,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.markup import identifier
+from acpgen.diagnostics.markup import identifier
 from acpgen.meaning import envelopes
 from acpgen.pointers import reference_to
 from acpgen.targets.docs.examples import ExampleJudge, Examples

@@ -12,13 +12,15 @@ import jsonschema_rs
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, InvalidExample, NotASchema
+from acpgen.errors import Fault, Faults
 from acpgen.input.complexity import require_few_ways
+from acpgen.input.faults import NOT_A_SCHEMA
 from acpgen.input.numbers import dumps
 from acpgen.input.schema_validator import definitions_validator
 from acpgen.input.walk import inside, is_array
 from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
+from acpgen.targets.faults import INVALID_EXAMPLE
 
 LONGEST_REASON: Final = 200
 
@@ -35,15 +37,15 @@ Examples = Mapping[str, tuple[ir.JSON, ...]]
 """Examples by definition, each valid."""
 
 
-def refused(judge: ExampleJudge) -> tuple[InvalidExample, ...]:
+def refused(judge: ExampleJudge) -> tuple[Fault, ...]:
     """The examples of a bundle that the schema beside them refuses."""
-    found: list[InvalidExample] = []
+    found: list[Fault] = []
     for keys, schema in judge.given:
         place = judge.bundle.origins[keys[0]] + plain_pointer(*keys[1:])
         for index, example in enumerate(schema["examples"]):
             reason = judge.refusal(reference_to(*keys), example)
             if reason is not None:
-                found.append(InvalidExample(at=f"{place}/examples/{index}", reason=reason, remedy=REMEDY))
+                found.append(INVALID_EXAMPLE(at=f"{place}/examples/{index}", reason=reason, otherwise=f", or {REMEDY}"))
     return tuple(found)
 
 
@@ -122,7 +124,7 @@ class ExampleJudge:
             self._validator = definitions_validator(bundle.definitions, references)
         except jsonschema_rs.ValidationError as error:
             raise Faults(
-                [NotASchema(at=next(iter(bundle.files), bundle.name), reason=error.message, dialect="2020-12")]
+                [NOT_A_SCHEMA(at=next(iter(bundle.files), bundle.name), reason=error.message, dialect="2020-12")]
             ) from None
 
     def refusal(self, reference: str, value: ir.JSON) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from acpgen import ir
-from acpgen.markup import Markdown, prose
+from acpgen.diagnostics.markup import Markdown, prose
 from acpgen.meaning.samples import array_of, read_instead
 from acpgen.targets.docs.page_paths import MESSAGES, Linker
 from acpgen.targets.docs.type_text import admits_null
@@ -40,19 +40,19 @@ def leniency(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: 
 
 
 def _clauses(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> Iterator[str]:
-    told, array = field.leniency, array_of(field.type, protocol.definitions)
+    leniency, array = field.leniency, array_of(field.type, protocol.definitions)
     least = (array.min_items or 0) if array is not None else 0
     instead = read_instead(field, protocol.definitions)
-    skips = told.skip_invalid_items and array is not None
+    skips = leniency.skip_invalid_items and array is not None
     if skips:
         limit = f" as long as at least {least} {'remains' if least == 1 else 'remain'}"
-        is_limited = least and not (told.default_on_error and instead)
+        is_limited = least and not (leniency.default_on_error and instead)
         yield f"invalid items are dropped{limit if is_limited else ''}"
-    if told.default_on_error and instead:
+    if leniency.default_on_error and instead:
         yield f"{_invalid(field, skips=skips, least=least)} is read {instead}"
-    elif told.default_on_null and instead and not admits_null(field.type, protocol):
+    elif leniency.default_on_null and instead and not admits_null(field.type, protocol):
         yield f"null is read {instead}"
-    elif told.default_on_error and _is_read_without(record, field, protocol):
+    elif leniency.default_on_error and _is_read_without(record, field, protocol):
         yield TAG
 
 

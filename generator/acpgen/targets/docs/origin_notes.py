@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from acpgen.markup import Markdown, code, prose
+from acpgen.diagnostics.markup import Markdown, code, prose
 from acpgen.targets.docs.availability import Kind, Member
-from acpgen.targets.docs.page_paths import Linker, joined
+from acpgen.targets.docs.page_paths import Linker, join_markdown
 
 Way: TypeAlias = Literal["kept", "added", "stricter", "more lenient", "different"]
 """How something differs from upstream's newest release; `kept` is what an earlier release had."""
@@ -53,7 +53,11 @@ class Origins:
             return Markdown()
         if whole != name and found:
             return Markdown(f"Part of {linker.type(whole)}, which differs from upstream.")
-        return joined(map(self._told, found), " ") if found else Markdown(f"As upstream ({prose(self.upstream)}).")
+        return (
+            join_markdown(map(self._describe, found), " ")
+            if found
+            else Markdown(f"As upstream ({prose(self.upstream)}).")
+        )
 
     def of_method(self, name: str, types: Iterable[str], linker: Linker) -> Markdown:
         """What the page of a method says that holds these types, its own and those that they name; empty where nothing is known."""
@@ -61,15 +65,17 @@ class Origins:
             return Markdown()
         own = self.methods.get(name)
         if own is not None:
-            return self._told(own)
+            return self._describe(own)
         names = list(dict.fromkeys(self.parts.get(each, each) for each in types))
         by_way: dict[Way, list[str]] = {way: [each for each in names if self._has(each, way)] for way in WAYS}
-        told = [f" {_SHORT[way]}: {joined(map(linker.type, found))}." for way, found in by_way.items() if found]
-        return Markdown(f"As upstream ({prose(self.upstream)}).{''.join(told)}")
+        sentences = [
+            f" {_SHORT[way]}: {join_markdown(map(linker.type, found))}." for way, found in by_way.items() if found
+        ]
+        return Markdown(f"As upstream ({prose(self.upstream)}).{''.join(sentences)}")
 
     def note(self, definition: str, kind: Kind, name: str) -> Markdown:
         """What is to be said of a member: nothing where it is as upstream."""
-        return joined(
+        return join_markdown(
             (_sentence(f"{_MEMBER[each.way]}.", each.why) for each in self.members.get((definition, kind, name), ())),
             " ",
         )
@@ -77,9 +83,9 @@ class Origins:
     def _has(self, name: str, way: Way) -> bool:
         return any(each.way == way for each in self.types.get(name, ()))
 
-    def _told(self, origin: Divergence) -> Markdown:
+    def _describe(self, origin: Divergence) -> Markdown:
         upstream = prose(self.upstream)
-        where = f": {joined(map(code, origin.members))}" if origin.members else ""
+        where = f": {join_markdown(map(code, origin.members))}" if origin.members else ""
         said = {
             "kept": f"Kept here, removed upstream after {prose(origin.gone)}.",
             "added": f"Extended here beyond upstream ({upstream}){where}."

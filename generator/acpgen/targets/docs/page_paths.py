@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from acpgen import ir
-from acpgen.markup import Markdown, code, identifier
+from acpgen.diagnostics.markup import Markdown, code, identifier
 from acpgen.naming.identifiers import assign, method_key, spelled_out
 from acpgen.targets.docs.scenarios import scenarios
 
@@ -173,7 +173,7 @@ def capability_anchor(path: str) -> str:
     return identifier(path.replace(":", "-", 1))
 
 
-def joined(items: Iterable[str], between: str = ", ") -> Markdown:
+def join_markdown(items: Iterable[str], between: str = ", ") -> Markdown:
     """Pieces of Markdown with something harmless between them."""
     return Markdown(between.join(items))
 

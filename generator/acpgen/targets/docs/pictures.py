@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from acpgen import ir
-from acpgen.markup import Markdown, html, identifier
+from acpgen.diagnostics.markup import Markdown, html, identifier
 from acpgen.targets.docs.page_paths import Linker
 
 WIDTH: Final = 352
@@ -56,9 +56,9 @@ def variants(union: ir.TaggedUnion, linker: Linker) -> Markdown:
             f'fill="currentColor" fill-opacity="0.06" stroke="currentColor" stroke-opacity="0.5"{line}/>'
             f"{_text(42, y + 14, tag, bold=True)}{_text(42, y + 27, name, size=11)}</a>"
         )
-    told = ", ".join(f"{tag} is {name}" for tag, name, _ in rows)
+    pairs = ", ".join(f"{tag} is {name}" for tag, name, _ in rows)
     height = 58 + len(rows) * _ROW
-    return _svg(union.name, f"Variants of {union.name}", f"By {union.tag}: {told}.", height, parts, role="group")
+    return _svg(union.name, f"Variants of {union.name}", f"By {union.tag}: {pairs}.", height, parts, role="group")
 
 
 def conversation(name: str, title: str, sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:
@@ -71,7 +71,7 @@ def conversation(name: str, title: str, sides: tuple[str, str], arrows: Sequence
     ]
     parts += [_side(x, side) for x, side in ((left, sides[0]), (right, sides[1]))]
     y = 40
-    told: list[str] = []
+    lines: list[str] = []
     for arrow in arrows:
         y += _arrow_height(arrow)
         start, end, tip = (left, right, -7) if arrow.to == "right" else (right, left, 7)
@@ -87,9 +87,9 @@ def conversation(name: str, title: str, sides: tuple[str, str], arrows: Sequence
         drawn.append(_text(WIDTH / 2, above, arrow.label, centred=True, bold=not arrow.answer))
         parts += _linked(arrow, y, drawn) if arrow.href else drawn
         receiver = sides[1] if arrow.to == "right" else sides[0]
-        told.append(f"{arrow.label}{f' ({arrow.note})' if arrow.note else ''} to the {receiver}")
+        lines.append(f"{arrow.label}{f' ({arrow.note})' if arrow.note else ''} to the {receiver}")
     role = "group" if any(arrow.href for arrow in arrows) else "img"
-    return _svg(name, title, f"In this order: {'; '.join(told)}.", height, parts, role)
+    return _svg(name, title, f"In this order: {'; '.join(lines)}.", height, parts, role)
 
 
 def sequence_diagram(sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from acpgen.markup import Markdown
+from acpgen.diagnostics.markup import Markdown
 from acpgen.targets.docs.codes import codes_in
 
 _TOLD: Final = ("fact", "guidance")

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from acpgen import markup
+from acpgen.diagnostics import markup
+from acpgen.diagnostics.markup import Markdown, prose
 from acpgen.input.step_budget import spend
-from acpgen.markup import Markdown, prose
 from acpgen.resources import templates
 from acpgen.targets.docs import pictures
-from acpgen.targets.docs.page_paths import capability_anchor, joined
+from acpgen.targets.docs.page_paths import capability_anchor, join_markdown
 from acpgen.targets.docs.type_text import describe_type
 from acpgen.targets.docs.views import (
     capability_phrase,
@@ -66,7 +66,7 @@ def environment() -> Environment:
         "capability_usage_phrase": capability_usage_phrase,
         "identifier": markup.identifier,
         "describe_type": describe_type,
-        "joined": joined,
+        "joined": join_markdown,
         "paragraphs": markup.paragraphs,
         "prose": prose,
         "relative": relative,

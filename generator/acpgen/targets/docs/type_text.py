@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from acpgen import ir
+from acpgen.diagnostics.markup import Markdown, code, prose, value
 from acpgen.input.numbers import dumps
-from acpgen.markup import Markdown, code, prose, value
-from acpgen.targets.docs.page_paths import Linker, joined
+from acpgen.targets.docs.page_paths import Linker, join_markdown
 
 
 def describe_type(type_: ir.Type, linker: Linker) -> Markdown:
@@ -27,7 +27,7 @@ def describe_type(type_: ir.Type, linker: Linker) -> Markdown:
         case ir.String():
             return Markdown(f"string{_format(type_.format)}")
         case ir.Constant():
-            return joined(map(value, type_.values), " or ")
+            return join_markdown(map(value, type_.values), " or ")
         case ir.Array():
             return Markdown(f"array of {describe_type(type_.items, linker)}")
         case ir.Tuple():
@@ -35,7 +35,7 @@ def describe_type(type_: ir.Type, linker: Linker) -> Markdown:
             after = (
                 [] if type_.rest == ir.Nothing() else [Markdown(f"any number of {describe_type(type_.rest, linker)}")]
             )
-            return Markdown(f"array that holds, in this order: {joined([*entries, *after], '; ')}")
+            return Markdown(f"array that holds, in this order: {join_markdown([*entries, *after], '; ')}")
         case ir.Map(values=ir.Anything()):
             return Markdown("object with any fields")
         case ir.Map():
@@ -44,7 +44,7 @@ def describe_type(type_: ir.Type, linker: Linker) -> Markdown:
             return linker.type(type_.name)
         case ir.AnyOf():
             between = ", or " if any(map(_is_long, type_.types)) else " or "
-            return joined((describe_type(member, linker) for member in type_.types), between)
+            return join_markdown((describe_type(member, linker) for member in type_.types), between)
         case _:
             assert_never(type_)
 

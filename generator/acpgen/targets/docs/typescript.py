@@ -54,7 +54,7 @@ def sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, or
         return None
     if not all(map(_NAME.fullmatch, (module, *names))):
         return None
-    shown = [_known(name, examples, origins) for name in names]
+    shown = [_shared_examples(name, examples, origins) for name in names]
     if not all(shown) or (method.kind == "request" and method.result is None):
         return None
     peer, context, name = method.side, f"{module}.{senders[0].capitalize()}Context", dumps(method.name)
@@ -98,7 +98,7 @@ def _key(name: str) -> str:
     return name if _NAME.fullmatch(name) else dumps(name)
 
 
-def _known(definition: str, examples: Examples, origins: Origins) -> list[ir.JSON]:
+def _shared_examples(definition: str, examples: Examples, origins: Origins) -> list[ir.JSON]:
     """The examples of a definition whose members upstream has, too."""
     added = {
         name

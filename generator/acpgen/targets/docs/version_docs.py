@@ -10,11 +10,11 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import InvalidExample
+from acpgen.diagnostics.markup import Markdown, code, fenced, html, identifier, prose
+from acpgen.errors import Fault
 from acpgen.input.walk import is_object
-from acpgen.markup import Markdown, code, fenced, html, identifier, prose
 from acpgen.meaning import envelopes
-from acpgen.meaning.unchecked_patterns import unchecked
+from acpgen.meaning.unenforced import unchecked
 from acpgen.targets.docs.availability import NO_AVAILABILITY, Availability, since_phrase
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes, methods_of_codes
 from acpgen.targets.docs.conversation_pictures import around, picture
@@ -96,7 +96,7 @@ class VersionDocs:
     paths: PagePaths
     examples: Examples
     generated: frozenset[str] = frozenset()
-    refused: tuple[InvalidExample, ...] = ()
+    refused: tuple[Fault, ...] = ()
     availability: Availability = NO_AVAILABILITY
     requirements: RequirementNotes = NO_REQUIREMENTS
     origins: Origins = NO_ORIGINS

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from acpgen import ir
-from acpgen.markup import Markdown, code, identifier, prose, sentences, value
+from acpgen.diagnostics.markup import Markdown, code, identifier, prose, sentences, value
 from acpgen.targets.docs.availability import Availability
 from acpgen.targets.docs.leniency import leniency
 from acpgen.targets.docs.origin_notes import Origins
-from acpgen.targets.docs.page_paths import Linker, joined
+from acpgen.targets.docs.page_paths import Linker, join_markdown
 from acpgen.targets.docs.type_text import admits_null, constraints, describe_type, references
 from acpgen.targets.docs.usages import CapabilityUsage, Usage
 
@@ -84,7 +84,7 @@ def field_rows(
             ),
             type=describe_type(field.type, linker),
             required=Markdown("required" if field.required else "optional"),
-            meaning=joined(
+            meaning=join_markdown(
                 filter(
                     None,
                     (
@@ -128,7 +128,7 @@ def variant_views(
                 tag=value(variant.tag),
                 record=linker.type(variant.type),
                 doc=variant.doc or definition.doc,
-                notes=joined(filter(None, notes), " "),
+                notes=join_markdown(filter(None, notes), " "),
                 rows=field_rows(definition, protocol, linker, availability, origins, deprecated)
                 if isinstance(definition, ir.Record)
                 else (),
@@ -186,12 +186,12 @@ def capability_phrase(path: str | None, linker: Linker) -> Markdown:
 def excluded_phrases(record: ir.Record) -> Iterator[Markdown]:
     """What fields of a fallback must not hold."""
     for name, values in record.excluded:
-        yield Markdown(f"{code(name)} is none of {joined(map(value, values))}.")
+        yield Markdown(f"{code(name)} is none of {join_markdown(map(value, values))}.")
 
 
 def type_links(names: Iterable[str], linker: Linker) -> Markdown:
     """Links to several types."""
-    return joined(map(linker.type, names))
+    return join_markdown(map(linker.type, names))
 
 
 def constraint_list(type_: ir.Type) -> tuple[Markdown, ...]:
@@ -208,7 +208,7 @@ def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Li
             yield prose("Always this value.")
     demanded = constraint_list(field.type)
     if demanded:
-        yield Markdown(f"*{joined(demanded, '; ')}*")
+        yield Markdown(f"*{join_markdown(demanded, '; ')}*")
     if field.default is not None:
         yield Markdown(f"Default: {value(field.default.value)}.")
     if admits_null(field.type, protocol) and not (isinstance(field.type, ir.Anything) and field.null is None):

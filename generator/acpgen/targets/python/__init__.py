@@ -12,10 +12,9 @@ from typing import Any
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
+from acpgen.embedded import runtime_folder
 from acpgen.meaning.unenforced import gaps
-from acpgen.resources import runtime
-from acpgen.targets import Settings
-from acpgen.targets.interface import require_json_rpc
+from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.python.additional_properties import additional_property_definitions
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.distribution import distribution
@@ -97,7 +96,7 @@ def _around(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, 
 
 @cache
 def _runtime() -> tuple[tuple[str, str], ...]:
-    return tuple((path.name, path.read_text("utf-8")) for path in sorted(runtime().glob("*.py")))
+    return tuple((path.name, path.read_text("utf-8")) for path in sorted(runtime_folder().glob("*.py")))
 
 
 def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str:

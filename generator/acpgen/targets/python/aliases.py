@@ -44,7 +44,7 @@ def _sorted(values: Mapping[str, str]) -> Iterable[str]:
     """The names, each after those that its value names. A value that stands in quotes is read later, and so names none."""
     done: dict[str, None] = {}
 
-    def put(name: str) -> None:
+    def visit(name: str) -> None:
         pending = [(name, iter(_named(values[name], values)))]
         while pending:
             current, left = pending[-1]
@@ -56,7 +56,7 @@ def _sorted(values: Mapping[str, str]) -> Iterable[str]:
                 pending.append((following, iter(_named(values[following], values))))
 
     for name in values:
-        put(name)
+        visit(name)
     return done
 
 

@@ -68,31 +68,33 @@ class Defaults:
         if field.default is None:
             return ("None", False) if field.null == "omitted" else None
         value = field.default.value
-        told = self._made(field, value)
-        if told is None or self._never_ends(told):
+        expression = self._make_default(field, value)
+        if expression is None or self._never_ends(expression):
             return None
-        if value in ([], {}) and isinstance(told, Items):
+        if value in ([], {}) and isinstance(expression, Items):
             return type(value).__name__, True
-        if not isinstance(value, dict | list) and told == literal(value):
-            return str(told), False
+        if not isinstance(value, dict | list) and expression == literal(value):
+            return str(expression), False
         target = without_null(field.type)
         record = self._protocol.definitions[target.name] if isinstance(target, ir.Ref) else None
         if isinstance(record, ir.Record) and isinstance(value, dict):
-            told = self._made(field, self._without_own(value, record)) or told
-        return f"lambda: {flat(told)}", True
+            expression = self._make_default(field, self._without_own(value, record)) or expression
+        return f"lambda: {flat(expression)}", True
 
-    def _made(self, field: ir.Field, value: ir.JSON) -> Expression | None:
+    def _make_default(self, field: ir.Field, value: ir.JSON) -> Expression | None:
         """What makes the default of a field; `None` where nothing does."""
         try:
             return self._constructor.of_type(field.type, value)
         except NotConstructible:
             return None
 
-    def _never_ends(self, told: Expression, above: frozenset[str] = frozenset()) -> bool:
+    def _never_ends(self, answer: Expression, above: frozenset[str] = frozenset()) -> bool:
         """Whether a default makes a record whose own defaults make it again."""
-        for name in constructed(told):
+        for name in constructed(answer):
             record = self._records[name]
-            defaults = (self._made(one, one.default.value) for one in record.fields if one.default and not one.required)
+            defaults = (
+                self._make_default(one, one.default.value) for one in record.fields if one.default and not one.required
+            )
             if name in above or any(self._never_ends(one, above | {name}) for one in defaults if one is not None):
                 return True
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from acpgen import ir
-from acpgen.targets import Settings
+from acpgen.targets.interface import Settings
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.python_options import PythonOptions
 from acpgen.targets.python.python_templates import render_template

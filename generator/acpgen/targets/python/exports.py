@@ -27,7 +27,7 @@ OWN: Final = frozenset(
 def own_names(names: Names) -> Mapping[str, str]:
     """What one module with everything calls what a type has the name of."""
     called = {**{name: f"_{name}" for name in OWN}, **public(PUBLIC, names)}
-    return {name: called[name] for name in sorted(OWN & names.taken)}
+    return {name: called[name] for name in sorted(OWN & names.module_names)}
 
 
 def public(offered: Iterable[str], names: Names) -> Mapping[str, str]:
@@ -36,7 +36,7 @@ def public(offered: Iterable[str], names: Names) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for name in sorted(every):
         other = name
-        while other in names.taken or (other != name and other in every):
+        while other in names.module_names or (other != name and other in every):
             other = f"Any{name}" if other == name and name.istitle() else f"{other}_"
         found[name] = other
     return found

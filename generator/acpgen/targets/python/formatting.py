@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from acpgen.errors import Faults, TargetFailed, Unsupported, printable
+from acpgen.errors import Faults, printable
+from acpgen.targets.faults import TARGET_FAILED, UNSUPPORTED
 from acpgen.targets.python.imports import imports_from
 from acpgen.targets.python.python_options import LINE, PYTHONS
 
@@ -90,7 +91,7 @@ def find_ruff() -> str:
     found = shutil.which("ruff")
     if found is None:
         reason, remedy = "ruff lays it out, and is not installed", "Install it: pip install ruff"
-        raise Faults([Unsupported(at="--target python", subject="Python", reason=reason, remedy=remedy)])
+        raise Faults([UNSUPPORTED(at="--target python", subject="Python", reason=reason, remedy=remedy)])
     return found
 
 
@@ -99,6 +100,6 @@ def _ruff(command: list[str], folder: Path, at: str, target: str) -> None:
         [find_ruff(), *command, "."], cwd=folder, capture_output=True, encoding="utf-8", check=False
     )
     if done.returncode != 0:
-        told = next((line for line in done.stderr.splitlines() if line.strip()), "nothing was told")
-        reason = f"ruff, which lays out its modules, ended with code {done.returncode}: {told}"
-        raise Faults([TargetFailed(at=at, name=target, reason=printable(reason))])
+        message = next((line for line in done.stderr.splitlines() if line.strip()), "nothing was told")
+        reason = f"ruff, which lays out its modules, ended with code {done.returncode}: {message}"
+        raise Faults([TARGET_FAILED(at=at, name=target, reason=printable(reason.rstrip(".")))])

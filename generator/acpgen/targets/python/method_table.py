@@ -18,10 +18,25 @@ def method_rows(protocol: ir.Protocol, names: Names, any_: str = "Any") -> list[
         key = method.name if method.name not in seen else f"{method.name} ({method.kind})"
         seen.add(method.name)
         row = method_row(method)
-        payloads = [names.classes[row.pop(part)] if part in row else "None" for part in ("params", "result")]
+        definitions = [row.pop(part, None) for part in ("params", "result")]
+        payloads = ["None" if one is None else names.classes[one] for one in definitions]
+        given = [
+            "type(None)" if _is_null(protocol, one) else payload
+            for one, payload in zip(definitions, payloads, strict=True)
+        ]
         head = [literal(row.pop(part)) for part in ("name", "side", "kind")]
         rest = [f"{argument}={literal(value)}" for argument, value in row.items()]
         types = [any_ if payload == "None" else payload for payload in payloads]
         types = types if method.kind == "request" else [types[0], "None"]
-        rows.append({"key": literal(key), "arguments": [*head, *payloads, *rest], "types": ", ".join(types)})
+        rows.append({"key": literal(key), "arguments": [*head, *given, *rest], "types": ", ".join(types)})
     return rows
+
+
+def _is_null(protocol: ir.Protocol, name: str | None) -> bool:
+    """Whether a definition is null alone: its alias is `None`, which a row has where the schema says nothing."""
+    definition = protocol.definitions.get(name or "")
+    if not isinstance(definition, ir.Alias):
+        return False
+    return definition.type == ir.Null() or (
+        isinstance(definition.type, ir.Ref) and _is_null(protocol, definition.type.name)
+    )

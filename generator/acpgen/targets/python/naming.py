@@ -20,7 +20,7 @@ class Names:
     members: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     @cached_property
-    def taken(self) -> frozenset[str]:
+    def module_names(self) -> frozenset[str]:
         """The names of modules that belong to the schema."""
         return frozenset(self.classes.values())
 
@@ -30,7 +30,7 @@ class Names:
 
     def ours(self, name: str) -> str:
         """What a generated module calls something that it imports: a private name where a class or an attribute has its own."""
-        return f"_{name}" if name in self.taken or name in self._attributes else name
+        return f"_{name}" if name in self.module_names or name in self._attributes else name
 
     def imported(self, name: str) -> str:
         """How a module imports something under the name that `ours` gives it: `Any`, or `Any as _Any`."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from acpgen.errors import BadSetting, Fault, Faults
+from acpgen.errors import Fault, Faults
+from acpgen.input.faults import BAD_SETTING
 from acpgen.naming.identifiers import package_conflict
 from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
@@ -54,7 +55,7 @@ def read_options(settings: Settings) -> PythonOptions:
     faults: list[Fault] = []
 
     def wrong(name: str, expected: str) -> None:
-        faults.append(BadSetting(at="options of the target python", key=name, expected=expected))
+        faults.append(BAD_SETTING(at="options of the target python", key=name, expected=expected, hint="Correct it."))
 
     runtime = given["runtime"]
     if runtime == "auto":  # where nothing names the dependency, the package carries it

@@ -37,7 +37,7 @@ def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
 def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names, options: PythonOptions) -> Mapping[str, Any]:
     """What the schema does not say: types that are called otherwise than their definitions, and by which definitions receivers judge."""
     renamed = {class_: name for name, class_ in names.classes.items() if class_ != name}
-    receiving = of_receivers(bundle.definitions, protocol.tolerated, protocol.fallbacks)
+    receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
     for name in pattern_property_definitions(protocol, bundle) if options.unknown == "refuse" else ():
         receiving[name] = {**receiving.get(name, bundle.definitions[name]), "unevaluatedProperties": False}
     judging = {name: _judging(one) for name, one in receiving.items()}

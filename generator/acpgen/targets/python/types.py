@@ -71,7 +71,9 @@ class Hints:
                 return Hint(self.names.classes[definition.name])
             case ir.Enum():
                 values = ir.Constant(tuple(value.value for value in definition.values))
-                return self.of(values) if definition.openness == "closed" else self._joined((values, definition.base))
+                return (
+                    self.of(values) if definition.openness == "closed" else self._join_types((values, definition.base))
+                )
             case ir.Alias(type=ir.AnyOf() as union):
                 found = self.of(union)
                 if union.exclusive or not _overlap(map(self._values, _not_null(union))):
@@ -117,34 +119,37 @@ class Hints:
                 values = self.of(type_.values)
                 return Hint(f"dict[str, {values.source}]", values.is_judged)
             case ir.Ref():
-                return Hint(self.names.classes[type_.name], self._is_judged(type_.name))
+                return self._reference(type_.name)
             case ir.AnyOf():
                 return self._either(type_)
             case _:
                 assert_never(type_)
 
-    def _is_judged(self, name: str) -> bool:
-        """Whether the schema says more of what a reference leads to; of a record, that record says so itself."""
+    def _reference(self, name: str) -> Hint:
+        """A reference by its name. What is judged is said of it here; a record says so itself."""
+        source = self.names.classes[name]
         if name in self.recursive:
-            return any(self.protocol.definitions[one].unenforced for one in self.recursive)
-        return not isinstance(self.protocol.definitions[name], ir.Record) and self.of_definition(name).is_judged
+            return Hint(source, any(self.protocol.definitions[one].unenforced for one in self.recursive))
+        if isinstance(self.protocol.definitions[name], ir.Record):
+            return Hint(source)
+        found = self.of_definition(name)
+        return found if found == Hint("None") else found._replace(source=source)  # Python joins no None to None
 
     # --- unions ---
 
-    def _joined(self, types: Sequence[ir.Type]) -> Hint:
+    def _join_types(self, types: Sequence[ir.Type]) -> Hint:
         members = [self.of(one) for one in types]
         return Hint(either(dict.fromkeys(one.source for one in members)), any(one.is_judged for one in members))
 
     def _either(self, union: ir.AnyOf) -> Hint:
         rest = _not_null(union)
-        found = self._joined(rest)
-        null = " | None" if len(rest) < len(union.types) else ""
+        found = self._join_types(rest)
+        null = " | None" if len(rest) < len(union.types) and found.source != "None" else ""
         if union.exclusive:
             several = [list(self._values(one)) for one in union.types]
-            if _overlap(several) and any(len(one) > 1 for one in several):
-                found = found._replace(
-                    is_judged=True
-                )  # Python joins unions, which then do not say what two of them accept
+            nullable = [one for one in several if not {"any", "null"}.isdisjoint(kind for kind, _ in one)]
+            if _overlap(several) and (len(nullable) > 1 or any(len(one) > 1 for one in several)):
+                found = found._replace(is_judged=True)  # Python joins them, and does not say what two of them accept
             elif _overlap(several):
                 found = found._replace(source=self._annotated(found.source, "Shapes", "exclusive=True"))
         return found._replace(source=f"{found.source}{null}")

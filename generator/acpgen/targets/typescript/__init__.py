@@ -15,8 +15,7 @@ from acpgen.bundle.bundle import Bundle
 from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import class_names
 from acpgen.resources import templates
-from acpgen.targets import Settings
-from acpgen.targets.interface import require_json_rpc
+from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.options import Option
 from acpgen.targets.typescript.checkers import Checkers
 from acpgen.targets.typescript.declarations import Declarations, comment, visible
@@ -34,9 +33,22 @@ _HELPERS: Final = re.compile(r"^export const (\w+)", re.MULTILINE)
 _ENVELOPE: Final = {"id": ("RequestId", '/* @__PURE__ */ type("integer", "string")'), "error": ("Error", "plainError")}
 """The definitions that messages are framed by, and the checkers where a schema has none."""
 
+_PARAMS: Final = {"null": "params?: {}", "nothing": "params?: {} | null"}
+"""How params are declared that nothing stands for where they are left out."""
+
 _OWN: Final = (
-    *("DecodeError", "Dropped", "ErrorResponse", "Lenient", "Message", "Notification", "Notifications", "Problem"),
-    *("Request", "Requests", "Response", "Sender", "Side", "Type", "UNKNOWN", "Unknown"),
+    *(
+        "DecodeError",
+        "Dropped",
+        "ErrorResponse",
+        "Extension",
+        "Lenient",
+        "Message",
+        "Notification",
+        "Notifications",
+        "Problem",
+    ),
+    *("Request", "Requests", "Response", "Sender", "Side", "Type", "UNENFORCED", "UNKNOWN", "Unknown"),
 )
 """The names that a module has beside those of the schema, which keeps its own."""
 
@@ -95,7 +107,11 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         files |= {name: _lay_out(name) for name in ("runtime.js", "runtime.d.ts")}
     ends = (".ts", ".ts") if is_typed else (".d.ts", ".js")
     place_of = tuple(f"./*{'' if is_file else '/index'}{end}" for end in ends)
-    return files | (_distribution(protocol, settings, *place_of) if settings.distribution is not None else {})
+    if settings.distribution is None:
+        return files
+    path = f"{settings.distribution}/{place or 'index'}"
+    example = _lay_out("example.md", **_example(protocol, names, path))
+    return files | {f"{stem}.md": example} | _distribution(protocol, settings, *place_of, is_typed=is_typed)
 
 
 def _typed(own: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,12 +120,14 @@ def _typed(own: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
     functions = ("decodeAs", "encode", "is", "parse", "validateAs", "decode", "validate")
     typed = {
         own["DecodeError"]: "DecodeError",
+        own["UNENFORCED"]: "UNENFORCED",
         own["UNKNOWN"]: "UNKNOWN",
         **{name: name for name in functions},
         **values,
     }
     generic = {own[name] for name in ("Response", "Type", "Unknown")}
-    names = [*given["names"], *(name for name in own.values() if name not in {own["UNKNOWN"], *generic})]
+    values_alone = {own["UNENFORCED"], own["UNKNOWN"]}
+    names = [*given["names"], *(name for name in own.values() if name not in values_alone | generic)]
     return {**given, "typed": typed.items(), "names": names, "all_names": sorted({*typed, *names, *generic})}
 
 
@@ -130,7 +148,34 @@ def _inlined() -> str:
     return re.sub(r"^export ", "", _lay_out("runtime.js"), flags=re.MULTILINE)
 
 
-def _distribution(protocol: ir.Protocol, settings: Settings, types: str, module: str) -> dict[str, str]:
+def _example(protocol: ir.Protocol, names: Mapping[str, str], path: str) -> dict[str, Any]:
+    """What the example shows of a protocol: a method, if there is one, and where its params hold a union that keeps unknown variants."""
+    found: tuple[ir.Method | None, str] | None = None
+    for one in sorted(protocol.methods, key=lambda one: (one.kind, one.name)):
+        params = protocol.definitions.get(one.params or "")
+        for field in params.fields if isinstance(params, ir.Record) else ():
+            union = protocol.definitions.get(field.type.name) if isinstance(field.type, ir.Ref) else None
+            if field.required and isinstance(union, ir.TaggedUnion) and union.fallback is not None:
+                found = found or (one, f"message.params{_member(field.name)}{_member(union.tag)}")
+    method, tag = found or (next(iter(protocol.methods), None), "")
+    senders = [side for side in protocol.sides if method is not None and side not in (method.side, "proxy")]
+    return {
+        "path": path,
+        "method": dumps(method.name) if method is not None else "",
+        "sender": dumps((*senders, *protocol.sides, "")[0]),
+        "tag": tag,
+        "single": "!Array.isArray(message) && " if protocol.batch else "",
+        "type": next(iter(names.values()), ""),
+    }
+
+
+def _member(name: str) -> str:
+    return f".{name}" if name.isidentifier() else f"[{dumps(name)}]"
+
+
+def _distribution(
+    protocol: ir.Protocol, settings: Settings, types: str, module: str, *, is_typed: bool
+) -> dict[str, str]:
     """What a package of npm has beside its modules."""
     manifest: dict[str, Any] = {
         "name": settings.distribution,
@@ -142,17 +187,18 @@ def _distribution(protocol: ir.Protocol, settings: Settings, types: str, module:
         "exports": {"./*": {"types": types, "default": module}},
         "engines": {"node": ">=20"},
     }
-    readme = _lay_out("README.md", distribution=settings.distribution, about=manifest["description"])
+    readme = _lay_out("README.md", distribution=settings.distribution, about=manifest["description"], is_typed=is_typed)
     return {"package.json": json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", "README.md": readme}
 
 
 def _module(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers) -> dict[str, Any]:
     offered = {names[name]: checkers.export(name) for name in checkers.offered()}
-    options = [
+    options = [f"sides: {dumps(protocol.sides)}"]
+    options += [
         f"{key}: {checkers.of_definition(name) if name in checkers.offered() else plain}"
         for key, (name, plain) in _ENVELOPE.items()
     ]
-    options += ["batch: batches"] if protocol.batch else []
+    options += ["each: batches"] if protocol.batch else []
     options += ["versioned: false"] if protocol.envelope == "json-rpc-unversioned" else []
     parts = {
         "methods": ",\n  ".join(_row(method, checkers) for method in protocol.methods),
@@ -168,7 +214,7 @@ def _module(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers)
 def _row(method: ir.Method, checkers: Checkers) -> str:
     """A row of the table in `runtime.js`, without what says the usual at its end."""
     result = None if method.kind != "request" else checkers.of_definition(method.result) if method.result else "any"
-    empty = {"object": None, "array": "[]", "null": "null"}.get(method.omitted, "false")
+    empty = {"object": None, "array": "() => []", "null": "() => null"}.get(method.omitted, "() => {}")
     row = [
         dumps(method.name),
         dumps(method.side),
@@ -191,7 +237,7 @@ def _types(protocol: ir.Protocol, names: Mapping[str, str]) -> dict[str, Any]:
             {
                 "comment": comment(one.doc, 2),
                 "name": dumps(one.name),
-                "params": of(one.params),
+                "params": _PARAMS.get(one.omitted, "params: {}").format(of(one.params)),
                 "result": of(one.result),
             }
             for one in protocol.methods

@@ -19,7 +19,7 @@ from acpgen.embedded import discriminators
 from acpgen.input.equality import by_key
 from acpgen.input.expressions import fault_of
 from acpgen.input.numbers import dumps
-from acpgen.input.tagged_unions import flatten
+from acpgen.input.tagged_unions import flatten, is_of_type
 from acpgen.input.walk import ASSERTIONS, Schema, is_object
 from acpgen.pointers import pointer_parts, resolve
 
@@ -52,7 +52,7 @@ class Checkers:
     def __init__(self, protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> None:
         self._protocol = protocol
         self._definitions: Mapping[str, Schema] = bundle.definitions
-        self._receiving = of_receivers(bundle.definitions, protocol.tolerated, protocol.fallbacks)
+        self._receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
         self._names = names
         self._unions = discriminators.Unions(self._at)
         self._sources: list[str] = []
@@ -61,12 +61,13 @@ class Checkers:
         self._found: dict[str, str] = {}
         self._pending: dict[str, int] = {}
         self._kept: dict[int, str] = {}
+        self._named: dict[int, list[str]] = {}
         self._evaluators: dict[str, str] = {}
 
     def render(self, others: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         """The source of all checkers, each constant after those that it is made of, and `others` with the names in place.
 
-        What one place alone uses stands there, and what is short in a few.
+        What one place alone uses stands there, and what is short in a few. What several definitions share has the name of none of them.
         """
         uses = Counter(_TOKEN.findall("".join([*self._sources, *others.values()])))
         texts: dict[str, str] = {}
@@ -76,15 +77,17 @@ class Checkers:
 
         lines: list[str] = []
         taken: set[str] = set()
+        own = {index: names[0] for index, names in self._named.items() if len(names) == 1}
+        own |= self._kept
         for index in self._order:
-            texts[str(index)] = self._kept.get(index, "")
+            texts[str(index)] = own.get(index, "")
         for index in self._order:
             source = resolved(self._sources[index])
             is_short = (uses[str(index)] - 1) * len(source) <= _COPIES
-            if index not in self._kept and (is_short or _TOKEN.fullmatch(self._sources[index])):
+            if index not in own.keys() | self._named.keys() and (is_short or _TOKEN.fullmatch(self._sources[index])):
                 texts[str(index)] = source
                 continue
-            name = self._kept.get(index) or _constant_name(source, taken)
+            name = own.get(index) or _constant_name(source, taken)
             taken.add(name)
             texts[str(index)] = name
             lines.append(f"const {name} = {source};")
@@ -106,7 +109,7 @@ class Checkers:
         source = self.of_definition(name)
         token = _TOKEN.fullmatch(source)
         if token:
-            self._kept.setdefault(int(token[1]), f"${self._names[name]}")
+            self._named.setdefault(int(token[1]), []).append(f"${self._names[name]}")
         return source
 
     def _both(self, name: str) -> str:
@@ -115,10 +118,10 @@ class Checkers:
         received, fallback = self._receiving.get(name, schema), None
         if isinstance(meaning, ir.TaggedUnion):
             received, fallback = _parted(received, schema)
-        strict = self._joined(self._parts(schema, meaning, fallback=fallback))
+        strict = self._join_checks(self._parts(schema, meaning, fallback=fallback))
         if received == schema:
             return strict
-        return self._call("open", strict, self._joined(self._parts(received, meaning)))
+        return self._call("open", strict, self._join_checks(self._parts(received, meaning)))
 
     def _once(self, key: str, make: Any, name: str = "") -> str:
         """What `make` gives, made once; where it refers to itself, what looks it up when it is called."""
@@ -154,9 +157,9 @@ class Checkers:
         if drops and "$ref" in schema:
             schema = {**schema, **self._at(schema["$ref"])}
             del schema["$ref"]
-        return self._joined(self._parts(schema, drops=drops))
+        return self._join_checks(self._parts(schema, drops=drops))
 
-    def _joined(self, parts: Sequence[str]) -> str:
+    def _join_checks(self, parts: Sequence[str]) -> str:
         if len(parts) == 1:
             return parts[0]
         return self._call("all", *parts) if parts else "any"
@@ -170,7 +173,10 @@ class Checkers:
         found = [self._reference(schema["$ref"])] if isinstance(schema.get("$ref"), str) else []
         record, array = self._record(schema), self._array(schema, drops=drops)
         found += array  # what receivers leave out counts no more
-        found += self._scalars(schema, has_type=not record and schema.get("type") != "array")
+        branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+        is_of_objects = bool(branches) and all(self._types(one, "any") == {"object"} for one in branches)
+        types_told = ("array", "object") if is_of_objects else ("array",)
+        found += self._scalars(schema, has_type=not record and schema.get("type") not in types_told)
         found += record
         found += self._object(schema)
         found += [self.of(one) for one in schema.get("allOf", ())]
@@ -183,8 +189,14 @@ class Checkers:
             found.append(self._call("not", *map(self.of, excluded["anyOf"] if is_list else [excluded])))
         if "if" in schema and ("then" in schema or "else" in schema):
             found.append(self._call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else"))))
-        found += self._unevaluated(schema)
-        return [*dict.fromkeys(one for one in found if one != "any")]
+        found = [*dict.fromkeys(one for one in found if one != "any")]
+        for word in ("unevaluatedProperties", "unevaluatedItems"):
+            if word in schema:
+                given = [f"() => {self._evaluator(schema, is_inner=False)}", self.of(schema[word]), dumps(word)]
+                if word == "unevaluatedItems":
+                    found, given = [], [*given, self._join_checks(found)]
+                found.append(self._call("unevaluated", *given))
+        return found
 
     def _reference(self, reference: str) -> str:
         parts = pointer_parts(unquote(reference))
@@ -200,12 +212,17 @@ class Checkers:
     def _scalars(self, schema: Schema, *, has_type: bool) -> Iterator[str]:
         types = schema.get("type") if has_type else None
         type_ = "any" if types is None else self._type(types)
-        constants = [schema["const"]] if "const" in schema else schema.get("enum")
-        yield type_ if constants is None else self._literal(type_, constants)
+        constants = [schema["const"]] if "const" in schema else schema.get("enum", ())
+        if has_type and not all(is_of_type(one, schema) for one in constants):
+            yield type_
+            type_ = "any"
+        if "const" in schema:
+            type_ = self._call("constant", type_, _value(schema["const"]))
+        yield self._literal(type_, schema["enum"]) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
-                yield self._call(keyword, dumps(schema[keyword]))
-        if isinstance(schema.get("pattern"), str) and not fault_of(schema["pattern"]):
+                yield self._call(keyword, _limit(schema[keyword]))
+        if isinstance(schema.get("pattern"), str):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
             yield self._call("pattern", _expression(schema["pattern"]), dumps(text))
 
@@ -244,31 +261,32 @@ class Checkers:
         if not is_object(schema):
             return self.of(schema), 0
         on_error, on_null = (bool(schema.get(f"x-deserialize-default-on-{one}")) for one in ("error", "null"))
-        is_list = is_required and (on_error or on_null) and self._types(schema, frozenset()) - {"null"} == {"array"}
+        is_list = is_required and (on_error or on_null) and self._types(schema) - {"null"} == {"array"}
         checker = self.of(schema, drops=bool(schema.get("x-deserialize-skip-invalid-items")))
         return checker, on_error | on_null << 1 | is_list << 2
 
-    def _types(self, schema: Any, seen: frozenset[str]) -> set[str]:
+    def _types(self, schema: Any, undeclared: str | None = None, seen: frozenset[str] = frozenset()) -> set[str]:
+        """The types that a schema declares, or the definition that it refers to, or its branches; `undeclared` stands for none."""
         if not is_object(schema):
-            return set()
-        declared = schema.get("type", [])
-        found = {declared} if isinstance(declared, str) else set(declared)
-        reference = schema.get("$ref")
-        if isinstance(reference, str) and reference not in seen:
-            found |= self._types(self._at(reference), seen | {reference})
-        for keyword in ("anyOf", "oneOf", "allOf"):
-            found.update(*(self._types(one, seen) for one in schema.get(keyword, ())))
-        return found
+            return {undeclared} if undeclared else set()
+        declared, reference = schema.get("type", []), schema.get("$ref")
+        if declared:
+            return {declared} if isinstance(declared, str) else set(declared)
+        parts = [self._types(one, undeclared, seen) for word in ("anyOf", "oneOf") for one in schema.get(word, ())]
+        if isinstance(reference, str):
+            is_known = reference in seen
+            parts += [set() if is_known else self._types(self._at(reference), undeclared, seen | {reference})]
+        return set[str]().union(*(parts or [self._types(False, undeclared)]))
 
     def _array(self, schema: Schema, *, drops: bool) -> list[str]:
         found: list[str] = []
         first = [self.of(one) for one in schema.get("prefixItems", ())]
         rest = self.of(schema.get("items", True))
-        how = ["true"] if drops else []
+        how = [_js(drops)] if drops or first else []
         if schema.get("type") == "array":
             found.append("array" if first or rest == "any" else self._call("list", rest, *how))
         if found in ([], ["array"]) and (first or rest != "any"):
-            found.append(self._call("items", rest, *([f"[{', '.join(first)}]"] if first or drops else []), *how))
+            found.append(self._call("items", rest, *how, *([f"[{', '.join(first)}]"] if first else [])))
         if "contains" in schema:
             most = schema.get("maxContains", "Infinity")
             found.append(
@@ -280,19 +298,16 @@ class Checkers:
         rest = self.of(schema.get("additionalProperties", True))
         patterns = [f"[{_expression(one)}, {self.of(sub)}]" for one, sub in schema.get("patternProperties", {}).items()]
         if rest != "any" or patterns:
-            yield self._call("members", dumps([*schema.get("properties", {})]), f"[{', '.join(patterns)}]", rest)
+            given = [rest, dumps([*schema.get("properties", {})]), f"[{', '.join(patterns)}]"]
+            while given[-1] == "[]":
+                given.pop()
+            yield self._call("members", *given)
         if "propertyNames" in schema:
             yield self._call("names", self.of(schema["propertyNames"]))
         rows = [f"[{dumps(name)}, {dumps(need)}]" for name, need in schema.get("dependentRequired", {}).items()]
         rows += [f"[{dumps(name)}, {self.of(need)}]" for name, need in schema.get("dependentSchemas", {}).items()]
         if rows:
             yield self._call("dependents", f"[{', '.join(rows)}]")
-
-    def _unevaluated(self, schema: Schema) -> Iterator[str]:
-        for word in ("unevaluatedProperties", "unevaluatedItems"):
-            if word in schema:
-                evaluator = self._evaluator(schema, is_inner=False)
-                yield self._call("unevaluated", f"() => {evaluator}", self.of(schema[word]), dumps(word))
 
     def _evaluator(self, schema: Schema, *, is_inner: bool) -> str:
         """What says which members or items a schema evaluates; an inner schema evaluates what is left, too."""
@@ -313,17 +328,16 @@ class Checkers:
             "allItems": _js("items" in schema or (is_inner and "unevaluatedItems" in schema)),
             "contains": self.of(schema["contains"]) if "contains" in schema else "",
         }
-        told = ", ".join(f"{word}: {text}" for word, text in given.items() if text not in ("", "[]", "0", "false"))
-        self._sources[index] = f"/* @__PURE__ */ evaluate({{ {told} }}, [{', '.join(rows)}])"
+        members = ", ".join(f"{word}: {text}" for word, text in given.items() if text not in ("", "[]", "0", "false"))
+        self._sources[index] = f"/* @__PURE__ */ evaluate({{ {members} }}, [{', '.join(rows)}])"
         self._order.append(index)
         return self._evaluators[key]
 
     def _evaluating(self, schema: Schema) -> Iterator[tuple[str, Any]]:
-        """The schemas that evaluate for another one, each with the checker that must hold, or `null`."""
+        """The schemas that evaluate for another one, each with the checker that must hold."""
         if isinstance(schema.get("$ref"), str):
-            yield "null", self._at(schema["$ref"])
-        yield from (("null", one) for one in schema.get("allOf", ()))
-        for keyword in ("anyOf", "oneOf"):
+            yield self._reference(schema["$ref"]), self._at(schema["$ref"])
+        for keyword in ("allOf", "anyOf", "oneOf"):
             yield from ((self.of(one), one) for one in schema.get(keyword, ()))
         if "if" in schema:
             test = self.of(schema["if"])
@@ -341,21 +355,25 @@ class Checkers:
         if len(branches) == 1 and not isinstance(meaning, ir.TaggedUnion):
             return self.of(branches[0], drops=drops)
         real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
-        nulls = [index for index in range(len(branches)) if index not in real]
-        if nulls and len(real) == 1 and len(nulls) == 1 and "null" not in self._types(branches[real[0]], frozenset()):
-            return self._call("nullable", self.of(branches[real[0]], drops=drops))
-        simple = self._simple([branches[index] for index in real], is_exclusive=keyword == "oneOf")
+        nulls = len(branches) - len(real)
+        inner = [branches[index] for index in real]
+        if nulls and (keyword == "anyOf" or (nulls == 1 and all(map(self._excludes_null, inner)))):
+            others = self._union(inner, keyword, meaning, fallback=fallback, drops=drops) if real else ""
+            return self._call("nullable", others) if others else "nil"
+        simple = None if nulls else self._simple(branches, is_exclusive=keyword == "oneOf")
         if simple:
-            return self._call("nullable", simple) if nulls else simple
-        given = f"[{', '.join(self.of(one, drops=drops) for one in branches)}]"
+            return simple
+        checkers = [self.of(one, drops=drops) if index in real else "nil" for index, one in enumerate(branches)]
+        given = f"[{', '.join(checkers)}]"
         rows = ["isExclusive: true"] if keyword == "oneOf" else []
-        rows += [f"nulls: {nulls}"] if nulls else []
         tag = self._unions.discriminator(branches, real)
         assert tag is not None or fallback is None
         if tag is None:
             keys = self._unions.keys(branches, real)
             inside = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
-            rows += [f"keys: {{ {inside} }}"] if keys else []
+            types = set[str]().union(*(self._types(branches[index]) for index in real))
+            rows += [f"types: {dumps(sorted(types))}"] if types else []
+            rows += [f"byKey: /* @__PURE__ */ keyed({{ {inside} }})"] if keys else []
         else:
             rows += self._tag_rows(tag, branches, meaning, fallback)
         return self._call("union", given, *([f"{{ {', '.join(rows)} }}"] if rows else []))
@@ -367,23 +385,27 @@ class Checkers:
         tags = [[value for (_, value), own in tag.known.items() if index in own] for index in range(len(branches))]
         while not tags[-1]:
             tags.pop()
-        told = [dumps(one[0] if len(one) == 1 and one != [None] else one) for one in tags]
-        yield from (f"field: {dumps(tag.field)}", f"tags: [{', '.join(told)}]")
+        rows = [dumps(one[0] if len(one) == 1 and one != [None] else one) for one in tags]
+        yield from (f"field: {dumps(tag.field)}", f"tags: [{', '.join(rows)}]")
         yield from [f"untagged: {[*tag.untagged]}"] if tag.untagged else []
-        is_apart = all(self._excludes(branches[one], tag) for one in tag.others)
+        is_apart = all(len(own) == 1 for own in tag.known.values())
+        is_apart = is_apart and all(self._excludes(branches[one], tag) for one in tag.others)
         if not is_apart:
             yield "isLoose: true"
         if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
+            yield "unknown: null"
             return
         own = meaning.default_tag
         if fallback is not None:
-            is_by_tag = is_apart and own is None and all(len(one) == 1 for one in tag.known.values())
+            is_by_tag = is_apart and own is None
             whole = self._at(fallback["$ref"]) if "$ref" in fallback else fallback
             yield f"fallback: {self.of({key: one for key, one in whole.items() if key != 'not' or not is_by_tag})}"
-        if fallback is None or own is not None:
-            yield f"unknown: {dumps([own] if own is not None else [])}"
-        shared = [one.name for one in constant_fields(meaning, self._protocol)]
-        yield from [f"shared: {dumps(shared)}"] if shared else []
+        if own is not None:
+            yield f"unknown: {dumps([own])}"
+
+    def _excludes_null(self, branch: Any) -> bool:
+        """Whether the types that a schema declares leave null out."""
+        return self._types(branch, "any").isdisjoint(("any", "null"))
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch takes no object with a known tag."""
@@ -406,13 +428,6 @@ class Checkers:
             return None
         is_one = all(isinstance(one, str) for one in values) if plain == ["string"] else False
         return _SCALARS[plain[0]] if is_one or all(one.get("type") == plain[0] for one, _ in others) else None
-
-
-def constant_fields(union: ir.TaggedUnion, protocol: ir.Protocol) -> list[ir.Field]:
-    """The fields that have one value in every object whose tag is unknown: the tags of unions around this one."""
-    record = protocol.definitions.get(union.fallback or "")
-    fields = record.fields if isinstance(record, ir.Record) else ()
-    return [one for one in fields if one.required and isinstance(one.type, ir.Constant) and one.name != union.tag]
 
 
 def _constant_name(source: str, taken: Collection[str]) -> str:
@@ -449,8 +464,15 @@ def _js(holds: bool) -> str:
 
 
 def _expression(pattern: str) -> str:
-    """A pattern as an expression of JavaScript."""
-    return "/(?!)/u" if fault_of(pattern) else f"/* @__PURE__ */ expression({dumps(pattern)})"
+    """A pattern as an expression of JavaScript; one that ECMA-262 does not define is read in no way."""
+    return f"/* @__PURE__ */ expression({dumps(pattern)}{', []' if fault_of(pattern) else ''})"
+
+
+def _limit(given: ir.JSON) -> str:
+    """A limit as an expression: its text, where JavaScript writes the number otherwise."""
+    is_same = isinstance(given, bool) or (isinstance(given, int) and abs(given) <= 2**53)
+    is_same |= isinstance(given, float) and not given.is_integer() and "e" not in str(given)
+    return dumps(given if is_same else str(given))
 
 
 def _is_plain(schema: Any) -> bool:

@@ -8,7 +8,6 @@ from typing import Final, assert_never
 
 from acpgen import ir
 from acpgen.input.numbers import dumps
-from acpgen.targets.typescript.checkers import constant_fields
 
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _WIDEST: Final = 100
@@ -20,11 +19,6 @@ class Declarations:
     def __init__(self, protocol: ir.Protocol, names: Mapping[str, str]) -> None:
         self._protocol = protocol
         self._names = names
-        self._fallbacks = {
-            union.fallback: union
-            for union in protocol.definitions.values()
-            if isinstance(union, ir.TaggedUnion) and union.fallback is not None
-        }
         self._defaults: dict[str, ir.TaggedUnion] = {
             union.default: union
             for union in protocol.definitions.values()
@@ -68,8 +62,10 @@ class Declarations:
         if not isinstance(record.extra, ir.Anything | ir.Nothing):
             others = _either(dict.fromkeys([self.of(record.extra), *(["unknown"] if record.fields else [])]))
             lines.append(f"  [field: string]: {others};")
+        if not lines and record.base is not None:
+            return f"export type {name} = {self._names[record.base]};"
         extends = f" extends {self._names[record.base]}" if record.base is not None else ""
-        body = "\n".join(["{", *lines, "}"]) if lines else "{}"
+        body = "\n".join(["{", *(lines or ["  [field: string]: unknown;"]), "}"])
         return f"export interface {name}{extends} {body}"
 
     def _members(self, union: ir.TaggedUnion) -> list[str]:
@@ -77,10 +73,15 @@ class Declarations:
         if union.default is not None:
             found.append(self._names[union.default])
         if union.fallback is not None:
-            shared = [f"{key(one.name)}: {self.of(one.type)}" for one in constant_fields(union, self._protocol)]
-            found.append(
-                " & ".join([f"rt.Unknown<{literal(union.tag)}>", *([f"{{ {'; '.join(shared)} }}"] if shared else [])])
+            record = self._protocol.definitions[union.fallback]
+            own = {union.tag, "raw", "tag"}
+            fields = (
+                [literal(one.name) for one in record.fields if one.name not in own]
+                if isinstance(record, ir.Record)
+                else []
             )
+            more = f" & Readonly<Pick<{self._names[record.name]}, {_either(fields)}>>" if fields else ""
+            found.append(f"rt.Unknown<{literal(union.tag)}>{more}")
         return [*dict.fromkeys(found)]
 
     def of(self, type_: ir.Type) -> str:

@@ -17,12 +17,12 @@ import jsonschema_rs
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, NotASchema
+from acpgen.errors import Faults
+from acpgen.input.faults import NOT_A_SCHEMA
 from acpgen.input.step_budget import working_on
 from acpgen.meaning.samples import Values
 from acpgen.resources import templates
-from acpgen.targets import Settings
-from acpgen.targets.interface import require_json_rpc
+from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.method_rows import Messages
 from acpgen.targets.vectors.rows import Row, RowSubject, lines
@@ -40,7 +40,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     try:
         judge = Judge(bundle, protocol)
     except jsonschema_rs.ValidationError as error:
-        raise Faults([NotASchema(at=protocol.name, reason=error.message, dialect="2020-12")]) from None
+        raise Faults([NOT_A_SCHEMA(at=protocol.name, reason=error.message, dialect="2020-12")]) from None
     maker = Maker(Values(protocol.definitions), judge)
     messages = Messages(protocol, maker)
     folder = f"{settings.prefix}/" if settings.prefix else ""
@@ -78,8 +78,8 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
 
 def _method(method: ir.Method, senders: Sequence[str]) -> dict[str, Any]:
     """What a runner must know of a method: who may send it, and the definitions of its params and result, null where any will do."""
-    told: dict[str, Any] = {"name": method.name, "kind": method.kind, "senders": list(senders), "params": method.params}
-    return told | ({"result": method.result} if method.kind == "request" else {})
+    row: dict[str, Any] = {"name": method.name, "kind": method.kind, "senders": list(senders), "params": method.params}
+    return row | ({"result": method.result} if method.kind == "request" else {})
 
 
 def file_name(text: str) -> str:

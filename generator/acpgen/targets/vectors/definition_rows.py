@@ -87,7 +87,7 @@ class Maker:
     # --- valid ---
 
     def _valid(self, name: str, small: Any) -> Iterator[Row]:
-        yield from self._kept(name, "valid-minimal", "valid-minimal", small)
+        yield from self._keep_row(name, "valid-minimal", "valid-minimal", small)
         if isinstance(self.values.definitions[name], ir.TaggedUnion):
             return  # its variants are shown full for themselves
         try:
@@ -97,7 +97,7 @@ class Maker:
         if full != small and self.judge.is_valid(name, full):
             yield Row("valid-full", "valid-full", full)
 
-    def _kept(self, name: str, label: str, row: str, value: Any, *, unstable: bool = False) -> Iterator[Row]:
+    def _keep_row(self, name: str, label: str, row: str, value: Any, *, unstable: bool = False) -> Iterator[Row]:
         """The row of a value that is valid, or that a receiver takes all the same."""
         if self.judge.is_valid(name, value):
             yield Row(label, row, value, unstable=unstable)
@@ -250,7 +250,7 @@ class Maker:
                 value = {**self.values.small(held), **own}
             except Unmakeable:
                 continue
-            yield from self._kept(union.name, label, label, value, unstable=variant.unstable)
+            yield from self._keep_row(union.name, label, label, value, unstable=variant.unstable)
             bad = next((row for row in self.rows(held) if _is_body(row, union.tag)), None)
             if bad is not None and bad.refusal is not None:
                 for row in self._refusal(union.name, bad.refusal.path, {**bad.message, **own}):
@@ -258,7 +258,7 @@ class Maker:
         if union.default is not None:
             with suppress(Unmakeable):
                 value = self.values.small(union.default)
-                yield from self._kept(union.name, "variant-untagged", "variant-untagged", value)
+                yield from self._keep_row(union.name, "variant-untagged", "variant-untagged", value)
         yield from self._unknown(union)
 
     def _unknown(self, union: ir.TaggedUnion) -> Iterator[Row]:
@@ -272,7 +272,7 @@ class Maker:
                 continue
             for unknown in (EXTENSION, FUTURE):
                 kept = {**value, union.tag: unknown, UNKNOWN_FIELD: UNKNOWN_VALUE}
-                yield from self._kept(union.name, "unknown-variant", f"unknown-variant {unknown}{mark}", kept)
+                yield from self._keep_row(union.name, "unknown-variant", f"unknown-variant {unknown}{mark}", kept)
         try:
             first = self.values.small(union.variants[0].type)
         except Unmakeable:
@@ -297,10 +297,10 @@ class Maker:
     def _enum(self, enum: ir.Enum) -> Iterator[Row]:
         for value in enum.values:
             label = f"variant:{_text(value.value)}"
-            yield from self._kept(enum.name, label, label, value.value, unstable=value.unstable)
+            yield from self._keep_row(enum.name, label, label, value.value, unstable=value.unstable)
         for unknown in (EXTENSION, FUTURE, 987654):
             if self.judge.is_tolerated(enum.name, unknown):
-                yield from self._kept(enum.name, "unknown-variant", f"unknown-variant {unknown}", unknown)
+                yield from self._keep_row(enum.name, "unknown-variant", f"unknown-variant {unknown}", unknown)
         yield from self._refused(enum.name, (((), value) for value in (FUTURE, 987654)))
 
     def _alias(self, alias: ir.Alias) -> Iterator[Row]:

@@ -64,7 +64,7 @@ class Judge:
         }
         self._references: Final = {name: reference_to(name) for name in {**bundle.definitions, **protocol.definitions}}
         self._strict = definitions_validator(bundle.definitions)
-        kept = of_receivers(bundle.definitions, protocol.tolerated)
+        kept = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated)
         self._tolerant = definitions_validator({**bundle.definitions, **kept})
 
     def is_valid(self, name: str, value: Any) -> bool:

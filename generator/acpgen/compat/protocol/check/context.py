@@ -12,7 +12,7 @@ from acpgen.compat.changes import Change
 from acpgen.compat.diff.definitions import Walk
 from acpgen.compat.diff.methods import same_methods
 from acpgen.compat.diff.pairs import Pair
-from acpgen.compat.findings import BUDGET, Effect, Reach, Revision, Witness, opposite
+from acpgen.compat.findings import BUDGET, NO_ACTION, Effect, Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.acceptance import Acceptance
 from acpgen.compat.protocol.check.message_pairs import (
     DIRECTIONS,
@@ -189,7 +189,7 @@ class Context:
             old_at=change.old_at,
             new_at=change.new_at,
             message=text,
-            advice=judgement.advice,
+            advice=NO_ACTION if gate == "fresh" and severity == "additive" else judgement.advice,
             breaks=breaks_of(judgement, messages) if severity in ("breaking", "risky") else "",
             subject=judgement.subject,
             witness=witness if severity in ("breaking", "risky", "additive") else None,

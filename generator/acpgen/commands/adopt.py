@@ -1,0 +1,94 @@
+"""The command `adopt`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from acpgen.commands import terminal
+from acpgen.commands.output import deliver, faults_end_with_2, require_places
+from acpgen.commands.shared_options import current_folder, protocol_names
+
+
+def adopt(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A schema that upstream published.", show_default=False)],
+    into: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROTOCOL",
+            help="The protocol to merge it into, such as acp/v1. Default: the most similar protocol.",
+            autocompletion=protocol_names,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write no schema; exit with 1 if one would change.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a report for reviewers, in Markdown.")
+    ] = None,
+    start: Annotated[
+        bool, typer.Option("--start", help="Only record that the schema files already follow this revision.")
+    ] = False,
+    keep_as: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION", help="Also keep it, without its prose, as a release for the changelog of the docs."
+        ),
+    ] = None,
+) -> None:
+    """Merge a newer upstream schema into the project.
+
+    Local descriptions and deliberate differences are kept.
+
+    Exit codes: 0 success, 1 conflicts are left or --dry-run found changes, 2 the input cannot be used.
+    """
+    from acpgen import adopt as adopting
+    from acpgen import config
+    from acpgen.errors import Faults, did_you_mean
+    from acpgen.input.faults import UNKNOWN_NAME
+    from acpgen.input.load import place
+
+    if start and (into is None or dry_run or report is not None):
+        raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")
+    if keep_as is not None and dry_run:
+        raise typer.BadParameter("--keep-as and --dry-run exclude each other.")
+    with faults_end_with_2():
+        require_places([report])
+        found = config.find(current_folder())
+        schema = found.root / found.schema
+        if keep_as is not None and into is not None and adopting.is_family(schema, into, found.protocols):
+            adopting.save(
+                adopting.folder_of(schema, into), adopting.keep(file, adopting.folder_of(schema, into), keep_as)
+            )
+            terminal.say(f"{place(file)} is kept as release {keep_as} of {into}.")
+            return
+        if into is None:
+            into = adopting.nearest(file, adopting.followers(schema), adopting.overlays(schema))
+        elif into not in (*found.protocols, *adopting.followers(schema)):
+            hint = did_you_mean(into, found.protocols) or "Add an output with it to [tool.acpgen.outputs]."
+            raise Faults([UNKNOWN_NAME(at=place(found.file), kind="protocol", name=into, hint=hint)])
+        releases = adopting.folder_of(schema, into)
+        kept: Mapping[str, str] = {}
+        if keep_as is not None:
+            kept = {
+                str(releases.absolute() / path): text for path, text in adopting.keep(file, releases, keep_as).items()
+            }
+        if start:
+            adopting.save(schema / into, {**adopting.start(file, schema / into, into), **kept})
+            terminal.say(f"{into} follows {place(file)} from now on.")
+            return
+        adoption = adopting.adopt(file, schema / into, into, adopting.overlays(schema))
+        outcome = adopting.report(adoption, into)
+        if report is not None:
+            deliver({report: adopting.markdown(outcome)})
+        if not dry_run:
+            adopting.save(schema / into, {**adoption.written, **kept}, adoption.removed)
+    for line in adopting.text(outcome):
+        print(line)
+    if not adoption.is_none:
+        terminal.say("Nothing was written." if dry_run else "Written. Now run: acpgen lint, then acpgen generate")
+    if adoption.conflicts or adoption.overlay_faults or (dry_run and not adoption.is_none):
+        raise typer.Exit(1)

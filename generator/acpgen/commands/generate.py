@@ -1,0 +1,266 @@
+"""The command `generate`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from acpgen.commands import terminal
+from acpgen.commands.output import faults_end_with_2
+from acpgen.commands.shared_options import (
+    NoCache,
+    Ref,
+    cache_of,
+    current_folder,
+    profile_names,
+    protocol_names,
+    references_of,
+    target_names,
+)
+from acpgen.targets.built_in import BUILT_IN
+
+if TYPE_CHECKING:
+    from acpgen.commands.project import Outcome, Work
+    from acpgen.files.cache import Cache
+    from acpgen.input.load import References
+
+
+def generate(
+    only: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PROTOCOL",
+            help="Only outputs that contain one of these, such as acp/v1. Default: all outputs.",
+            autocompletion=protocol_names,
+            show_default=False,
+        ),
+    ] = None,
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            metavar="NAME",
+            help=f"Only these targets: {', '.join(BUILT_IN)}, or what `acpgen targets` lists. May be repeated.",
+            autocompletion=target_names,
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="With --schema and one --target: an option of that target; `acpgen targets NAME` lists them. May be repeated.",
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; if an output would change, print it and exit with 1.")
+    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Run again when a file changes, until Ctrl-C.")] = False,
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Generate from this file or folder, or from a protocol that comes with acpgen, such as acp/v1, instead of the project's.",
+            autocompletion=protocol_names,
+        ),
+    ] = None,
+    package: Annotated[
+        str, typer.Option(metavar="NAME", help="With --schema: the package of the bindings, such as acme.v1.")
+    ] = "",
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="With --schema: the folder to write.")] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --schema: a JSON or TOML file that maps places, such as A.field, to class names.",
+        ),
+    ] = None,
+    keep_unknown: Annotated[
+        bool,
+        typer.Option(
+            "--keep-unknown",
+            help="With --schema: receivers keep unknown tags of closed unions, and unknown values of closed enumerations.",
+        ),
+    ] = False,
+    ref: Ref = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --schema: the profile that says where the schema defines its methods: a TOML or JSON file, or the name of a "
+            "profile of acpgen.",
+            autocompletion=profile_names,
+        ),
+    ] = None,
+    strict_coverage: Annotated[
+        bool, typer.Option("--strict-coverage", help="Exit with 1 if no validator enforces a pattern of the schema.")
+    ] = False,
+    no_cache: NoCache = False,
+) -> None:
+    """Generate the outputs of a project, or of one schema.
+
+    Without --schema, [tool.acpgen] of pyproject.toml lists the outputs. The command ends with a summary: the methods that a profile found
+    and not the schema's x-method, what has no type, and the patterns that no validator enforces (UNENFORCED in the generated package).
+    Exit codes: 0 success, 1 --check found a difference or --strict-coverage such a pattern, 2 the input cannot be used.
+    """
+    from acpgen import config
+    from acpgen.errors import Faults
+    from acpgen.input.keywords import DRAFTS
+
+    chosen = [name for value in targets or () for name in value.split(",") if name]
+    if watch and (check or strict_coverage):
+        raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
+    if schema is None:
+        _require_schema_for(
+            {
+                "--package": package,
+                "--out": out,
+                "--names": names,
+                "--keep-unknown": keep_unknown,
+                "--methods": methods,
+                "--option": option,
+            }
+        )
+    elif only:
+        raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
+
+    from acpgen import embedded, resources
+    from acpgen.commands import project
+
+    cache = cache_of(no_cache)
+
+    def work() -> Work:
+        if schema is None:
+            found = config.find(current_folder())
+            return project.configured(found, only or (), chosen, references_of(ref), cache=cache)
+        return _for_schema(
+            schema,
+            package,
+            chosen or ["python"],
+            out,
+            names,
+            keep_unknown,
+            references_of(ref),
+            methods,
+            cache,
+            option or (),
+        )
+
+    def inputs() -> list[Path]:
+        files = [path for path in (schema, names) if path is not None]
+        if methods is not None and Path(methods).exists():
+            files.append(Path(methods))
+        if schema is None:
+            with contextlib.suppress(Faults):
+                found = config.find(current_folder())
+                profiles = [found.root / one for one in found.methods.values() if (found.root / one).is_file()]
+                files = [found.file, found.root / found.schema, *profiles]
+        with contextlib.suppress(Faults):
+            files += [Path(file) for file in references_of(ref).values() if os.fspath(file) not in DRAFTS]
+        return [*files, resources.templates(), embedded.monitor_folder()]
+
+    with faults_end_with_2():
+        current_folder()
+        if not watch:
+            outcome = run_outputs(work(), check=check)
+            if (check and outcome.is_drift) or (strict_coverage and not outcome.is_covered):
+                raise typer.Exit(1)
+            return
+        _watch(work, inputs)
+
+
+def run_outputs(work: Work, *, check: bool = False) -> Outcome:
+    """Make the outputs, or with `check` look at them, and say what came of it."""
+    from acpgen import config
+    from acpgen.commands import project
+
+    with terminal.progress() as progress:
+        outcome = project.run(work, check=check, progress=progress)
+    counted = config.by_position(work.names)
+    if counted:
+        entries = "1 entry names" if counted == 1 else f"{counted} entries name"
+        terminal.say(f"{work.names_at}: {entries} by position. Check them again when the schema has changed.")
+    if not check:
+        terminal.show_outcome(outcome)
+    elif outcome.is_drift:
+        terminal.show_difference(outcome)
+    else:
+        terminal.say("Every output is up to date.")
+    terminal.show_notes(outcome)
+    terminal.show_methods(outcome)
+    terminal.show_gaps(outcome)
+    return outcome
+
+
+def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
+    """Make the outputs now and after every change; faults are shown and waited out, but for those of the first look."""
+    from acpgen.errors import Faults
+    from acpgen.files.watch import rounds
+    from acpgen.input.step_budget import account
+
+    work()
+    with contextlib.suppress(KeyboardInterrupt):
+        for _ in rounds(inputs):
+            try:
+                with account():
+                    run_outputs(work())
+            except Faults as faults:
+                terminal.show_faults(faults)
+            terminal.say("Watching for changes. Press Ctrl-C to stop.")
+
+
+def _for_schema(
+    schema: Path,
+    package: str,
+    targets: Sequence[str],
+    out: Path | None,
+    names: Path | None,
+    keep_unknown: bool,
+    references: References,
+    methods: str | None,
+    cache: Cache,
+    option: Sequence[str],
+) -> Work:
+    from acpgen import config
+    from acpgen.commands import project
+    from acpgen.config import protocols
+
+    if option and len(targets) > 1:
+        raise typer.BadParameter("--option needs exactly one target: name it with --target.")
+    options: dict[str, object] = {name: value for name, _, value in (each.partition("=") for each in option)}
+    if len(options) < len(option) or not all("=" in each for each in option):
+        raise typer.BadParameter("--option must be NAME=VALUE, each name once.")
+
+    if out is None:
+        raise typer.BadParameter("--schema needs --out DIR: a new folder, or one that acpgen wrote.")
+    if package and not config.is_package(package):
+        raise typer.BadParameter("--package must be a name that can be imported, such as acme.v1.")
+    if "python" in targets and not package:
+        raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
+    place = protocols.locate(schema)
+    if os.path.isdir(place) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(place)):
+        raise typer.BadParameter("--out must not be inside the schema folder.")
+    profile = None if methods is None else config.find_profile(methods)
+    return project.single(
+        place,
+        package,
+        targets,
+        out,
+        names,
+        keep_unknown=keep_unknown,
+        references=references,
+        methods=profile,
+        cache=cache,
+        options=options,
+        protocol=None if place == schema else schema.as_posix(),
+    )
+
+
+def _require_schema_for(options: Mapping[str, object]) -> None:
+    for option, value in options.items():
+        if value:
+            raise typer.BadParameter(f"{option} needs --schema FILE.")

@@ -1,0 +1,117 @@
+"""The command `history`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from acpgen.commands.command_line import Command
+from acpgen.commands.output import faults_end_with_2, finish, require_places
+from acpgen.commands.shared_options import (
+    Format,
+    Output,
+    Ref,
+    Unstable,
+    Waivers,
+    profile_names,
+    protocol_names,
+    references_of,
+)
+
+
+class WithPath(Command):
+    """A command that knows the path after `--`. Options may stand behind it too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the arguments in, and leave the path in the context; empty, if nothing stands there."""
+        at = args.index("--") if "--" in args else None
+        ctx.meta["path"] = None if at is None else "".join(args[at + 1 : at + 2])
+        return super().parse_args(ctx, args if at is None else [*args[:at], *args[at + 2 :]])
+
+
+def history(
+    ctx: typer.Context,
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="REVISION",
+            help="A branch, tag, commit or range A..B of git, then -- and a protocol, file or folder: compares the commits that changed "
+            "it. "
+            "A protocol: compares its releases in schema/releases, or its commits. Several files: compares these, oldest first.",
+            autocompletion=protocol_names,
+            show_default=False,
+        ),
+    ] = None,
+    output_format: Format = None,
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            help="Exit with 1 at steps of this level or worse: breaking, risky, additive or never. Steps that are undecided, not "
+            "compared or unreadable count at every level except never.",
+        ),
+    ] = "risky",
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATE", help="Only commits since this date, in any form that git knows: 2026-01-31, '3 months ago'."
+        ),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="Compare the newest N revisions; the report says how many were left out.")
+    ] = 50,
+    waivers: Waivers = None,
+    unstable: Unstable = False,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="The profile, a file or a name, that says where all schemas define their methods.",
+            autocompletion=profile_names,
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="STEPS",
+            min=1,
+            help="The number of steps that the proofs of each comparison may take together. Default: 3000000.",
+        ),
+    ] = None,
+    output: Output = None,
+    ref: Ref = None,
+) -> None:
+    """Compare many revisions of a schema, step by step.
+
+    The report says what each step broke, which version it needed, and since when each thing is broken.
+
+    `acpgen history main -- acp/v1` follows first parents, and the schema where it was moved. Exit codes: 0 no step counts
+    under --fail-on, 1 one does, 2 the input cannot be used.
+    """
+    from acpgen.compat.history import history_command as work
+    from acpgen.compat.history_report import history_report
+    from acpgen.diagnostics.outputs import outputs
+
+    given, path = tuple(what or ()), ctx.meta["path"]
+    if path == "":
+        raise typer.BadParameter("after --, name a protocol, file or folder.")
+    if path is None and not given:
+        raise typer.BadParameter("name a protocol, files, or a revision with -- and a path.")
+    with faults_end_with_2():
+        destinations = outputs(output or (), output_format)
+        require_places(each.file for each in destinations)
+        options = work.HistoryOptions(
+            given=given,
+            path=path,
+            destinations=destinations,
+            fail_on=fail_on,
+            since=since,
+            limit=limit,
+            waivers=waivers,
+            unstable=unstable,
+            methods=methods,
+            budget=budget,
+            references=references_of(ref),
+        )
+        finish(history_report(work.history(options), fail_on), destinations)

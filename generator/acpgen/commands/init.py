@@ -1,0 +1,83 @@
+"""The command `init`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from acpgen.commands import terminal
+from acpgen.commands.generate import run_outputs
+from acpgen.commands.output import faults_end_with_2
+from acpgen.commands.shared_options import (
+    Ref,
+    profile_names,
+)
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the project: a new or an empty folder.")],
+    schemas: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PROTOCOL=PATH",
+            help="A version of the protocol and its schema: a file, a folder, or the name of a protocol that comes with acpgen. "
+            "acme/v1=schema.json. Default: a small example protocol.",
+            show_default=False,
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="The profile, a file or a name, that says where the schemas define their methods.",
+            autocompletion=profile_names,
+        ),
+    ] = None,
+    ref: Ref = None,
+) -> None:
+    """Make a project from a schema.
+
+    It writes the files, the configuration, CI, pre-commit hooks, and all outputs.
+
+    Lint rules that the schema breaks become warnings in that project. The files of --methods and --ref are copied into the project. Exit
+    codes: 0 success, 2 the input cannot be used, and nothing was written.
+    """
+    from acpgen import config
+    from acpgen.commands import project, scaffold
+    from acpgen.config import protocols
+    from acpgen.errors import Faults, visible
+    from acpgen.files import create_folder
+    from acpgen.input.load import place
+
+    given: dict[str, Path] = {}
+    for argument in schemas or ():
+        protocol, separator, path = argument.partition("=")
+        if not separator or not path or not config.is_protocol(protocol) or protocol in given:
+            raise typer.BadParameter(
+                f"{visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
+            )
+        given[protocol] = Path(path)
+    with faults_end_with_2():
+        named = {protocol: protocols.locate(path) for protocol, path in given.items()}
+        begun = scaffold.start(folder, named, config.references(ref or ()), methods)
+        try:
+            with create_folder(folder, begun.files):
+                run_outputs(project.configured(config.find(folder.resolve()), (), ()))
+        except Faults as caught:
+            raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
+    if begun.levels:
+        terminal.say(
+            f"{', '.join(begun.levels)}: the schema breaks these lint rules. They are warnings in {place(folder / 'pyproject.toml')}."
+        )
+    if "example-refused" in begun.levels:
+        terminal.say("The docs leave out the examples that the schema refuses. Their first page lists them.")
+    top = scaffold.repository_around(folder)
+    if top is not None:
+        here, above = (place(each) or each.resolve().name for each in (folder, top))
+        terminal.say(
+            f"{here} lies within the git repository {above}, which runs neither its workflow nor its hooks. Move .github/workflows and "
+            f".pre-commit-config.yaml to {above}, let their commands run in {here}, and begin the paths in 'files:' with that folder."
+        )
+    terminal.say(f"Read {place(folder / 'README.md')} for the next steps.")

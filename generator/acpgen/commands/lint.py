@@ -1,0 +1,65 @@
+"""The command `lint`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from acpgen.commands.output import faults_end_with_2, finish, require_places
+from acpgen.commands.shared_options import Format, Output, Ref, current_folder
+
+
+def lint(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Schema folders or files, or names of protocols, such as acp/v1. Default: every protocol in the project's schema folder.",
+            show_default=False,
+        ),
+    ] = None,
+    output_format: Format = None,
+    output: Output = None,
+    ref: Ref = None,
+) -> None:
+    """Check schema files: JSON Schema, the dialect, house rules.
+
+    As text, each finding is on one line.
+
+    [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning". Exit codes: 0 no
+    error was found, 1 an error was found, 2 the input cannot be used.
+    """
+    from acpgen import config
+    from acpgen.config import protocols
+    from acpgen.diagnostics.outputs import outputs, require_apart
+    from acpgen.input.load import place
+    from acpgen.lint import Finding, lint_paths, require_rules
+    from acpgen.lint.lint_report import lint_report
+
+    with faults_end_with_2():
+        destinations = outputs(output or (), output_format)
+        require_places(each.file for each in destinations)
+        wanted = [protocols.locate(path) for path in paths or ()] or [_schema_folder()]
+        require_apart(
+            (each.file for each in destinations), [file for path in wanted for file in (path, *path.rglob("*"))]
+        )
+        projects = {path: found for path in wanted if (found := config.around(path)) is not None}
+        folders = {found.root / found.schema for found in projects.values()}
+        for found in projects.values():
+            require_rules(found.lint, place(found.file))
+        levels: dict[Finding, config.Level] = {}
+        for path in wanted:
+            project = projects.get(path)
+            for finding in lint_paths([path], folders, config.references(ref or (), path.resolve())):
+                levels[finding] = "error" if project is None else project.lint.get(finding.rule, "error")
+        finish(lint_report(levels, ", ".join(map(place, wanted))), destinations)
+
+
+def _schema_folder() -> Path:
+    """The project's schema folder. Raises `Faults`."""
+    from acpgen import config
+
+    found = config.find(current_folder())
+    return found.root / found.schema

@@ -1,0 +1,68 @@
+"""Where reports go, and how a command ends on faults."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from acpgen.commands import terminal
+
+if TYPE_CHECKING:
+    from acpgen.diagnostics.model import DiagnosticReport
+    from acpgen.diagnostics.outputs import Destination
+
+
+@contextlib.contextmanager
+def faults_end_with_2() -> Generator[None]:
+    """Show the faults that stop what a command does, and end it with exit code 2."""
+    from acpgen.errors import Faults
+
+    try:
+        yield
+    except Faults as faults:
+        terminal.show_faults(faults)
+        raise typer.Exit(2) from None
+
+
+def print_report(text: str) -> None:
+    """Print a report. Where nobody reads it any more, the exit code still tells what was found. Raises `Faults`."""
+    from acpgen.errors import Faults
+    from acpgen.files.faults import UNWRITABLE
+
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        with contextlib.suppress(BrokenPipeError):
+            sys.stdout.close()
+    except OSError as error:
+        raise Faults([UNWRITABLE(at="standard output", reason=str(error.strerror))]) from None
+
+
+def require_places(files: Iterable[Path | None]) -> None:
+    """Raise `Faults` where `deliver` could not write these files, before the work for them begins."""
+    from acpgen.files import require_files
+
+    require_files(file for file in files if file is not None)
+
+
+def deliver(texts: Mapping[Path | None, str]) -> None:
+    """Write the text of every file, all of them or none, then print that of standard output, `None`. Raises `Faults`."""
+    from acpgen.files import replace_files
+
+    replace_files({file: text for file, text in texts.items() if file is not None})
+    if None in texts:
+        print_report(texts[None])
+
+
+def finish(report: DiagnosticReport, destinations: Sequence[Destination]) -> NoReturn:
+    """Write a report to where it goes, and end with its exit code. Raises `Faults`."""
+    from acpgen.diagnostics.outputs import texts
+
+    deliver(texts(report, destinations, coloured=terminal.is_coloured()))
+    raise typer.Exit(report.code)

@@ -1,0 +1,193 @@
+"""A new project: schema files in their place, the configuration, CI, hooks and a page that says what is what."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from acpgen import __version__
+from acpgen.config import find_profile
+from acpgen.errors import Fault, Faults, printable
+from acpgen.input.drafts import address
+from acpgen.input.faults import BAD_SETTING
+from acpgen.input.keywords import DRAFTS
+from acpgen.input.load import NO_REFERENCES, References, Source, read, read_bytes
+from acpgen.lint import lint
+from acpgen.methods.profile import names as profile_names
+from acpgen.naming.identifiers import package_conflict
+from acpgen.resources import templates
+
+_FILES: Final[Mapping[str, str]] = {
+    "pyproject.toml": "pyproject.toml",
+    "README.md": "README.md",
+    ".github/workflows/acpgen.yml": "workflow.yml",
+    ".pre-commit-config.yaml": "pre-commit.yaml",
+}
+"""The files of a project, and the template of each."""
+
+_STARTER: Final = "schema.json.jinja2"
+
+_PLAIN: Final[Mapping[str, str]] = {
+    ".gitattributes": "generated/** linguist-generated=true\n",
+    ".gitignore": ".venv/\n__pycache__/\nsite/\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """One version of the protocol: its name, which is its folder below `schema/` too, and its Python package."""
+
+    name: str
+    package: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The files of a new project by path, and the rules of lint that its schema breaks, which are warnings there.
+
+    `given` says of schema files, by their path there, how people know the file that each was copied from.
+    """
+
+    files: Mapping[str, bytes]
+    levels: tuple[str, ...]
+    given: Mapping[str, str]
+
+    def as_given(self, fault: Fault, folder: str) -> Fault:
+        """A fault of the project in a folder at the place that it has in the file that was given: the copy goes again."""
+        for path, known in self.given.items():
+            copy = f"{folder}/{path}" if folder else path
+            if fault.at == copy or fault.at.startswith((f"{copy}:", f"{copy}#")):
+                return fault.move_to(known + fault.at.removeprefix(copy))
+        return fault
+
+
+def start(
+    folder: Path, schemas: Mapping[str, Path], references: References = NO_REFERENCES, methods: str | None = None
+) -> Start:
+    """What a new project in a folder consists of.
+
+    `schemas` are files or folders by the protocol that each is, such as `acme/v1`; without any, the project begins with a protocol
+    of two methods. `references` say what addresses mean, `methods` names the profile that says where the protocols keep
+    their methods: files of both become files of the project. Raises `Faults`: a schema cannot be read, two protocols are one package.
+    What a schema means is for the project's first run to say.
+    """
+    name = _identifier(folder.resolve().name)
+    sources = [read(path, name=protocol, references=references) for protocol, path in schemas.items()]
+    sources = sources or [_starter(f"{name}/v1")]
+    versions = [_Version(source.name, _package(source.name), source) for source in sources]
+    _require_packages_apart(versions)
+    if methods is not None:
+        find_profile(methods)
+    levels: dict[str, None] = {}
+    for version in versions:
+        levels.update(dict.fromkeys(finding.rule for finding in lint(version.source)))
+    beside = _beside(references, sources[0])
+    profiles = {} if methods is None or methods in profile_names() else {_profile(methods): read_bytes(Path(methods))}
+    values = {
+        "protocols": versions,
+        "levels": sorted(levels),
+        "references": {url: next(iter(found), references[url]) for url, found in beside.items()},
+        "methods": next(iter(profiles), methods),
+        "distribution": name.strip("_").replace("_", "-"),
+        "title": printable(folder.resolve().name) or name,
+        "version": __version__,
+    }
+    files: dict[str, bytes] = {path: text.encode() for path, text in _PLAIN.items()}
+    files |= {path: _rendered(template, values).encode() for path, template in _FILES.items()}
+    files |= {path: content for found in (*beside.values(), profiles) for path, content in found.items()}
+    given: dict[str, str] = {}
+    for version in versions:
+        own = (*version.source.files, *version.source.siblings)
+        files |= {f"schema/{version.name}/{path}": content for path, content in own}
+        given |= {f"schema/{version.name}/{path}": version.source.at(path) for path, _ in own}
+    return Start(files, tuple(sorted(levels)), given)
+
+
+def repository_around(folder: Path) -> Path | None:
+    """The git repository that a folder lies within, below its top; `None` where it is a top itself, or in no repository."""
+    within = folder.resolve()
+    if (within / ".git").exists():
+        return None
+    return next((above for above in within.parents if (above / ".git").exists()), None)
+
+
+def _starter(protocol: str) -> Source:
+    """The schema of a small protocol to begin with."""
+    source = read(templates() / "project" / _STARTER, name=protocol)
+    return replace(source, files=(("schema.json", source.files[0][1]),))
+
+
+def _beside(references: References, source: Source) -> Mapping[str, Mapping[str, bytes]]:
+    """The file of the project that each address means, by its path there; none where it means a draft of JSON Schema."""
+    contents = {known: content for known, _, content in source.references}
+    found: dict[str, Mapping[str, bytes]] = {}
+    taken: dict[str, str] = {}
+    for url, file in references.items():
+        if file in DRAFTS:
+            found[url] = {}
+            continue
+        path = f"references/{re.sub(r'[^A-Za-z0-9.-]+', '_', url.rstrip('#').partition(':')[2]).strip('._')}"
+        if taken.setdefault(path, url) != url:
+            raise Faults(
+                [
+                    BAD_SETTING(
+                        at="--ref",
+                        key=url,
+                        expected=f"a file of its own: {path} is that of {taken[path]}",
+                        hint="Correct it.",
+                    )
+                ]
+            )
+        found[url] = {path: contents[address(url)]}
+    return found
+
+
+def _profile(methods: str) -> str:
+    """The file of the project that holds its profile."""
+    return f"methods{Path(methods).suffix if Path(methods).suffix == '.toml' else '.json'}"
+
+
+def _package(protocol: str) -> str:
+    """The Python package of a protocol: `acme.v1` for `acme/v1`, and for `acme`."""
+    first, *rest = map(_identifier, protocol.split("/"))
+    top = f"{first}_protocol" if package_conflict(first) else first
+    return ".".join((top, *(f"{part}_" if part == "runtime" else part for part in rest or ["v1"])))
+
+
+def _identifier(text: str) -> str:
+    """A name as a part of a Python package has it: `v2025_06_18` for `2025-06-18`."""
+    plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text))  # letters without their accents
+    found = re.sub(r"\W+", "_", plain, flags=re.ASCII).strip("_").lower() or "protocol"
+    found = f"v{found}" if found[0].isdigit() else found
+    return f"{found}_" if keyword.iskeyword(found) else found
+
+
+def _require_packages_apart(versions: Sequence[_Version]) -> None:
+    known: dict[str, str] = {}
+    for version in versions:
+        other = known.setdefault(version.package, version.name)
+        if other != version.name:
+            expected = f"unlike {other}: both would be the package {version.package}"
+            raise Faults(
+                [BAD_SETTING(at="init", key=f"the protocol {version.name}", expected=expected, hint="Correct it.")]
+            )
+
+
+def _rendered(template: str, values: Mapping[str, object]) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(templates() / "project"),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 - it lays out TOML, YAML and Markdown
+    )
+    made.filters["quoted"] = lambda value: json.dumps(str(value), ensure_ascii=False)
+    return made.get_template(f"{template}.jinja2").render(values)

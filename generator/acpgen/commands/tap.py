@@ -1,0 +1,198 @@
+"""The command `tap`."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from acpgen.commands import terminal
+from acpgen.commands.output import faults_end_with_2
+from acpgen.commands.shared_options import Ref, protocol_names, references_of
+
+if TYPE_CHECKING:
+    from acp_monitor import Breach, Folding, Monitor
+    from jsonrpc_bindings.strict import Strict
+
+
+def tap(
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="The command that runs the agent.")],
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Record the conversation as JSON Lines in a new file that only its owner can read. With a pipe, tap waits for its reader.",
+        ),
+    ] = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Leave out of the recording every string that the schema does not make protocol: ids, kinds, methods, and names of "
+            "members, variables and headers stay; text, paths, contents of files and extensions go. The report of broken rules still "
+            "quotes what breaks them.",
+        ),
+    ] = False,
+    redact_pattern: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="REGEX", help="Also leave out what this expression matches; implies --redact. May be repeated."
+        ),
+    ] = None,
+    max_size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BYTES",
+            help="The size limit of one file of the recording, such as 100M. After talk.jsonl come talk.1.jsonl, talk.2.jsonl, …",
+        ),
+    ] = None,
+    max_files: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="With --max-size: how many of the newest files are kept. Older files are removed. Default: 10.",
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write broken rules to this file instead of standard error. Messages have the numbers of the lines of a recording.",
+        ),
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Judge by this protocol, whatever initialize says. Default: the version of ACP that initialize negotiates.",
+            autocompletion=protocol_names,
+        ),
+    ] = None,
+    format_: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text (default) or json.", show_default=False)
+    ] = "text",
+    grace: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="How long the command may still run after the client's input has ended or a signal to end has come; then tap ends it "
+            "and what it started.",
+        ),
+    ] = 10,
+    ref: Ref = None,
+) -> None:
+    """Run an agent with a monitor on its standard streams.
+
+    It works for servers of other protocols too, with a message on each line or after a Content-Length header. Every byte passes
+    through unchanged.
+
+    tap ends when the command ends, and the command never outlives tap. Exit codes: any that of the command; 1 if that is 0 and judging
+    ended early or passed something over; 2 the command cannot be started or a file cannot be written.
+    """
+    from acpgen.errors import Faults, visible
+    from acpgen.messages import recording, validators
+    from acpgen.messages import tap as work
+    from acpgen.messages.recording_file import MOST_FILES, Tape
+    from acpgen.messages.redaction import Redactor
+    from acpgen.messages.validate import breach_as_json
+
+    if format_ not in ("text", "json"):
+        raise typer.BadParameter("--format is one of text, json.")
+    if record is None and (redact or redact_pattern or max_size is not None):
+        raise typer.BadParameter("--redact, --redact-pattern and --max-size need --record FILE")
+    if max_size is None and max_files is not None:
+        raise typer.BadParameter("--max-files needs --max-size BYTES: without it, a recording is one file")
+    most = _bytes(max_size) if max_size is not None else None
+    _require_expressions(redact_pattern or ())
+    code = 2
+    with faults_end_with_2(), contextlib.ExitStack() as stack:
+        references = references_of(ref)
+        for name in protocol or ():
+            validators.find(
+                name, references
+            )  # a wrong name is told before the agent starts; the validators are made while it runs
+        out = stack.enter_context(recording.created(report)) if report is not None else None
+        tape = stack.enter_context(Tape(record, most, max_files or MOST_FILES)) if record is not None else None
+
+        def say(sentence: str) -> None:
+            with contextlib.suppress(OSError):  # nobody listens, and the conversation goes on
+                terminal.say(sentence)
+
+        @cache  # where nothing is broken, the monitor need not be there when the agent starts
+        def folding() -> Folding[Breach]:
+            return validators.folding()
+
+        def fold(breach: Breach) -> None:
+            count = folding().take(breach.mark, breach)
+            if count:
+                tell(replace(breach, count=count))
+
+        def tell(breach: Breach) -> None:
+            line = visible(breach_as_json(breach) if format_ == "json" else str(breach))
+            if out is None:
+                say(line)
+            else:
+                out.write(f"{line}\n".encode(errors="backslashreplace"))
+                out.flush()
+
+        loading = Lock()  # the monitor and the recorder, each in its thread, need the same validators
+
+        @cache
+        def load_versions() -> list[Strict]:
+            return validators.versions(protocol or (), references)
+
+        def versions() -> list[Strict]:
+            with loading:
+                return load_versions()
+
+        def make() -> Monitor:
+            return validators.monitor(versions(), fixed=bool(protocol))
+
+        def redactable() -> list[Strict]:
+            with contextlib.suppress(Faults):  # the monitor tells of them; without a schema, every string goes
+                return versions()
+            return []
+
+        @cache
+        def sides() -> tuple[str, str]:
+            with contextlib.suppress(Faults):  # the monitor tells of them, and what is said is recorded all the same
+                if protocol:
+                    return validators.strict(validators.find(protocol[0], references)).contract.peers
+            return work.ACP_SIDES
+
+        redact_line = Redactor(redact_pattern or (), redactable).line if redact or redact_pattern else work.whole
+        code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace, redact=redact_line)
+        for breach, count in folding().rest():
+            tell(replace(breach, count=count))
+        if tape is not None and tape.file_note:
+            say(tape.file_note)
+    work.end(code)
+
+
+def _bytes(text: str) -> int:
+    """A number of bytes, with k, M or G behind it (1,000, 1,000,000, 1,000,000,000)."""
+    from acpgen.errors import visible
+
+    found = re.fullmatch(r"([1-9]\d{0,17})\s*([kKMG]?)B?", text.strip())
+    if found is None:
+        raise typer.BadParameter(f"{visible(text)!r} is not a size: write 500k, 100M or 1G")
+    return int(found[1]) * {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}[found[2]]
+
+
+def _require_expressions(patterns: Sequence[str]) -> None:
+    from acpgen.errors import visible
+
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise typer.BadParameter(f"{visible(pattern)!r} is not a regular expression of Python: {error}") from None

@@ -1,0 +1,52 @@
+"""The command `targets`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from acpgen.commands import terminal
+from acpgen.commands.output import faults_end_with_2
+from acpgen.commands.shared_options import (
+    target_names,
+)
+
+
+def targets(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="List only this target, with its options.",
+            autocompletion=target_names,
+            show_default=False,
+        ),
+    ] = None,
+    ir_schema: Annotated[
+        bool, typer.Option("--ir-schema", help="Print the JSON Schema of the input of a target that is a program.")
+    ] = False,
+) -> None:
+    """List the installed targets.
+
+    Targets come with acpgen, from other packages, and as programs named acpgen-target-NAME. The list says why a target cannot be used.
+
+    Exit codes: 0 all can be used, 1 one cannot, 2 there is no target of that name.
+    """
+    import json
+
+    from acpgen.meaning import interchange
+    from acpgen.targets.installed import TARGETS, hidden
+    from acpgen.targets.pipeline import require_targets
+
+    if ir_schema:
+        terminal.put(json.dumps(interchange.schema(), indent=2, ensure_ascii=False))
+        return
+    with faults_end_with_2():
+        require_targets([] if name is None else [name], TARGETS, at="acpgen targets")
+        unusable = [each for each in TARGETS if name in (None, each) and not terminal.show_target(each, TARGETS)]
+        for faults in hidden(name):
+            terminal.show_faults(faults)
+            unusable.append("")
+    if unusable:
+        raise typer.Exit(1)

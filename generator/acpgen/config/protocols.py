@@ -1,0 +1,84 @@
+"""Protocols by name: those of the project around the current folder, and those that come with acpgen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from acpgen import config, resources
+from acpgen.config.docs_inputs import INDEX, RELEASES, RESERVED, is_material
+from acpgen.errors import Fault, Faults, did_you_mean
+from acpgen.input.faults import NOT_FOUND, UNKNOWN_NAME
+
+
+def find(name: str) -> Path | None:
+    """The folder or file of a protocol, such as `acp/v1`; `None` where `name` is not that of one.
+
+    A file or folder of that name comes before a protocol that comes with acpgen, and after one of the project.
+    """
+    if not config.is_protocol(name) or name.partition("/")[0] in RESERVED:
+        return None
+    project, canonical = project_folder(), resources.schema()
+    if project is not None and _is_schema(project / name):
+        return project / name
+    return canonical / name if not os.path.exists(name) and _is_schema(canonical / name) else None
+
+
+def locate(given: Path) -> Path:
+    """Where the protocol lies that has a name, or the file or folder itself. Raises `Faults` of what is like a name and is none."""
+    name = given.as_posix()
+    found = find(name)
+    if found is None and not os.path.exists(name) and (fault := unknown(name)).kind == UNKNOWN_NAME:
+        raise Faults([fault])
+    return found or given
+
+
+def unknown(text: str) -> Fault:
+    """The fault of a text that names no file, no folder and no protocol: with the names of the protocols, if it is like one."""
+    if not config.is_protocol(text) or Path(text).suffix:
+        return NOT_FOUND(at=text)
+    return UNKNOWN_NAME(at=text, kind="file, folder or protocol", name=text, hint=did_you_mean(text, names()))
+
+
+def is_canonical(name: str) -> bool:
+    """Whether a name means a protocol that comes with acpgen, and no project has it."""
+    found = find(name)
+    return found is not None and found.is_relative_to(resources.schema()) and resources.schema() != project_folder()
+
+
+def names() -> Iterator[str]:
+    """The names of all protocols, those of the project first."""
+    found: dict[str, None] = {}
+    for folder in folders():
+        for path in sorted(folder.rglob("*.json")):
+            name = path.parent.relative_to(folder).as_posix()
+            if name != "." and not is_material(f"{name}/"):
+                found[name] = None
+    return iter(found)
+
+
+def folders() -> tuple[Path, ...]:
+    """The folders of schemas: that of the project, and that of acpgen."""
+    project, canonical = project_folder(), resources.schema()
+    return (canonical,) if project is None else (project, canonical)
+
+
+def with_releases(name: str) -> Path | None:
+    """The folder of schemas that keeps releases of a protocol; `None` where none does."""
+    if not config.is_protocol(name):
+        return None
+    return next((folder for folder in folders() if os.path.exists(folder / RELEASES / name / INDEX)), None)
+
+
+def project_folder() -> Path | None:
+    """The schema folder of the project around the current folder; `None` without a project, and where its settings cannot be read."""
+    try:
+        found = config.find(Path.cwd())
+    except (Faults, OSError):
+        return None
+    return found.root / found.schema
+
+
+def _is_schema(place: Path) -> bool:
+    return any(name.endswith(".json") for name in os.listdir(place)) if os.path.isdir(place) else os.path.exists(place)

@@ -1,0 +1,66 @@
+"""Records as JSON that is read again: frozen dataclasses and faults, and the tuples, sets and mappings between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, cast
+
+if TYPE_CHECKING:
+    from acpgen.ir import JSON
+
+_TUPLE: Final = ""
+_JSON: Final = "{}"
+_SET: Final = "set"
+_MAP: Final = "map"
+
+_PLAIN: Final = (str, int, float, type(None))
+
+
+def to_json(value: Any) -> JSON:
+    """A record as a list of its class and its fields, a tuple as one without a name, JSON in a list of its own."""
+    if isinstance(value, _PLAIN):
+        return value
+    if is_dataclass(value):
+        return [type(value).__name__, *(to_json(getattr(value, name)) for name in _names(cast("Any", type(value))))]
+    if isinstance(value, Exception):
+        return [type(value).__name__, *map(to_json, value.args)]
+    if isinstance(value, tuple):
+        return [_TUPLE, *map(to_json, cast("tuple[object, ...]", value))]
+    if isinstance(value, frozenset):
+        return [_SET, *sorted(map(to_json, cast("frozenset[object]", value)), key=repr)]
+    if isinstance(value, Mapping) and not _is_json(cast("object", value)):
+        return [_MAP, {key: to_json(item) for key, item in cast("Mapping[str, object]", value).items()}]
+    return [_JSON, cast("JSON", value)]
+
+
+def _is_json(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_json, cast("dict[str, object]", value).values()))
+    if isinstance(value, list):
+        return all(map(_is_json, cast("list[object]", value)))
+    return isinstance(value, _PLAIN)
+
+
+def from_json(data: Any, classes: Mapping[str, Any]) -> Any:
+    """What `to_json` was given; `classes` are those of its records, by name."""
+    if not isinstance(data, list):
+        return data
+    kind, *inner = cast("Any", data)
+    if kind == _JSON:
+        return inner[0]
+    if kind == _MAP:
+        return {key: from_json(item, classes) for key, item in inner[0].items()}
+    read = [from_json(each, classes) for each in inner]
+    if kind in (_TUPLE, _SET):
+        return tuple(read) if kind == _TUPLE else frozenset(read)
+    made = classes[kind]
+    if issubclass(made, Exception):
+        return made(*read)
+    return made(**dict(zip(_names(made), read, strict=True)))
+
+
+@cache
+def _names(made: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(made))

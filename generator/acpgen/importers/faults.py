@@ -1,0 +1,11 @@
+"""What can be wrong with a document that is not a JSON Schema."""
+
+from __future__ import annotations
+
+from acpgen.errors import FaultKind
+
+NOT_THAT_DOCUMENT = FaultKind(
+    "not-that-document",
+    "this is not {kind}: {reason}.",
+    "Correct it, or name another profile with --methods.",
+)

@@ -1,0 +1,79 @@
+"""The registry of targets: the built-in ones, and those of other packages and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Final
+
+from acpgen.errors import Fault, Faults
+from acpgen.targets.built_in import BUILT_IN
+from acpgen.targets.interface import Render, Settings, Target
+from acpgen.targets.options import Option, Value, checked
+from acpgen.targets.outside import GROUP, failed, of_package
+from acpgen.targets.process import of_program, programs
+
+__all__ = ["TARGETS", "Option", "Render", "Settings", "Target", "outside", "with_options"]
+
+
+class _Targets(Mapping[str, Target]):
+    """Targets by name: the built-in ones, then entry points of the group `acpgen.targets`, then programs. Loaded when first used.
+
+    Looking one up raises `Faults` where it is there and cannot be loaded.
+    """
+
+    def __getitem__(self, name: str) -> Target:
+        if name in BUILT_IN:
+            module = import_module(f"acpgen.targets.{name}")
+            return Target(
+                module.render, BUILT_IN[name], getattr(module, "OPTIONS", ()), getattr(module, "IS_APART", False)
+            )
+        entries = [*entry_points(group=GROUP, name=name)]
+        if len({entry.value for entry in entries}) > 1:
+            places = " and ".join(sorted({entry.value for entry in entries}))
+            raise failed(places, name, "several packages have a target of this name. Remove all but one")
+        for entry in entries:
+            return of_package(entry)
+        found = programs()
+        if name in found:
+            return of_program(name, found[name])
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in BUILT_IN or name in outside()
+
+    def __iter__(self) -> Iterator[str]:
+        yield from BUILT_IN
+        yield from sorted(outside())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def outside() -> frozenset[str]:
+    """Names of the targets that others bring."""
+    return frozenset({*(entry.name for entry in entry_points(group=GROUP)), *programs()}) - BUILT_IN.keys()
+
+
+def hidden(name: str | None = None) -> Iterator[Faults]:
+    """The targets that others bring, all or one, and nobody can use: acpgen has one of that name."""
+    for entry in entry_points(group=GROUP):
+        if entry.name in BUILT_IN and name in (None, entry.name):
+            yield failed(entry.value, entry.name, "acpgen has a target of this name, which is used")
+    for own, path in programs().items():
+        if own in BUILT_IN and name in (None, own):
+            yield failed(path, own, "acpgen has a target of this name, which is used")
+
+
+def with_options(name: str, settings: Settings, given: Mapping[str, object], at: str, key: str) -> Settings:
+    """The settings with a value for every option of a target. Raises `Faults` of what is given and does not fit."""
+    faults: list[Fault] = []
+    options: Mapping[str, Value] = checked(TARGETS[name].options, given, at, key, faults)
+    if faults:
+        raise Faults(faults)
+    return replace(settings, options=options)
+
+
+TARGETS: Final[Mapping[str, Target]] = _Targets()
