@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         framing,
         module_registry,
         parse,
-        patterns,
         strict,
         supervisor,
     )
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
         "monitor",
         "monitor_folder",
         "parse",
-        "patterns",
         "requirements",
         "runtime_folder",
         "strict",
@@ -66,7 +64,6 @@ else:
         "framing",
         "module_registry",
         "parse",
-        "patterns",
         "strict",
         "supervisor",
     )

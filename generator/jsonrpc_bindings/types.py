@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Never, TypeAlias, cast, get_args, get_origin
 
-from msgspec import UnsetType
+from msgspec import UNSET, UnsetType
 
 from .annotations import Alias, Constants, Marker, Meta, Number, Shapes, Tagged, is_unpacked
 from .fields import is_record, shape_of
@@ -69,14 +69,14 @@ class Type:
             seen.update(one.children)
 
     @cached_property
-    def leads_to_judged(self) -> bool:
-        """Whether the schema says more of it, or of what it leads to, than readers know."""
-        return any(one.is_judged for one in self.reached())
-
-    @cached_property
     def classes(self) -> tuple[Any, ...]:
         """The classes of records among the branches."""
         return tuple(one.cls for one in self.flat() if one.kind == "record")
+
+    @cached_property
+    def takes_texts_as_they_are(self) -> bool:
+        """Whether texts that are values need no class."""
+        return not any(one.kind == "texts" for one in self.flat())
 
     @cached_property
     def takes_objects(self) -> bool:
@@ -139,6 +139,15 @@ class Tags:
         for tag in marker.default_tags:
             self.owners.setdefault(scalar_key(tag), self.default)
         self.unknown: Final = fallbacks or (self.default if marker.default_admits_unknown else [])
+
+    def branches(self, value: Mapping[str, Any]) -> list[Type]:
+        """The branches that are tried for an object."""
+        tag = value.get(self.field, UNSET)
+        own = self.owners.get(scalar_key(tag)) if isinstance(tag, _SCALAR_TAGS) else None
+        return own or (self.unknown if isinstance(tag, str) else self.default)
+
+
+_SCALAR_TAGS: Final = (str, int, float)
 
 
 def _own_tags(branches: tuple[Type, ...]) -> Tagged | None:

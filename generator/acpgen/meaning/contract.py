@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.input.expressions import translations
+from acpgen.input.patterns import Patterns
 from acpgen.input.walk import is_object
 
 Row: TypeAlias = dict[str, Any]
@@ -15,18 +15,19 @@ Row: TypeAlias = dict[str, Any]
 
 
 def protocol_row(protocol: ir.Protocol, bundle: Bundle) -> Row:
-    """What the schema does not say of a protocol, as it stands beside it under `x-protocol`: the patterns that engines take as other
-    texts, and what depends on capabilities. A table by name or constant is a list of pairs, since a constant may be no text.
+    """What the schema does not say of a protocol, as it stands beside it under `x-protocol`: the definitions that engines take with other
+    patterns, the schema's own patterns by those, and what depends on capabilities. A table by name or constant is a list
+    of pairs, since a constant may be no text.
     """
-    found = translations(bundle.definitions.values())
+    patterns = Patterns(bundle.definitions.values())
     return {
         "name": protocol.name,
         "version": protocol.version,
         "sides": list(protocol.sides),
         "batch": protocol.batch,
         "envelope": protocol.envelope,
-        "patterns": dict(found.table),
-        "loose": list(found.loose),
+        "patterns": patterns.own_texts,
+        "judging": patterns.changed(bundle.definitions),
         "gated": {name: {key: _listed(value) for key, value in row.items()} for name, row in _gated(protocol).items()},
     }
 

@@ -148,7 +148,8 @@ class Hints:
         if union.exclusive:
             several = [list(self._values(one)) for one in union.types]
             nullable = [one for one in several if not {"any", "null"}.isdisjoint(kind for kind, _ in one)]
-            if _overlap(several) and (len(nullable) > 1 or any(len(one) > 1 for one in several)):
+            is_joined = any(len(one) > 1 or any(kind != "object" and which for kind, which in one) for one in several)
+            if _overlap(several) and (len(nullable) > 1 or is_joined):
                 found = found._replace(is_judged=True)  # Python joins them, and does not say what two of them accept
             elif _overlap(several):
                 found = found._replace(source=self._annotated(found.source, "Shapes", "exclusive=True"))
