@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, get_args
 
 from pydantic_core import PydanticCustomError, core_schema
 
-from .annotations import Marker, Meta, Number
+from .annotations import Marker, Meta
 from .build import read
 from .documentation import documentation_of
 from .errors import DecodeError, EncodeError
@@ -25,8 +25,6 @@ from .writers import DEEP, plain
 
 def core_schema_for(one: Any, source: Any, handler: Any) -> core_schema.CoreSchema:
     """What pydantic gets for a class or an alias, or for an annotation of `source`."""
-    if one is Number:
-        return number(one)
     if isinstance(one, Meta):
         return limited(Annotated[source, one], handler)
     return core_schema_of(Annotated[source, one] if isinstance(one, Marker) else one)
@@ -49,21 +47,6 @@ def core_schema_of(type_: Any) -> core_schema.CoreSchema:
         ref=_ref(type_),
         metadata={"pydantic_js_functions": [_json_schema_function(type_)]},
     )
-
-
-def number(type_: Any) -> core_schema.CoreSchema:
-    """What pydantic makes of any number of JSON."""
-
-    def check(value: Any) -> Any:
-        try:
-            return read(type_of(type_), value)
-        except Mismatch:
-            raise PydanticCustomError("number", "a finite number is expected") from None
-
-    def function(schema: Any, describe: Any) -> dict[str, Any]:
-        return {"type": "number"}
-
-    return core_schema.no_info_plain_validator_function(check, metadata={"pydantic_js_functions": [function]})
 
 
 def limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
