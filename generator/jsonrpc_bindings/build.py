@@ -95,14 +95,14 @@ def _branch(type_: Type, value: Any, accepts: Accepts) -> Any:
     if isinstance(value, Base):
         branches = [one for one in type_.flat() if one.kind == "record" and _is_of(one.cls, value)]
     elif tags is not None and (value.__class__ is dict or is_mapping(value)):
-        own = tags.branches(value)
+        own = list(dict.fromkeys([*(tags.known(value) or tags.unknown), *tags.free]))
         if len(own) == 1 and (own[0].kind != "record" or _fits(own[0].cls, value)):
             return build(own[0], value, accepts)
     drops = any(shape_of(cls).drops for one in branches for cls in one.classes)  # then the one that keeps most
     found: list[Any] = []
     refused: Unnamed | None = None
     for one in branches:
-        if accepts(one, value):
+        if (one.kind != "record" or isinstance(value, Base) or _fits(one.cls, value)) and accepts(one, value):
             try:
                 found.append(build(one, value, accepts))
             except Unnamed as error:

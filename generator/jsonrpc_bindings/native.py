@@ -229,7 +229,7 @@ def _union(type_: Type) -> Read:
     def read(value: Any) -> Any:
         branches: Sequence[Type] = type_.branches
         if tags is not None and value.__class__ is dict:
-            branches = tags.branches(value)
+            branches = tags.known(value) or ()
             if len(branches) == 1:
                 return _converted(branches[0], value)
         elif isinstance(value, Base):
@@ -264,7 +264,7 @@ def _by_tag(type_: Type, tags: Tags) -> Any:
     if found and len(tags.unknown) == 1 and len(found) == len(tags.owners):  # or a known tag would be read as unknown
         annotation = _open(tags.unknown[0])
         found += [annotation] if is_record(annotation) and annotation.__struct_config__.tag == UNKNOWN else []
-    return either(*found) if found and not (tags.default or tags.others or type_.is_exclusive) else None
+    return either(*found) if found and not (tags.free or tags.untagged or tags.others or type_.is_exclusive) else None
 
 
 def _by_kind(type_: Type) -> Any:

@@ -13,7 +13,7 @@ from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
-from .annotations import Alias, Meta, Tagged, resolve
+from .annotations import Alias, Meta, resolve
 from .contract import Path
 from .engine import Engine
 from .errors import Dropped, EncodeError, Problem, limited
@@ -163,17 +163,10 @@ class Receiving:
                 *each, more = inside
                 return {"type": "array", "prefixItems": each, "minItems": len(each), "items": more}
             case "union" | "optional":
-                return {
-                    "oneOf" if type_.is_exclusive else "anyOf": [self._branch(type_, one) for one in type_.branches]
-                }
+                branches = [self.described(one.annotation) for one in type_.branches]
+                return {"oneOf" if type_.is_exclusive else "anyOf": branches}
             case kind:
                 return {"type": kind}
-
-    def _branch(self, type_: Type, branch: Type) -> Any:
-        found, marker = self.described(branch.annotation), type_.marker
-        if isinstance(marker, Tagged) and not (branch.keeps_unknown(marker.field) or branch.constants(marker.field)):
-            return _default(found, marker)
-        return found
 
     def _record(self, cls: Any) -> dict[str, Any]:
         shape = shape_of(cls)
@@ -322,17 +315,6 @@ class Settled(NamedTuple):
     value: Any
     drops: tuple[Dropped, ...]
     problems: tuple[Problem, ...]
-
-
-def _default(branch: Any, marker: Tagged) -> Any:
-    """The default branch of a union: for objects without a tag, or with one of its own."""
-    if marker.default_admits_unknown:
-        return branch
-    other: dict[str, Any] = {"type": "string"}
-    if marker.default_tags:
-        other["not"] = {"enum": list(marker.default_tags)}
-    stray = {"type": "object", "properties": {marker.field: other}, "required": [marker.field]}
-    return {"allOf": [branch], "not": stray}
 
 
 def bounds(meta: Meta, type_: Type) -> dict[str, Any]:

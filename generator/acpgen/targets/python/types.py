@@ -190,16 +190,9 @@ class Hints:
         own = tags_by_type(union)
         members = [name for name in own if name != union.default]
         members += [*fallbacks, *([union.default] if union.default is not None else [])]
-        tags = [*own.get(union.default or "", ()), *([union.default_tag] if union.default_tag is not None else [])]
-        given = {
-            "default_tags": _tuple(map(literal, tags)) if tags else "",
-            "default_admits_known": union.default_admits_known,
-            "default_admits_unknown": union.default_admits_unknown,
-            "exclusive": union.fallback_exclusive,
-        }
-        arguments = [f"{name}={value}" for name, value in given.items() if value]
+        exclusive = ["exclusive=True"] if union.fallback_exclusive else []
         source = either(self.names.classes[name] for name in members)
-        return self._annotated(source, "Tagged", literal(union.tag), *arguments) if len(members) > 1 else source
+        return self._annotated(source, "Tagged", literal(union.tag), *exclusive) if len(members) > 1 else source
 
     # --- scalars, lists ---
 
