@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated
 
 import typer
@@ -135,6 +136,7 @@ def diff(
     Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
     """
     from acpgen.compat import command
+    from acpgen.compat.waivers import decision
     from acpgen.config import protocols
 
     if dry_run and not fix:
@@ -152,7 +154,7 @@ def diff(
             unstable=unstable,
             merge_base=merge_base,
             allow_new=allow_new,
-            taken=command.decision(waive or (), reason, until),
+            taken=decision(waive or (), reason, until, date.today()),
             references=references_of(ref),
             methods=methods,
             budget=budget,

@@ -17,8 +17,7 @@ from acpgen.compat.project_policy import NONE, Policy, apply
 from acpgen.compat.project_releases import release_files, versions_of, with_releases
 from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input, at_merge_base, files_here, is_new, open_input
-from acpgen.compat.waivers import Decision, parse_waivers, standard_file, waive, with_waivers
-from acpgen.compat.waivers import decision as decided
+from acpgen.compat.waivers import parse_waivers, standard_file, waive, with_waivers
 from acpgen.config import Config, around, find_profile
 from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
 from acpgen.errors import Fault, Faults, did_you_mean, shown
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from acpgen.compat.catalogue import CatalogueEntry
+    from acpgen.compat.findings import Waiver
     from acpgen.compat.repair.fix import FixResult, Repairing
 
 
@@ -79,11 +79,6 @@ def options(
     return Options(cast("Mode", mode), wanted, fail_on, fail_on_bindings, report_url)
 
 
-def decision(waived: Sequence[str], reason: str | None, until: str | None) -> Decision | None:
-    """What `--waive`, `--reason` and `--until` say together; `None` without any. Raises `Faults`."""
-    return decided(waived, reason, until, date.today())
-
-
 @dataclass(frozen=True, slots=True)
 class DiffResult:
     """A comparison: the report with waivers applied, and files that are written with it, by path. `fixed` is what `--fix` comes to."""
@@ -102,7 +97,7 @@ def run_diff(
     unstable: bool,
     merge_base: bool = False,
     allow_new: bool = False,
-    taken: Decision | None = None,
+    taken: Sequence[Waiver] = (),
     references: References = NO_REFERENCES,
     methods: str | None = None,
     budget: int | None = None,
@@ -116,7 +111,7 @@ def run_diff(
     these leave. What was compared before is in the `cache`, but for the many edits that repairs try. Raises `Faults`.
     """
     file = waivers or standard_file()
-    is_there = file.exists() or (waivers is not None and taken is None)
+    is_there = file.exists() or (waivers is not None and not taken)
     at = place(file)
     text = decode(read_bytes(file), at) if is_there else ""
     profile = None if methods is None else find_profile(methods)
@@ -155,7 +150,7 @@ def run_diff(
     report = reported(later)
     if project is not None:
         require_roles(promised, [report], project)
-    whole = text if taken is None else with_waivers(text, at, report, taken, today, versions)
+    whole = with_waivers(text, at, report, taken, today, versions) if taken else text
     files: dict[Path | None, str] = {} if whole == text else {file: whole}
     accepted = parse_waivers(whole, at)
     found = waive(report, accepted, today, versions)
