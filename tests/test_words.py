@@ -143,7 +143,7 @@ PARTICIPLES: Final = frozenset(
 )
 """What is no name by itself: a function is named by a verb, a class by a noun."""
 
-UNNAMED: Final = frozenset({"bundle", "compat", "importers", "input", "meaning", "methods", "naming"})
+UNNAMED: Final = frozenset({"bundle", "importers", "input", "meaning", "methods", "naming"})
 """The rooms that still have such names."""
 
 

@@ -213,10 +213,15 @@ def _fix_words(fix: Fix) -> str:
     return f"{fix.ended} of {counted(fix.findings, 'finding')} can be repaired, which leaves {fix.verdict}: {files}."
 
 
+def _ruled_counts(report: Report) -> Iterator[tuple[int, str]]:
+    """How many findings the project's policy has lowered and raised, where it has."""
+    changed = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
+    return (each for each in changed if each[0])
+
+
 def _policy_summary(report: Report) -> str:
     """What the project's policy has changed: `3 findings lowered by policy`."""
-    changed = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
-    return ", ".join(f"{counted(count, 'finding')} {what} by policy" for count, what in changed if count)
+    return ", ".join(f"{counted(count, 'finding')} {what} by policy" for count, what in _ruled_counts(report))
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -236,9 +241,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if report.earlier is not None:
         yield "earlier releases", _earlier(report.earlier)
     if report.unruled is not None:
-        changed = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
-        told = ", ".join(f"{count} {what}" for count, what in changed if count)
-        yield "policy", f"{told}; without it: {report.unruled}"
+        changed = ", ".join(f"{count} {what}" for count, what in _ruled_counts(report))
+        yield "policy", f"{changed}; without it: {report.unruled}"
 
 
 def _earlier(releases: tuple[str, ...]) -> str:

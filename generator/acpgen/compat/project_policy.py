@@ -255,12 +255,12 @@ def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[st
 def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
     """A finding with each kind of message that holds it judged anew; the worst of them stands for it."""
     positions = finding.old, finding.new
-    reaches = [_judged(each, _ruled(each, positions, policy, today)) for each in finding.reaches]
+    reaches = [_judge(each, _ruled(each, positions, policy, today)) for each in finding.reaches]
     reaches.sort(key=lambda each: SEVERITIES.index(each.severity))
     return replace(finding, reaches=tuple(reaches))
 
 
-def _judged(reach: Reach, ruled: tuple[Severity, PolicyDecision] | None) -> Reach:
+def _judge(reach: Reach, ruled: tuple[Severity, PolicyDecision] | None) -> Reach:
     """What a policy makes of one kind of message, with who breaks also where the check did not take it for a breach."""
     if ruled is None:
         return reach

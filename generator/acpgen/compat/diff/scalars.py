@@ -79,7 +79,7 @@ def array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterator[Cha
 
 def describe(free: Free) -> str:
     """A scalar type in words."""
-    return " or ".join(_described(each) for each in free) or "nothing"
+    return " or ".join(_describe_one(each) for each in free) or "nothing"
 
 
 def _one_way(
@@ -127,7 +127,7 @@ def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
     return next((word for name, word in names.items() if getattr(type_, name) != getattr(other, name)), "type")
 
 
-def _described(type_: ir.Number | ir.String) -> str:
+def _describe_one(type_: ir.Number | ir.String) -> str:
     parts: list[str] = []
     if isinstance(type_, ir.String):
         if type_.min_length:

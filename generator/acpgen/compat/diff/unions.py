@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff import records, scalars
-from acpgen.compat.diff.pairs import EXTENSION, UNTOLD, Comparison, RevisionShapes, Step
+from acpgen.compat.diff.pairs import DOUBT, EXTENSION, Comparison, RevisionShapes, Step
 from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.scalars import MOST_PAIRS
 from acpgen.compat.diff.shapes import (
@@ -70,14 +70,14 @@ def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Ste
 def _tuple(work: Comparison, old: Alternative, new: Alternative) -> None:
     """Two tuples entry by entry; what else is an array cannot be held against a tuple so."""
     if not isinstance(old, ir.Tuple) or not isinstance(new, ir.Tuple) or len(old.first) != len(new.first):
-        work.note(Change("undecided", detail=UNTOLD, **work.at()))
+        work.note(Change("undecided", detail=DOUBT, **work.at()))
         return
     entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
     for index, (one, other) in enumerate(entries):
         work.child(Step("item", index, old=old, new=new), one, other)
     limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
     if limits[0] != limits[1]:
-        work.note(Change("undecided", detail=UNTOLD, **work.at()))
+        work.note(Change("undecided", detail=DOUBT, **work.at()))
 
 
 def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
@@ -204,14 +204,14 @@ def split(
     work: Comparison, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]
 ) -> tuple[ir.TaggedUnion, tuple[Objects, ...]]:
     """The alternatives that a constant under the tag tells apart, as a union, and all others."""
-    told: list[tuple[ir.Variant, ...]] = []
+    groups: list[tuple[ir.Variant, ...]] = []
     names: list[str | None] = []
     rest: list[Objects] = []
     is_open = False
     for each in alternatives:
         if isinstance(each, ir.TaggedUnion):
             if each.tag == tag:
-                told.extend((variant,) for variant in each.variants)
+                groups.extend((variant,) for variant in each.variants)
                 is_open |= each.openness == "open"
             else:
                 names.extend(variant.type for variant in each.variants)
@@ -219,12 +219,12 @@ def split(
         elif isinstance(each, Objects):
             found = as_union(work, (each,), tag, side)
             if found is not None and found.variants and found.default is None and found.fallback is None:
-                told.append(found.variants)
+                groups.append(found.variants)
             else:
                 rest.append(each)
-    times = Counter(key_of_value(variant.tag) for group in told for variant in group)
+    times = Counter(key_of_value(variant.tag) for group in groups for variant in group)
     variants: list[ir.Variant] = []
-    for group in told:
+    for group in groups:
         if all(times[key_of_value(variant.tag)] == 1 for variant in group):
             variants.extend(group)
         else:  # the constant does not tell it from another one

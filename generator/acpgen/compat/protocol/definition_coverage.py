@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
 from typing import Any, Final
 
 from acpgen import ir
@@ -205,36 +204,25 @@ def _renamed(
 
     What says little must be the only one that says it. `known` are other definitions with their new names.
     """
-    renames: dict[str, str] = {}
     texts: dict[str, list[str]] = {}
     for name in added:
         texts.setdefault(_text(new, name, {name: ""}), []).append(name)
-    referring: dict[str, list[int]] = {}
-    for place, name in enumerate(gone):
+    referring: dict[str, list[str]] = {}
+    for name in gone:
         for below in references_in(old.texts[name]):
-            referring.setdefault(below, []).append(place)
-    alike: dict[str, list[int]] = {}
+            referring.setdefault(below, []).append(name)
+    renames: dict[str, str] = {}
+    alike: dict[str, list[str]] = {}
     """What waits until one definition alone is left that says the same, by what it says."""
-    names = ChainMap[str, str]({}, renames, dict(known))
-    now = list(range(len(gone)))
-    later: set[int] = set()
-    while now:
-        place = heappop(now)
-        name = gone[place]
-        if name not in renames:
-            text = _text(old, name, names.new_child({name: ""}))
-            found = texts.get(text, [])
-            if found and (len(found) == 1 or not isinstance(old.definitions[name], ir.Alias)):
-                renames[name] = found.pop(0)
-                for other in (*referring.get(name, ()), *alike.pop(text, ())):
-                    if other > place:
-                        heappush(now, other)
-                    else:
-                        later.add(other)
-            elif found:
-                alike.setdefault(text, []).append(place)
-        if not now:
-            now, later = sorted(later), set[int]()
+    pending = list(gone)
+    for name in pending:  # which grows
+        text = "" if name in renames else _text(old, name, ChainMap({name: ""}, renames, dict(known)))
+        found = texts.get(text, [])
+        if found and (len(found) == 1 or not isinstance(old.definitions[name], ir.Alias)):
+            renames[name] = found.pop(0)
+            pending += (*referring.get(name, ()), *alike.pop(text, ()))
+        elif found:
+            alike.setdefault(text, []).append(name)
     declared = {*old.declared, *new.declared}
     return {one: other for one, other in renames.items() if {one, other} <= declared}
 
