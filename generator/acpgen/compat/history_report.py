@@ -159,13 +159,7 @@ def _step_data(each: RevisionStep, fail_on: str) -> JSON:
         "old": each.old.name,
         "new": each.new.name,
         "verdict": None if report is None else report.verdict,
-        "version": {
-            "needed": each.bump.needed,
-            "made": each.bump.made,
-            "enough": each.bump.is_enough,
-            "below_one": each.bump.below_one,
-            "prerelease": each.bump.prerelease,
-        },
+        "version": {**asdict(each.bump), "enough": each.bump.is_enough},
     }
     if report is None:
         return {**told, "failure": each.failure}
