@@ -163,7 +163,13 @@ def _renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     }
     for name in sorted(theirs - ours):
         renames.update({was: name for was in new.former_names(name) if was in left})
-    renames.update({name: new_name for name, new_name in of_both_files(roots(old), roots(new)) if name not in renames})
+    renames.update(
+        {
+            name: new_name
+            for name, new_name in of_both_files(old.root_definitions, new.root_definitions)
+            if name not in renames
+        }
+    )
     return renames
 
 
@@ -181,15 +187,9 @@ def of_both_files(before: Mapping[str, str], after: Mapping[str, str]) -> Iterat
         yield from ((name, after[path]) for path, name in before.items() if path in after)
 
 
-def roots(revised: SchemaRevision) -> dict[str, str]:
-    """The definitions that are the whole of a file, by its path."""
-    places = ((name, at.partition("#")) for name, at in revised.bundle.origins.items())
-    return {path: name for name, (path, _, pointer) in places if not pointer and name in revised.definitions}
-
-
 def of_files(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The names of the roots, and of what is called after them, where each side has one root: two files have two names."""
-    before, after = roots(old), roots(new)
+    before, after = old.root_definitions, new.root_definitions
     if len(before) != 1 or len(after) != 1:
         return {}
     (one,), (other,) = before.values(), after.values()
@@ -287,7 +287,7 @@ def _is_local(reference: str) -> bool:
 def root_frame(revised: SchemaRevision) -> Schema:
     """What the roots that are no definitions demand of every message."""
     said: Mapping[str, Schema] = revised.roots.said if revised.roots is not None else {}
-    return {"allOf": [schema for path, schema in said.items() if path not in roots(revised)]}
+    return {"allOf": [schema for path, schema in said.items() if path not in revised.root_definitions]}
 
 
 def message_of(revised: SchemaRevision, method: ir.Method) -> str | None:

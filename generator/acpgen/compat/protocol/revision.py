@@ -230,8 +230,9 @@ class SchemaRevision:
 
     @cached_property
     def root_definitions(self) -> Mapping[str, str]:
-        """The definitions that the bundle makes of what roots say beside their definitions, by the places of the roots."""
-        return {at: name for at, name in self._places.items() if at.endswith("#")}
+        """The definitions that are the whole of a file, by its path."""
+        roots = ((at[:-1], name) for at, name in self._places.items() if at.endswith("#"))
+        return {path: name for path, name in roots if name in self.definitions}
 
     @cached_property
     def unstable_texts(self) -> Mapping[str, str]:
