@@ -17,14 +17,16 @@ from typing import Any, Final, Literal
 from acpgen.bundle.collect import MIGRATION, Collected, collect
 from acpgen.bundle.hoist import Bundler, frames
 from acpgen.errors import Fault, Faults, shown
-from acpgen.importers.documents import Translated, relocated, translated
+from acpgen.importers.documents import Translated, translated
 from acpgen.input.complexity import require_short_chains
 from acpgen.input.drafts import spelled_as_written
 from acpgen.input.faults import DANGLING_REFERENCE
 from acpgen.input.load import Documents
+from acpgen.input.positions import relocated
+from acpgen.input.schema_nodes import Schemas
 from acpgen.input.step_budget import bounded
 from acpgen.input.tagged_unions import Tagged
-from acpgen.input.walk import Schema, copied, is_object, references
+from acpgen.input.walk import Schema, is_object, references
 from acpgen.methods.discovery import Bound, Gaps, find_calls, with_alternatives
 from acpgen.methods.profile import MARKED, Profile, choose
 from acpgen.naming.name_overrides import ChosenNames
@@ -93,6 +95,10 @@ class Bundle:
     def definitions(self) -> Mapping[str, Schema]:
         """The definitions by name, in the order of the source."""
         return self.schema["$defs"]  # type: ignore[no-any-return]
+
+    def nodes(self) -> Schemas:
+        """The definitions as nodes, to be read together: each call reads them anew."""
+        return Schemas(self.definitions, self.origins, unions=self.unions, places=self.places)
 
     def title(self, file: str) -> str:
         """The title of a file; empty where it has none. One of several files that has the title of the whole protocol is its base."""
@@ -170,7 +176,7 @@ def _bundled(
     collected = collect(foreign.documents, wanted, sides, foreign.made, foreign.read)
     require_short_chains(collected.definitions, collected.origins)
     with_alternatives(collected.definitions, collected.origins, profile)
-    calls = find_calls(collected.definitions, collected.origins, profile)
+    calls = find_calls(Schemas(collected.definitions, collected.origins), profile)
     read = {one.path: one.value for one in documents.documents if is_object(one.value)}
     made = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
     beside = {at.partition("#")[0] for at in collected.origins.values()} - made.keys()
@@ -178,10 +184,9 @@ def _bundled(
     sources = {**read, **found}
     files = {**made, **found}
 
-    own = replace(collected, root=copied(collected.root), definitions=copied(collected.definitions))
-    work = Bundler(own, wanted, files, shared, may_count=may_count, calls=calls, is_apart=is_apart)
+    work = Bundler(collected, wanted, files, shared, may_count=may_count, calls=calls, is_apart=is_apart)
     work.run()
-    return _bundle(documents, foreign, profile, own, work, files, sources)
+    return _bundle(documents, foreign, profile, collected, work, files, sources)
 
 
 def _bundle(

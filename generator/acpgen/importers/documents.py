@@ -17,7 +17,7 @@ from acpgen.importers.openrpc import read_openrpc
 from acpgen.input.drafts import address
 from acpgen.input.file_discovery import address_of, beside
 from acpgen.input.load import Document, Documents, check
-from acpgen.input.positions import DEEPEST
+from acpgen.input.positions import relocated
 from acpgen.input.walk import is_object
 from acpgen.methods.discovery import Bound
 from acpgen.methods.profile import KINDS, Profile, is_document
@@ -96,17 +96,3 @@ def _elsewhere(documents: Documents, path: str) -> Elsewhere:
         return known.get(address(location)) or known.get(address_of(beside(path, location)))
 
     return find
-
-
-def relocated(at: str, places: Mapping[str, str]) -> str:
-    """The place in the document itself of something at a place of what was made of it."""
-    for _ in range(len(at) if places else 0):
-        steps = at.split("/")
-        for depth in range(min(len(steps), DEEPEST + 2), 0, -1):
-            found = places.get("/".join(steps[:depth]))
-            if found is not None:
-                at = "/".join((found, *steps[depth:]))
-                break
-        else:
-            return at
-    return at

@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from acpgen.input.equality import kind_of, same
 from acpgen.input.numbers import MOST_DIGITS
-from acpgen.input.tagged_unions import is_of_type, kinds
+from acpgen.input.schema_nodes import Node
+from acpgen.input.tagged_unions import is_of_type
 from acpgen.input.walk import BY_KIND, Schema, asserts, is_array
 from acpgen.meaning.constants import values
-from acpgen.meaning.schema_nodes import Node
 from acpgen.meaning.subsumption import TIGHTENED, implies
-from acpgen.pointers import target
 
 MOST_BRANCHES: Final = 64
 """Unions are not multiplied with each other to more branches."""
@@ -40,7 +39,8 @@ class _Meeting:
         if node.refuses_all:
             self.leaf["enum"] = []
         rest = {key: value for key, value in node.says.items() if asserts(key)}
-        name = target(rest.pop("$ref")) if "$ref" in rest else None
+        rest.pop("$ref", None)
+        name = node.target
         if name is not None and name not in self.referred:
             self.referred.add(name)
             if not self.add(node.schemas[name]):
@@ -96,7 +96,7 @@ class _Meeting:
         (keyword, branches), *others = self.unions
         beside = [*([self.leaf] if self.leaf else []), *({key: listed} for key, listed in others)]
         whole = [{"allOf": [branch, *beside]} if beside else branch for branch in branches]
-        left = [one for one in whole if kinds(one, node.schemas.written)]
+        left = [one for one in whole if node.made(one).kinds]
         return node.made({keyword: left} if left else False)
 
 

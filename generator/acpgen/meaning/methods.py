@@ -14,19 +14,18 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Fault, Faults
 from acpgen.input.dialect import DECLARING, SIDES, declared_sides
+from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.meaning.faults import NO_ROLE, ROLE_TAKEN, SIDES_DIFFER
-from acpgen.meaning.schema_nodes import Node, Schemas
 from acpgen.methods.discovery import Bound
 from acpgen.methods.faults import NO_METHODS
 
 _ROLES: Final = {"Request": "request", "Response": "result", "Result": "result", "Notification": "notification"}
 
 
-def find_methods(schemas: Schemas) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
+def find_methods(schemas: Schemas, bundle: Bundle) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
     """The methods in the order of the schema, and the sides of the protocol. Raises `Faults` of definitions whose `x-method` binds them
     to nothing.
     """
-    bundle = schemas.bundle
     if not bundle.profile.marked:
         methods = tuple(_found(schemas, bundle))
         return methods, _sides(methods, bundle) if methods else ()
@@ -80,7 +79,7 @@ def _omitted(params: Node, call: Bound, envelope: ir.Envelope) -> ir.Omitted:
     """What params stand for that are left out. JSON-RPC lets every request leave them out."""
     if envelope == "dap":
         return "nothing" if call.is_optional else "refused"
-    if "object" in params.kinds and not (call.is_optional and params.flat.required):
+    if "object" in params.kinds and not (call.is_optional and params.shape.required):
         return "object"
     if "null" in params.kinds:
         return "null"

@@ -10,13 +10,13 @@ from acpgen.errors import Fault
 from acpgen.input.equality import by_key
 from acpgen.input.expressions import expression
 from acpgen.input.faults import MALFORMED_KEYWORD
-from acpgen.input.tagged_unions import ALL_KINDS, OBJECTS, is_of_type
+from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
+from acpgen.input.tagged_unions import is_of_type
 from acpgen.input.walk import ASSERTIONS, BY_KIND, is_object
 from acpgen.meaning.constants import any_like, count, is_idle, values
 from acpgen.meaning.definition_order import referred
 from acpgen.meaning.intersection import meet
 from acpgen.meaning.limits import OF_NUMBERS
-from acpgen.meaning.schema_nodes import Node
 from acpgen.meaning.subsumption import are_apart, implies, is_within, narrowest, of_type
 
 
