@@ -21,6 +21,7 @@ from acpgen.bundle.faults import (
     UNKNOWN_KEYWORD,
 )
 from acpgen.errors import Fault, Faults
+from acpgen.input.complexity import depths_in_place
 from acpgen.input.dialect import DECLARING, declared_sides, wrong_values
 from acpgen.input.drafts import ONLY_OLDER, Draft, is_unfit, meaningless, modern
 from acpgen.input.expressions import size
@@ -40,14 +41,16 @@ from acpgen.input.walk import (
     TYPES,
     Schema,
     children,
+    copied,
     inside,
     is_array,
     is_object,
     refs_anywhere,
+    strongly_connected,
 )
 from acpgen.naming.definition_names import Claim, Kind, rename, rename_references, settle, telling
 from acpgen.naming.identifiers import class_name
-from acpgen.naming.name_overrides import ChosenNames
+from acpgen.naming.name_overrides import ChosenNames, meanings
 from acpgen.pointers import pointer, reference_to, target
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
@@ -59,9 +62,6 @@ ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
 MIGRATION: Final = "x-migration"
 """What a file says of things of the version before: about its schemas, and no part of them."""
 
-
-_HOLDING: Final = (*MAPS, "dependencies")
-"""Keywords whose values hold schemas by key."""
 
 _TOLD: Final = frozenset(row.name for row in TABLE)
 """Keywords of JSON Schema and of the dialect. Any other key of a schema is told."""
@@ -118,7 +118,7 @@ class _Collector:
         self.notes: list[Fault] = []
         self.unknown: dict[tuple[str, str], list[str]] = {}
         self.files: dict[str, Schema] = {
-            document.path: _unshared(document.value) for document in documents.documents if is_object(document.value)
+            document.path: copied(document.value) for document in documents.documents if is_object(document.value)
         }
         self.sides = declared_sides(self.files.values(), sides)
         self.own = tuple(self.files)
@@ -174,7 +174,7 @@ class _Collector:
     def _open(self, path: str, value: Any, known: str) -> None:
         if is_object(value):
             if path not in self.files:
-                self.files[path] = _unshared(value)
+                self.files[path] = copied(value)
             self.addresses.admit(path, value, known, is_entry=path in self.own)
 
     def _bring(self) -> None:
@@ -196,9 +196,8 @@ class _Collector:
     def _chosen(self, place: SchemaPlace, wanted: str) -> str | None:
         """The name that people chose, or that the schema itself asks for."""
         if self.names:
-            at = (place.at, pointer(*place.parts))
             has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
-            keys = [*at, *(() if has_both else map(_other_spelling, at)), wanted, *_meaning(place.parts)]
+            keys = [place.at, pointer(*place.parts), wanted, *meanings(place.at)]
             chosen = self.names.find(keys, is_exact=has_both)
             if chosen is not None:
                 return chosen
@@ -233,7 +232,7 @@ class _Collector:
         self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
         self.faults.extend(wrong_values(schema, place.at, self.sides))
         _measure(schema)
-        for below, child in _children(schema):
+        for below, child in children(schema):
             inside = place.below(*below)
             if below[0] in DEFINITIONS:
                 self._scan_definition(inside, child)
@@ -331,7 +330,7 @@ class _Collector:
             return
         self.localised.add(place)
         refs = [{"$ref": self._local(place, key, schema[key])} for key in REFERRING if key in schema]
-        for below, child in _children(schema):
+        for below, child in children(schema):
             if place.path in self.own or below[0] not in DEFINITIONS:
                 self._localise_member(place.below(*below), child)
         for key in REFERRING[1:]:
@@ -492,11 +491,11 @@ class _Collector:
         if not is_object(schema):
             return schema
         changed = {
-            key: [*value] if is_array(value) else {**value} if key in _HOLDING and is_object(value) else value
+            key: [*value] if is_array(value) else {**value} if key in MAPS and is_object(value) else value
             for key, value in schema.items()
             if key not in DEFINITIONS
         }
-        for below, child in list(_children(changed)):
+        for below, child in list(children(changed)):
             around = changed if len(below) == 1 else changed[below[0]]
             inside = self._modern(place.below(*below), _as_object(child) if is_array(around) else child)
             around[_key(around, below[-1])] = inside
@@ -504,37 +503,6 @@ class _Collector:
         if changed.get("format") == "absolute-path":  # so that every judge agrees
             changed.setdefault("pattern", ABSOLUTE_PATH)
         return modern(changed, self.addresses.around(place).draft, counts_evaluated=counts_evaluated)
-
-
-def _unshared(value: Any) -> Any:
-    """A copy in which nothing occurs twice: what is made by hand may hold one object at several places."""
-    if is_object(value):
-        return {key: _unshared(item) for key, item in value.items()}
-    return [_unshared(item) for item in value] if is_array(value) else value
-
-
-def _other_spelling(key: str) -> str:
-    """The same pointer with the other of the two keywords that hold definitions."""
-    return (
-        key.replace("#/definitions/", "#/$defs/")
-        if "#/definitions/" in key
-        else key.replace("#/$defs/", "#/definitions/")
-    )
-
-
-def _meaning(parts: tuple[str, ...]) -> list[str]:
-    """A place below a definition by what it means: `Thing.field`, `Thing.list[]`."""
-    if len(parts) < 2 or parts[0] not in DEFINITIONS:
-        return []
-    found, rest = parts[1], list(parts[2:])
-    while rest:
-        if rest[0] == "properties" and len(rest) > 1:
-            found, rest = f"{found}.{rest[1]}", rest[2:]
-        elif rest[0] in ("items", "additionalProperties"):
-            found, rest = f"{found}{'[]' if rest[0] == 'items' else '{}'}", rest[1:]
-        else:
-            return []
-    return [found]
 
 
 def _kind(schema: object, passed: set[str]) -> str:
@@ -586,13 +554,6 @@ def _measure(schema: Schema) -> None:
     patterns = [*([schema["pattern"]] if _is_text(schema, "pattern") else ()), *(named if is_object(named) else ())]
     for pattern in patterns:
         spend(size(pattern))
-
-
-def _children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The schemas directly below a schema of any draft."""
-    yield from children(schema)
-    if is_object(schema.get("dependencies")):
-        yield from ((("dependencies", key), value) for key, value in schema["dependencies"].items())
 
 
 def _marks_method(schema: object) -> bool:
@@ -664,41 +625,26 @@ def _is_text(schema: Schema, keyword: str) -> bool:
 
 def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
     """Raise `Faults` where definitions reach themselves without passing a property or an item."""
+    edges = {
+        name: [other for other in depths_in_place(schema) if other in definitions]
+        for name, schema in definitions.items()
+    }
+    position = {name: index for index, name in enumerate(definitions)}
     faults: list[Fault] = []
-    done: set[str] = set()
-    for start in definitions:
-        if start in done:
-            continue
-        trail = {start: None}  # in order
-        stack: list[tuple[str, list[str]]] = [(start, list(_in_place(definitions[start])))]
-        while stack:
-            name, rest = stack[-1]
-            if not rest:
-                done.add(name)
-                stack.pop()
-                trail.popitem()
-                continue
-            following = rest.pop()
-            if following in trail:
-                names = list(trail)
-                loop = (*names[names.index(following) :], following)
-                faults.append(REFERENCE_LOOP(at=origins[following], names=" -> ".join(loop)))
-            elif following not in done and following in definitions:
-                trail[following] = None
-                stack.append((following, list(_in_place(definitions[following]))))
+    for group in strongly_connected(edges):
+        first = min(group, key=position.__getitem__)
+        if len(group) > 1 or first in edges[first]:
+            faults.append(REFERENCE_LOOP(at=origins[first], names=" -> ".join(_way_back(first, edges))))
     if faults:
         raise Faults(faults)
 
 
-_SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
-
-
-def _in_place(schema: Schema) -> list[str]:
-    """The definitions that judge the same value as `schema` does."""
-    found: list[str] = []
-    if isinstance(schema.get("$ref"), str):
-        found.append(target(schema["$ref"]))
-    for below, child in children(schema):
-        if below[0] in _SAME_VALUE and is_object(child):
-            found.extend(_in_place(child))
-    return found
+def _way_back(start: str, edges: Mapping[str, list[str]]) -> list[str]:
+    """The shortest way from a definition to itself."""
+    ways, seen = [[start]], {start}
+    for way in ways:
+        if start in edges[way[-1]]:
+            return [*way, start]
+        ways += [[*way, other] for other in edges[way[-1]] if other not in seen]
+        seen.update(edges[way[-1]])
+    raise ValueError(f"{start} does not lead to itself")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from typing import Any, Final
 
+from acpgen import ir
 from acpgen.bundle.all_of import is_mergeable, merge
 from acpgen.bundle.collect import Collected
 from acpgen.bundle.faults import NAME_COLLISION, unused_name
@@ -21,7 +22,7 @@ from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, recognise
 from acpgen.input.walk import Schema, asserts, demands, is_object, references
-from acpgen.methods.discovery import Bound, Calls, bind, payloads
+from acpgen.methods.discovery import Calls, bind, payloads
 from acpgen.naming.identifiers import class_name, spelled_out
 from acpgen.naming.name_overrides import ChosenNames
 from acpgen.naming.named_places import NamedPlaces
@@ -55,6 +56,7 @@ class Bundler:
         *,
         may_count: bool,
         calls: Calls,
+        envelope: ir.Envelope,
         is_apart: bool,
     ) -> None:
         self.definitions = dict(collected.definitions)
@@ -66,8 +68,9 @@ class Bundler:
         self.shared = shared
         self.is_apart = is_apart
         self.found = calls
+        self.envelope: ir.Envelope = envelope
         self.payloads = payloads(calls)
-        self.calls: tuple[Bound, ...] = ()
+        self.methods: tuple[ir.Method, ...] = ()
         self.found_again: set[str] = set()
         self.roots: dict[str, str] = {}
         self.standing: dict[str, int] = {}
@@ -94,7 +97,7 @@ class Bundler:
         for name in named:
             for narrowed in narrow_inherited(name, self.read, self.found_again, self._joined):
                 self.bodies.pop(narrowed, None)  # no other thing demands just that
-        self.calls = bind(self.found, self.read)
+        self.methods = bind(self.found, self.read, self.envelope)
         self.sources = dict(self.definitions)
         self.read = Schemas(self.sources, self.origins)
         if not self.is_apart:
@@ -117,7 +120,7 @@ class Bundler:
     def _payloads(self) -> Iterable[str]:
         """The definitions that are params or results."""
         yield from (name for name, schema in self.definitions.items() if "x-method" in schema)
-        yield from (name for call in self.calls for name in (call.params, call.result) if name is not None)
+        yield from (name for method in self.methods for name in (method.params, method.result) if name is not None)
 
     def _after_owners(self, name: str) -> tuple[int, tuple[tuple[int, str], ...]]:
         """The place of a definition among those that are distributed: what has an owner follows it."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from acpgen import ir
 from acpgen.errors import Fault, Faults
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.importers.importer_document import Elsewhere, Made
@@ -18,8 +19,9 @@ from acpgen.input.drafts import address
 from acpgen.input.file_discovery import address_of, beside
 from acpgen.input.load import Document, Documents, check
 from acpgen.input.positions import relocated
+from acpgen.input.schema_nodes import Schemas
 from acpgen.input.walk import is_object
-from acpgen.methods.discovery import Bound
+from acpgen.methods.discovery import find_omitted
 from acpgen.methods.profile import KINDS, Profile, is_document
 
 _READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], Made]]] = {
@@ -36,19 +38,20 @@ class Translated:
     """
 
     documents: Documents
-    methods: tuple[Bound, ...] = ()
+    methods: tuple[ir.Method, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict[str, str])
     made: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"])
     read: frozenset[str] = frozenset()
 
-    def bound(self, origins: Mapping[str, str]) -> tuple[Bound, ...]:
+    def bind(self, schemas: Schemas, envelope: ir.Envelope) -> tuple[ir.Method, ...]:
         """The methods with the names that the definitions at their places have got."""
-        names = {at: name for name, at in origins.items()}
+        names = {node.at: name for name, node in schemas.items()}
         return tuple(
             replace(
                 one,
-                params=names[one.params] if one.params is not None else None,
-                result=names[one.result] if one.result is not None else None,
+                params=(params := None if one.params is None else names[one.params]),
+                result=None if one.result is None else names[one.result],
+                omitted=find_omitted(schemas, params, envelope, is_optional=one.omitted != "refused"),
                 at=relocated(one.at, self.places),
             )
             for one in self.methods
@@ -60,7 +63,7 @@ def translated(documents: Documents, profile: Profile) -> Translated:
     if profile.document is None:
         return Translated(documents)
     made: list[Document] = []
-    methods: list[Bound] = []
+    methods: list[ir.Method] = []
     places: dict[str, str] = {}
     unread: dict[str, Mapping[str, Any]] = {}
     read: set[str] = set()

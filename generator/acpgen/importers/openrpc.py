@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
+from acpgen import ir
 from acpgen.importers.importer_document import Elsewhere, Made, reference
 from acpgen.input.faults import dangling
 from acpgen.input.walk import Schema, children, copied, is_array, is_object
-from acpgen.methods.discovery import Bound
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import escape, follow, pointer_parts
 
@@ -100,13 +100,13 @@ class _Reader:
             found = [self.descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
             given = [one for one in found if one is not None]
             self.made.methods.append(
-                Bound(
+                ir.Method(
                     name=name,
                     kind="request" if "result" in method else "notification",
                     side="server",
                     params=self.params(stem, given, structure, f"{at}/params"),
                     result=self.result(stem, method.get("result"), f"{at}/result"),
-                    is_optional=not any(one.get("required") is True for one, _ in given),
+                    omitted="refused" if any(one.get("required") is True for one, _ in given) else "nothing",
                     positions=() if structure == "by-name" else tuple(one["name"] for one, _ in given),
                     doc="\n\n".join(words),
                     at=at,
@@ -236,6 +236,4 @@ def _with_references(schema: Any, written: Callable[[str], str]) -> Any:
             if isinstance(one.get("$ref"), str):
                 one["$ref"] = written(one["$ref"])
             waiting.extend(child for _, child in children(one))
-            if is_object(one.get("dependencies")):
-                waiting.extend(one["dependencies"].values())
     return schema

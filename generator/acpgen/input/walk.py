@@ -133,7 +133,7 @@ def is_definition(parts: Sequence[str]) -> bool:
             around = "schema"
         elif part in DEFINITIONS:
             around = "definitions"
-        elif part in MAPS or part in LISTS or part == "dependencies":
+        elif part in MAPS or part in LISTS:
             around = "others"
         elif part not in SINGLE:
             return False
@@ -176,3 +176,35 @@ def reachable(start: Iterable[K], below: Callable[[K], Iterable[K]]) -> dict[K, 
             found[each] = None
             pending.extend(below(each))
     return found
+
+
+def strongly_connected(edges: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
+    """Groups of what leads to one another, what is led to first; all that is led to has edges (Tarjan's algorithm, without recursion)."""
+    seen: dict[K, int] = {}
+    lowest: dict[K, int] = {}
+    open_: dict[K, None] = {}
+    for root in edges:
+        path: list[tuple[K, Iterator[K]]] = []
+        entering: K | None = root if root not in seen else None
+        while entering is not None or path:
+            if entering is not None:
+                seen[entering] = lowest[entering] = len(seen)
+                open_[entering] = None
+                path.append((entering, iter(edges[entering])))
+            here, rest = path[-1]
+            entering = None
+            for other in rest:
+                if other not in seen:
+                    entering = other
+                    break
+                if other in open_:
+                    lowest[here] = min(lowest[here], seen[other])
+            else:
+                path.pop()
+                if path:
+                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[here])
+                if lowest[here] == seen[here]:
+                    group = [each for each in open_ if seen[each] >= seen[here]]
+                    for each in group:
+                        del open_[each]
+                    yield group

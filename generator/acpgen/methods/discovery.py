@@ -92,26 +92,6 @@ def find_calls(schemas: Schemas, profile: Profile) -> Calls:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A method whose params and result have names: those of definitions of a bundle, `None` where nothing is said of them.
-
-    `positions` are the names of params that may be sent by position, in order.
-    """
-
-    name: str
-    kind: Kind
-    side: ir.Side
-    params: str | None = None
-    result: str | None = None
-    is_optional: bool = True
-    has_optional_result: bool = False
-    positions: tuple[str, ...] = ()
-    unstable: bool = False
-    doc: str = ""
-    at: str = ""
-
-
 def payloads(calls: Calls) -> Mapping[str, tuple[str, ...]]:
     """The places of payloads that stand inside a definition, each with names that it can have."""
     found: dict[str, tuple[str, ...]] = {}
@@ -125,23 +105,42 @@ def payloads(calls: Calls) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def bind(calls: Calls, schemas: Schemas) -> tuple[Bound, ...]:
+def bind(calls: Calls, schemas: Schemas, envelope: ir.Envelope) -> tuple[ir.Method, ...]:
     """The methods with the names that their payloads have got."""
-    return tuple(
-        Bound(
-            name=call.name,
-            kind=call.kind,
-            side=call.side,
-            params=_name(call.params, schemas),
-            result=_name(call.result, schemas),
-            is_optional=call.is_optional,
-            has_optional_result=call.has_optional_result,
-            unstable=_said(call.message, "x-unstable") is True,
-            doc=str(_said(call.message, "description") or ""),
-            at=call.message.at,
+    methods: list[ir.Method] = []
+    for call in calls.calls:
+        params = _name(call.params, schemas)
+        methods.append(
+            ir.Method(
+                name=call.name,
+                side=call.side,
+                kind=call.kind,
+                params=params,
+                result=_name(call.result, schemas),
+                omitted=find_omitted(schemas, params, envelope, is_optional=call.is_optional),
+                optional_result=call.has_optional_result,
+                unstable=_said(call.message, "x-unstable") is True,
+                doc=str(_said(call.message, "description") or ""),
+                at=call.message.at,
+            )
         )
-        for call in calls.calls
-    )
+    return tuple(methods)
+
+
+def find_omitted(schemas: Schemas, name: str | None, envelope: ir.Envelope, *, is_optional: bool) -> ir.Omitted:
+    """What params stand for that are left out. JSON-RPC lets every request leave them out."""
+    if name is None:
+        return "object"
+    if envelope == "dap":
+        return "nothing" if is_optional else "refused"
+    params = schemas[name]
+    if "object" in params.kinds and not (is_optional and params.shape.required):
+        return "object"
+    if "null" in params.kinds:
+        return "null"
+    if is_optional:
+        return "array" if "array" in params.kinds and not params.says.get("minItems") else "nothing"
+    return "array" if "array" in params.kinds else "object"
 
 
 def _said(message: Node, keyword: str) -> Any:

@@ -10,10 +10,8 @@ from acpgen.errors import Fault
 from acpgen.input.drafts import spelled_as_written
 from acpgen.input.schema_nodes import Node, keyed
 from acpgen.input.tagged_unions import Tag, Tagged
-from acpgen.input.walk import DEFINITIONS
 from acpgen.naming.faults import NAMED_BY_POSITION
-from acpgen.naming.name_overrides import ChosenNames, tag_text
-from acpgen.pointers import unescape
+from acpgen.naming.name_overrides import ChosenNames, meanings, tag_text
 
 
 @dataclass(slots=True)
@@ -55,21 +53,8 @@ class NamedPlaces:
         return keys
 
     def _meanings(self, at: str) -> list[str]:
-        """What a place means in words of the schema: `Thing.field`, `Union[tag]`, …"""
-        above, _, last = at.rpartition("/")
-        further, _, keyword = above.rpartition("/")
-        found = [self.named_at[at]] if at in self.named_at else []
-        if at in self.tags:
-            found += [f"{meaning}[{self.tags[at]}]" for meaning in self._meanings(further)]
-        elif keyword == "properties":
-            found += [f"{meaning}.{unescape(last)}" for meaning in self._meanings(further)]
-        elif keyword in DEFINITIONS:
-            found += [unescape(last)]
-        elif keyword in ("allOf", "anyOf", "oneOf"):
-            found += self._meanings(further)
-        elif last in ("items", "additionalProperties"):
-            found += [f"{meaning}{'[]' if last == 'items' else '{}'}" for meaning in self._meanings(above)]
-        return list(dict.fromkeys(found))
+        """What a place means in words of the schema."""
+        return meanings(at, self.tags, self.named_at)
 
     def counting(self) -> Iterator[Fault]:
         """The entries of the names that count the variants of a tagged union, unless they may."""
