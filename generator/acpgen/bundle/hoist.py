@@ -223,7 +223,7 @@ class Bundler:
     def _words(self, node: Node, keyword: str, tagged: Tagged | None = None) -> list[str]:
         """A word for each branch of a schema, where any of them needs one."""
         branches = node.each(keyword)
-        if not any(is_object(branch.schema) and branch.reference is None for branch in branches):
+        if all(branch.reference is not None or not is_object(branch.schema) for branch in branches):
             return [""] * len(branches)
         return labels(branches, tagged if node.union is not None and node.union[0] == keyword else None)
 
@@ -489,7 +489,7 @@ class Bundler:
 def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
     """The definitions that only frame messages: marked `x-docs-ignore`, no method's own, and referred to by nothing but each other."""
     found = {name for name, schema in definitions.items() if schema.get("x-docs-ignore") and "x-method" not in schema}
-    pending = [name for name in definitions if name not in found]
+    pending = [name for name in definitions if name not in found] if found else []
     while pending:
         referred = found.intersection(references(definitions[pending.pop()]))
         found -= referred

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from acpgen.input.equality import by_key, kind_of, same
 from acpgen.input.positions import relocated
@@ -31,6 +30,21 @@ from acpgen.input.tagged_unions import (
 )
 from acpgen.input.walk import ASSERTIONS, BY_KIND, Schema, asserts, is_array, is_object
 from acpgen.pointers import follow, plain_pointer, target
+
+if TYPE_CHECKING:
+    from functools import cached_property as once
+else:
+
+    class once:  # noqa: N801 - it stands for a function
+        """`functools.cached_property` without the lock that it has before Python 3.12, which takes a tenth of all bundling."""
+
+        def __init__(self, find):
+            self.find = find
+
+        def __get__(self, node, _):
+            found = node.__dict__[self.find.__name__] = self.find(node)
+            return found
+
 
 Fact = TypeVar("Fact")
 
@@ -164,7 +178,7 @@ class ObjectShape:
             self.excluded.setdefault(name, {}).update(values)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Node:
     """One schema. `at` is its place in the source (`file#/pointer`), `owner` the definition that it belongs to, `keys` lead there."""
 
@@ -181,12 +195,12 @@ class Node:
 
     # --- what it says ---
 
-    @cached_property
+    @once
     def says(self) -> Schema:
         """Its keywords; none, if it is `true` or `false`."""
         return self.schema if is_object(self.schema) else {}
 
-    @cached_property
+    @once
     def demands(self) -> frozenset[str]:
         """The keywords by which it can refuse a value."""
         return frozenset(key for key in self.says if key in ASSERTIONS)
@@ -211,7 +225,7 @@ class Node:
         """The one value that it admits, where it says so by `const` or a single `enum` value."""
         return constant(self.schema)
 
-    @cached_property
+    @once
     def is_null(self) -> bool:
         """Whether it admits null, and null alone."""
         return is_null(self.schema)
@@ -237,29 +251,33 @@ class Node:
 
     def each(self, keyword: str) -> list[Node]:
         """The schemas of a keyword that holds a list of them."""
+        if keyword not in self.says:
+            return []
         if keyword not in self._below:
-            listed = self.says.get(keyword, ())
-            self._below[keyword] = [self.made(schema, keyword, str(index)) for index, schema in enumerate(listed)]
+            listed = enumerate(self.says[keyword])
+            self._below[keyword] = [self.made(schema, keyword, str(index)) for index, schema in listed]
         return self._below[keyword]  # type: ignore[no-any-return]
 
     def named(self, keyword: str) -> dict[str, Node]:
         """The schemas of a keyword that holds them by name."""
+        if keyword not in self.says:
+            return {}
         if keyword not in self._below:
-            held = self.says.get(keyword, {})
-            self._below[keyword] = {name: self.made(schema, keyword, name) for name, schema in held.items()}
+            held = self.says[keyword].items()
+            self._below[keyword] = {name: self.made(schema, keyword, name) for name, schema in held}
         return self._below[keyword]  # type: ignore[no-any-return]
 
-    @cached_property
+    @once
     def _below(self) -> dict[str, Any]:
         return {}
 
-    @cached_property
+    @once
     def parts(self) -> list[Node]:
         """The schemas that judge the same value as this one does: those of `allOf`, and what `$ref` leads to."""
         whole = [self.made({"$ref": self.says["$ref"]})] if "$ref" in self.says else []
         return [*self.each("allOf"), *whole]
 
-    @cached_property
+    @once
     def whole(self) -> list[Node]:
         """It, its parts and theirs, at any depth: all that judges the same value, each definition once, a part after what has it."""
         found: list[Node] = []
@@ -277,12 +295,12 @@ class Node:
             pending.extend(reversed(node.parts))
         return found
 
-    @cached_property
+    @once
     def lineage(self) -> frozenset[str]:
         """The definitions whose demands are all its own: itself, if it is one, and what it and its parts refer to."""
         return frozenset(part.owner for part in self.whole if part is self.schemas.get(part.owner))
 
-    @cached_property
+    @once
     def union(self) -> tuple[str, list[Node]] | None:
         """The keyword and branches of the first union that stands directly in it."""
         found = branches_of(self.says)
@@ -302,7 +320,7 @@ class Node:
 
     # --- what follows ---
 
-    @cached_property
+    @once
     def reference(self) -> str | None:
         """The definition that it only refers to."""
         return lone_reference(self.schema)
@@ -312,13 +330,13 @@ class Node:
         """The definition that it only refers to, as a node."""
         return None if self.reference is None else self.schemas[self.reference]
 
-    @cached_property
+    @once
     def target(self) -> str | None:
         """The definition that its `$ref` names."""
         ref = self.says.get("$ref")
         return target(ref) if isinstance(ref, str) else None
 
-    @cached_property
+    @once
     def kinds(self) -> frozenset[str]:
         """The JSON types that it can accept at most, told by what judges the value itself; an integer is a number."""
         if not is_object(self.schema):
@@ -341,7 +359,7 @@ class Node:
                 found &= frozenset[str]().union(*(branch.kinds for branch in self.each(keyword)))
         return found
 
-    @cached_property
+    @once
     def listed(self) -> list[Any] | None:
         """The values that it admits at most, where it lists them as constants; references, parts and alternatives are followed."""
         if not is_object(self.schema):
@@ -358,7 +376,7 @@ class Node:
                 lists.append([value for branch in branches for value in branch or ()])
         return [value for value in common(lists) if is_of_type(value, self.schema)] if lists else None
 
-    @cached_property
+    @once
     def shape(self) -> ObjectShape:
         """What it demands of an object. Unions inside it are left out."""
         found = ObjectShape()
@@ -383,19 +401,19 @@ class Node:
             found.add_common(self.branches)
         return found
 
-    @cached_property
+    @once
     def excluded(self) -> Mapping[str, Tags] | None:
         """The constants per property that `not` refuses; `None` if `not` says anything else."""
         return excluded_tags(self.says["not"]) if "not" in self.says else {}
 
-    @cached_property
+    @once
     def is_of_objects(self) -> bool:
         """Whether it accepts objects alone: by its type, or because two branches of a `oneOf` accept every other value."""
         if self.kinds == OBJECTS or self.union is None or self.union[0] != "oneOf":
             return self.kinds == OBJECTS
         return sum(all(one.demands <= _OF_OBJECTS for one in branch.whole) for branch in self.union[1]) > 1
 
-    @cached_property
+    @once
     def tagged(self) -> Tagged | None:
         """The tagged union that it is: a union of objects with a tag, and nothing else."""
         if self.union is None or not self.demands <= {self.union[0], "type"} or not self.is_of_objects:
@@ -408,7 +426,7 @@ class Node:
 
     # --- objects with named fields ---
 
-    @cached_property
+    @once
     def fields(self) -> dict[str, list[Node]]:
         """Each property with the schemas that judge it, own ones first, in source order."""
         found: dict[str, list[Node]] = {}
@@ -417,7 +435,7 @@ class Node:
                 found.setdefault(name, []).append(schema)
         return found
 
-    @cached_property
+    @once
     def required(self) -> frozenset[str]:
         """The properties that an object must have."""
         return frozenset(name for part in self.whole for name in part.says.get("required", ()))

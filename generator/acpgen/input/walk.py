@@ -111,6 +111,26 @@ def inside(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
             pending += [((*keys, *below), child) for below, child in children(node)][::-1]
 
 
+def schemas_in(schema: object) -> Iterator[Schema]:
+    """A schema and those in it at any depth, in the order of the text, without the keys that lead there; booleans are left out."""
+    pending = [schema]
+    while pending:
+        node = pending.pop()
+        if is_object(node):
+            spend()
+            yield node
+            below: list[object] = []
+            for key, value in node.items():
+                holds = _HOLDS.get(key)
+                if holds is not None and holds != "map" and is_array(value):  # tuples of draft-07, too
+                    below += value
+                elif holds == "schema":
+                    below.append(value)
+                elif holds == "map" and is_object(value):
+                    below += value.values()
+            pending += reversed(below)
+
+
 def unjudged(schema: Schema) -> Iterator[object]:
     """The schemas directly below `schema` that judge no value: that of a text's content, and a condition on which nothing depends."""
     if "contentSchema" in schema:
@@ -146,7 +166,7 @@ def is_definition(parts: Sequence[str]) -> bool:
 
 def refs(schema: object) -> Iterator[str]:
     """What `$ref` says in a schema and in the schemas inside it."""
-    return (node["$ref"] for _, node in inside(schema) if isinstance(node.get("$ref"), str))
+    return (node["$ref"] for node in schemas_in(schema) if isinstance(node.get("$ref"), str))
 
 
 def references(schema: object) -> Iterator[str]:

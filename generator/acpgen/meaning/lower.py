@@ -73,8 +73,9 @@ def _definitions(
     if work.notes.faults:
         raise Faults(work.notes.faults)
     definitions = _with_lost_exclusions(definitions)
-    found = _inexact(definitions)
-    return definitions if found <= inexact else _definitions(schemas, framing, keep_unknown, inexact | found)
+    more = _inexact(definitions) - inexact
+    is_done = work.notes.asked.isdisjoint(more)
+    return definitions if is_done else _definitions(schemas, framing, keep_unknown, inexact | more)
 
 
 class _Lowering:
@@ -193,7 +194,7 @@ class _Lowering:
             return {"fallback": branch.reference}
         assert branch.union is not None
         shapes = tuple(shape.reference or "" for shape in branch.union[1])
-        is_exclusive = branch.union[0] == "oneOf" and self.notes.inexact.isdisjoint(shapes)
+        is_exclusive = branch.union[0] == "oneOf" and self.notes.are_exact(shapes)
         if branch.union[0] == "oneOf" and not is_exclusive:
             self.notes.unenforced.append(f"{branch.at}/oneOf")
         return {

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, Final, Literal, TypeAlias
 
 from acpgen.input.tagged_unions import lone_reference
-from acpgen.input.walk import DEFINITIONS, Schema, demands, inside, is_array, is_object
+from acpgen.input.walk import DEFINITIONS, Schema, demands, is_array, is_object, schemas_in
 from acpgen.naming.identifiers import class_name
 from acpgen.naming.qualifiers import counted
 from acpgen.pointers import reference_to, target
@@ -65,7 +65,7 @@ def rename(definitions: Mapping[str, Schema], settled: Settled) -> dict[str, Sch
 
 def rename_references(schema: Any, settled: Settled) -> None:
     """Make every reference of a schema one to the name of a definition."""
-    for _, one in inside(schema):
+    for one in schemas_in(schema):
         key = target(one["$ref"]) if _is_local(one.get("$ref")) else ""
         if key in settled.names:
             one["$ref"] = reference_to(settled.names[key])
