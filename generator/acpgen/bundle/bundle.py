@@ -18,7 +18,7 @@ from acpgen import ir
 from acpgen.bundle.collect import MIGRATION, collect
 from acpgen.bundle.hoist import Bundler, frames
 from acpgen.errors import Fault, Faults, shown
-from acpgen.importers.documents import translated
+from acpgen.importers.documents import translate
 from acpgen.input.complexity import require_short_chains
 from acpgen.input.drafts import spelled_as_written
 from acpgen.input.faults import DANGLING_REFERENCE
@@ -144,7 +144,7 @@ def bundle(
     """
     with bounded(documents.documents[0].path, documents.size):
         profile = choose(documents, methods)
-        foreign = translated(documents, profile)
+        foreign = translate(documents, profile)
         try:
             sides = profile.sides if profile.at else ()
             wanted = ChosenNames(names or {})

@@ -29,7 +29,7 @@ from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_DIALECT, dangling
 from acpgen.input.file_discovery import FILES
 from acpgen.input.ignored_content import unread
 from acpgen.input.keywords import TABLE, meant_by
-from acpgen.input.load import Documents, check_schema, published
+from acpgen.input.load import Documents, check_schema, find_meta_schema
 from acpgen.input.reference_resolution import REFERRING, Addresses, SchemaPlace
 from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import branches_of, constant
@@ -121,7 +121,7 @@ class _Collector:
         self.sides = declared_sides(self.files.values(), sides)
         self.own = tuple(self.files)
         self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
-        self.addresses = Addresses(documents.given)
+        self.addresses = Addresses(documents.reference_values)
         self.known: set[SchemaPlace] = set()
         self.schemas: dict[SchemaPlace, Schema] = {}
         self.references: dict[SchemaPlace, list[Schema]] = {}
@@ -177,7 +177,7 @@ class _Collector:
         """Bring the published meta-schemas that references name, and those that they name."""
         while self.wanted:
             known = self.wanted.pop()
-            document = None if self.addresses.knows(known) else published(known)
+            document = None if self.addresses.knows(known) else find_meta_schema(known)
             if document is not None:
                 self._open(document.path, document.value, known)
                 self._scan(SchemaPlace(document.path, ()), self.files[document.path])
@@ -189,7 +189,7 @@ class _Collector:
         for place in self.members:
             self._claim(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
 
-    def _chosen(self, place: SchemaPlace, wanted: str) -> str | None:
+    def _find_chosen_name(self, place: SchemaPlace, wanted: str) -> str | None:
         """The name that people chose, or that the schema itself asks for."""
         if self.names:
             has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
@@ -203,7 +203,7 @@ class _Collector:
 
     def _claim(self, place: SchemaPlace, kind: Kind, wanted: str) -> None:
         """Ask for a name. Until all have asked, references say the place."""
-        chosen = self._chosen(place, wanted)
+        chosen = self._find_chosen_name(place, wanted)
         self.named[place] = place.at
         self.claims[place.at] = Claim(
             kind, place.path, place.parts, wanted if chosen is None else chosen, is_chosen=chosen is not None
@@ -333,7 +333,7 @@ class _Collector:
         if not isinstance(ref, str):
             self.faults.append(MALFORMED_KEYWORD(at=place.at, keyword=keyword, expected="a string"))
             return "#"
-        targets = self.addresses.found(place, keyword, ref)
+        targets = self.addresses.find(place, keyword, ref)
         if len(targets) > 1:
             named = targets if len(targets) <= MOST_NAMED else targets[: MOST_NAMED - 1]
             more = len(targets) - len(named)

@@ -13,7 +13,7 @@ from acpgen.bundle.collect import Collected
 from acpgen.bundle.faults import NAME_COLLISION, unused_name
 from acpgen.bundle.inherited_fields import narrow_inherited
 from acpgen.bundle.inline_schemas import needs_name, without_null
-from acpgen.bundle.variant_bodies import Owner, owned, owners, without
+from acpgen.bundle.variant_bodies import Owner, merge_body, owners, without
 from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import spelled_as_written
 from acpgen.input.equality import same
@@ -28,7 +28,7 @@ from acpgen.naming.name_overrides import ChosenNames
 from acpgen.naming.named_places import NamedPlaces
 from acpgen.naming.qualifiers import (
     ORDINALS,
-    joined,
+    join_words,
     labels,
     members,
     names_of_branch,
@@ -95,7 +95,7 @@ class Bundler:
             self.definitions[name] = self._name_inline(name, class_name(name), self.read[name])
         self.read = Schemas(self.definitions, self.origins)
         for name in named:
-            for narrowed in narrow_inherited(name, self.read, self.found_again, self._joined):
+            for narrowed in narrow_inherited(name, self.read, self.found_again, self._join_types):
                 self.bodies.pop(narrowed, None)  # no other thing demands just that
         self.methods = bind(self.found, self.read, self.envelope)
         self.sources = dict(self.definitions)
@@ -175,7 +175,7 @@ class Bundler:
         self.faults.append(NAME_COLLISION(at=at, name=wanted[0], other=self.origins[self.taken[class_name(wanted[0])]]))
         return wanted[0], True
 
-    def _joined(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
+    def _join_types(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
         """What joins two definitions for a field, as a definition of its own."""
         name, _ = self._add(owner, [f"{class_name(owner)}{class_name(field_name)}"], schema, at)
         return {"$ref": reference_to(name)}
@@ -203,7 +203,7 @@ class Bundler:
 
     def _name_branch(self, owner: str, base: str, branch: Node, word: str, apart: str) -> Schema:
         if branch.at in self.places.variants and branch.at not in self.places.keyed:
-            return self._name_inline(owner, joined(word, base), branch)
+            return self._name_inline(owner, join_words(word, base), branch)
         return self._name_inline(owner, base, branch, f"{word}{apart}")  # a key is in the names of its fields
 
     def _recognise(self, node: Node) -> Tagged | None:
@@ -270,7 +270,7 @@ class Bundler:
             return node.schema
         payload = self.payloads.get(node.at, ())
         rest, nullable = (node.says, False) if payload else without_null(node)
-        if rest is not None and (payload or needs_name(node if rest is node.says else node.made(rest))):
+        if rest is not None and (payload or needs_name(node if rest is node.says else node.make(rest))):
             body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
             name, is_new = self._add(owner, payload or wanted, body, node.at)
             if is_new:
@@ -362,7 +362,7 @@ class Bundler:
                 role = "variant"
                 if at not in self.places.tags:
                     self.places.mark(at, union, tagged.first_tags[index])
-            candidates = [joined(word, base), f"{base}{word}Variant"]
+            candidates = [join_words(word, base), f"{base}{word}Variant"]
         body = alone if role != "fallback" else None
         if body is None and tagged is not None:
             body = self._own_body(union, index, whole, branch, candidates, at)
@@ -399,7 +399,7 @@ class Bundler:
         if "x-name" in branch.says or self.places.name(at, candidates[0]) is not None:
             return None
         rest = {key: value for key, value in without(whole, body).items() if key not in ("not", "title")}
-        schema = owned(self.definitions[body], rest, self.sources)
+        schema = merge_body(self.definitions[body], rest, self.sources)
         if schema is None or not self.read[body].shape.is_object:
             return None
         own = without(branch.says, body).get("properties", {})
@@ -442,7 +442,7 @@ class Bundler:
         ):
             if not is_object(branch.schema) or branch.reference is not None or not needs_name(branch):
                 continue
-            keys = [*self.places.keys(branch.at), joined(word, base)] if self.places.names else []
+            keys = [*self.places.keys(branch.at), join_words(word, base)] if self.places.names else []
             is_asked_for = "x-name" in branch.says or self.places.names.find(keys) is not None
             if not (is_of_objects or is_asked_for or branch.says.get("properties")):
                 continue

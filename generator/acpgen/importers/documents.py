@@ -13,7 +13,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.errors import Fault, Faults
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
-from acpgen.importers.importer_document import Elsewhere, Made
+from acpgen.importers.importer_document import Elsewhere, ImporterDocument
 from acpgen.importers.openrpc import read_openrpc
 from acpgen.input.drafts import address
 from acpgen.input.file_discovery import address_of, beside
@@ -24,16 +24,16 @@ from acpgen.input.walk import is_object
 from acpgen.methods.discovery import find_omitted
 from acpgen.methods.profile import KINDS, Profile, is_document
 
-_READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], Made]]] = {
+_READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], ImporterDocument]]] = {
     "openrpc": read_openrpc,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Translated:
+class Translation:
     """The documents of a protocol as JSON Schema; `methods` have places in place of names for params and result.
 
-    `made` are the files that were no JSON Schema, each with what of it is not read, as `Made.unread` has it; `read` are the places in
+    `made` are the files that were no JSON Schema, each with what of it is not read, by a phrase that names it; `read` are the places in
     them of the members that were read.
     """
 
@@ -58,10 +58,10 @@ class Translated:
         )
 
 
-def translated(documents: Documents, profile: Profile) -> Translated:
+def translate(documents: Documents, profile: Profile) -> Translation:
     """The documents as JSON Schema. Raises `Faults` where one is not of the kind that the profile reads, or is not well formed."""
     if profile.document is None:
-        return Translated(documents)
+        return Translation(documents)
     made: list[Document] = []
     methods: list[ir.Method] = []
     places: dict[str, str] = {}
@@ -87,7 +87,7 @@ def translated(documents: Documents, profile: Profile) -> Translated:
             faults.extend(fault.move_to(relocated(fault.at, places)) for fault in wrong)
     if faults:
         raise Faults(faults)
-    return Translated(replace(documents, documents=tuple(made)), tuple(methods), places, unread, frozenset(read))
+    return Translation(replace(documents, documents=tuple(made)), tuple(methods), places, unread, frozenset(read))
 
 
 def _elsewhere(documents: Documents, path: str) -> Elsewhere:

@@ -18,7 +18,7 @@ Elsewhere: TypeAlias = Callable[[str], tuple[str, Any] | None]
 
 
 @dataclass(slots=True)
-class Made:
+class ImporterDocument:
     """A schema in the making. Params and results of `methods` are places of definitions in `value`, and
     `omitted` is "refused" where some of the params are required.
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from acpgen import ir
-from acpgen.importers.importer_document import Elsewhere, Made, reference
+from acpgen.importers.importer_document import Elsewhere, ImporterDocument, reference
 from acpgen.input.faults import dangling
 from acpgen.input.walk import Schema, children, copied, is_array, is_object
 from acpgen.naming.identifiers import class_name
@@ -26,9 +26,9 @@ _WORDS: Final = ("summary", "description", "tags", "externalDocs", "examples", "
 _STRUCTURES: Final = ("by-name", "by-position", "either")
 
 
-def read_openrpc(document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -> Made:
+def read_openrpc(document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -> ImporterDocument:
     """The schema and the methods of an OpenRPC document, which may refer to others. What is wrong with it is among the faults."""
-    made = Made(path, "an OpenRPC document", read=("methods", "components"))
+    made = ImporterDocument(path, "an OpenRPC document", read=("methods", "components"))
     components = document.get("components", {})
     schemas: Any = components.get("schemas") if is_object(components) else None
     made.places[made.at("definitions")] = made.at("components", "schemas")
@@ -36,7 +36,7 @@ def read_openrpc(document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -
         made.define(name, _local(schema), made.at("components", "schemas", name))
     reader = _Reader(document, made, elsewhere)
     for index, method in enumerate(document["methods"]):
-        found, at = reader.resolved(method, made.at("methods", index))
+        found, at = reader.resolve(method, made.at("methods", index))
         if is_object(found):
             reader.method(found, at)
         elif found is not None or method is None:
@@ -50,13 +50,13 @@ def read_openrpc(document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -
 
 
 class _Reader:
-    def __init__(self, document: Mapping[str, Any], made: Made, elsewhere: Elsewhere) -> None:
+    def __init__(self, document: Mapping[str, Any], made: ImporterDocument, elsewhere: Elsewhere) -> None:
         self.document = document
         self.made = made
         self.elsewhere = elsewhere
         self.none = dict[str, str]()
 
-    def resolved(self, value: Any, at: str) -> tuple[Any, str]:
+    def resolve(self, value: Any, at: str) -> tuple[Any, str]:
         """What a reference object leads to, and where that stands; `None` with a fault where it leads nowhere.
 
         References in what stands in another document lead where they lead there.
@@ -94,7 +94,7 @@ class _Reader:
             stem = class_name(name)
             errors = method.get("errors")
             each = errors if is_array(errors) else ()
-            resolved = [self.resolved(one, f"{at}/errors/{index}")[0] for index, one in enumerate(each)]
+            resolved = [self.resolve(one, f"{at}/errors/{index}")[0] for index, one in enumerate(each)]
             self.made.leave(name, {**method, **({"errors": resolved} if each else {})}, (*_READ, *_WORDS))
             words = [str(method[key]) for key in ("summary", "description") if isinstance(method.get(key), str)]
             found = [self.descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
@@ -115,7 +115,7 @@ class _Reader:
 
     def descriptor(self, value: Any, at: str) -> tuple[Schema, str] | None:
         """A content descriptor and its place; `None` with a fault where it is none."""
-        found, at = self.resolved(value, at)
+        found, at = self.resolve(value, at)
         if found is None:
             return None
         if (
@@ -131,13 +131,13 @@ class _Reader:
         """The definition of the params. Methods of a structure that take none share one."""
         if not given:
             if structure not in self.none:
-                self.none[structure] = self.shaped(
+                self.none[structure] = self.define_params(
                     self.made.free("NoParams", f"NoParams{len(self.none)}"), [], structure, at
                 )
             return self.none[structure]
-        return self.shaped(self.made.free(f"{stem}Params", f"{stem}MethodParams"), given, structure, at)
+        return self.define_params(self.made.free(f"{stem}Params", f"{stem}MethodParams"), given, structure, at)
 
-    def shaped(self, name: str, given: list[tuple[Schema, str]], structure: str, at: str) -> str:
+    def define_params(self, name: str, given: list[tuple[Schema, str]], structure: str, at: str) -> str:
         if structure == "by-name":
             return self.by_name(name, given, at)
         if structure == "by-position":
@@ -150,7 +150,7 @@ class _Reader:
         return here
 
     def by_name(self, name: str, given: list[tuple[Schema, str]], at: str) -> str:
-        properties = {one["name"]: _described(one) for one, _ in given}
+        properties = {one["name"]: _with_words(one) for one, _ in given}
         for one, place in given:
             self.made.places[f"{at}/properties/{escape(one['name'])}"] = f"{place}/schema"
         required = [one["name"] for one, _ in given if one.get("required") is True]
@@ -164,7 +164,7 @@ class _Reader:
         needed = max((index + 1 for index, (one, _) in enumerate(given) if one.get("required") is True), default=0)
         schema: Schema = {"type": "array", "items": False}
         if given:
-            items = [_described(one) for one, _ in given]
+            items = [_with_words(one) for one, _ in given]
             schema |= {"items": items, "additionalItems": False, "minItems": needed, "maxItems": len(given)}
         return self.made.define(name, schema, at)
 
@@ -179,7 +179,7 @@ class _Reader:
             if name in self.made.definitions:
                 return self.made.at("definitions", name)
         return self.made.define(
-            self.made.free(f"{stem}Result", f"{stem}MethodResult"), _described(descriptor), f"{at}/schema"
+            self.made.free(f"{stem}Result", f"{stem}MethodResult"), _with_words(descriptor), f"{at}/schema"
         )
 
 
@@ -192,15 +192,15 @@ def _seen_from_here(value: Any, location: str) -> Any:
     if not is_object(value):
         return value
     made = {
-        key: _with_references(inner, partial(_joined, location))
+        key: _with_references(inner, partial(_join_reference, location))
         if key == "schema"
         else _seen_from_here(inner, location)
         for key, inner in value.items()
     }
-    return made | ({"$ref": _joined(location, made["$ref"])} if isinstance(made.get("$ref"), str) else {})
+    return made | ({"$ref": _join_reference(location, made["$ref"])} if isinstance(made.get("$ref"), str) else {})
 
 
-def _joined(location: str, ref: str) -> str:
+def _join_reference(location: str, ref: str) -> str:
     """A reference of the document at a location as it is written outside of it."""
     other, mark, fragment = ref.partition("#")
     if not other:
@@ -210,7 +210,7 @@ def _joined(location: str, ref: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(location), other)) + mark + fragment
 
 
-def _described(descriptor: Schema) -> Any:
+def _with_words(descriptor: Schema) -> Any:
     """The schema of a content descriptor, with the descriptor's words where it has none of its own."""
     schema = _local(descriptor["schema"])
     words = next((descriptor[key] for key in ("description", "summary") if isinstance(descriptor.get(key), str)), None)

@@ -93,7 +93,7 @@ class Schemas(Mapping[str, "Node"]):
 
     def find(self, name: str, keys: Sequence[str]) -> Node:
         """The schema to which keys lead from a definition."""
-        return self[name].made(follow(self.written[name], keys), *keys) if keys else self[name]
+        return self[name].make(follow(self.written[name], keys), *keys) if keys else self[name]
 
     def forget(self, *names: str) -> None:
         """Read these definitions anew, which have changed; without a name, all."""
@@ -165,7 +165,7 @@ class ObjectShape:
                 self.properties.setdefault(name, []).append(sub)
             elif all(tags := [shape.tags(name) for shape in shapes]):  # the union owns the tags of its branches
                 together = by_key(tag for own in tags for tag in own.values())
-                self.properties.setdefault(name, []).append(sub.made({"enum": list(together.values())}))
+                self.properties.setdefault(name, []).append(sub.make({"enum": list(together.values())}))
         self.required.update(first.required.intersection(*(shape.required for shape in shapes)))
         for name, values in first.excluded.items():
             everywhere = values.keys() & set(values).intersection(*(shape.excluded.get(name, {}) for shape in shapes))
@@ -232,22 +232,22 @@ class Node:
 
     # --- the schemas in it ---
 
-    def made(self, schema: Any, *below: str) -> Node:
+    def make(self, schema: Any, *below: str) -> Node:
         """A schema that stands at a place below this one, or is made of it."""
         at = self.at + plain_pointer(*below) if below else self.at
         return Node(self.schemas, schema, at, self.owner, (*self.keys, *below))
 
     def with_keywords(self, **keywords: Any) -> Node:
         """The same schema with other values of some keywords."""
-        return self.made({**self.says, **keywords})
+        return self.make({**self.says, **keywords})
 
     def without(self, *keywords: str) -> Node:
         """The same schema less some keywords."""
-        return self.made({key: value for key, value in self.says.items() if key not in keywords})
+        return self.make({key: value for key, value in self.says.items() if key not in keywords})
 
     def inside(self, keyword: str) -> Node:
         """The schema of a keyword that holds one; everything is accepted where the keyword is not there."""
-        return self.made(self.says.get(keyword, True), keyword)
+        return self.make(self.says.get(keyword, True), keyword)
 
     def each(self, keyword: str) -> list[Node]:
         """The schemas of a keyword that holds a list of them."""
@@ -255,7 +255,7 @@ class Node:
             return []
         if keyword not in self._below:
             listed = enumerate(self.says[keyword])
-            self._below[keyword] = [self.made(schema, keyword, str(index)) for index, schema in listed]
+            self._below[keyword] = [self.make(schema, keyword, str(index)) for index, schema in listed]
         return self._below[keyword]  # type: ignore[no-any-return]
 
     def named(self, keyword: str) -> dict[str, Node]:
@@ -264,7 +264,7 @@ class Node:
             return {}
         if keyword not in self._below:
             held = self.says[keyword].items()
-            self._below[keyword] = {name: self.made(schema, keyword, name) for name, schema in held}
+            self._below[keyword] = {name: self.make(schema, keyword, name) for name, schema in held}
         return self._below[keyword]  # type: ignore[no-any-return]
 
     @once
@@ -274,7 +274,7 @@ class Node:
     @once
     def parts(self) -> list[Node]:
         """The schemas that judge the same value as this one does: those of `allOf`, and what `$ref` leads to."""
-        whole = [self.made({"$ref": self.says["$ref"]})] if "$ref" in self.says else []
+        whole = [self.make({"$ref": self.says["$ref"]})] if "$ref" in self.says else []
         return [*self.each("allOf"), *whole]
 
     @once

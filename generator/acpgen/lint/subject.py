@@ -150,7 +150,7 @@ class Subject:
 
     @cached_property
     def _addresses(self) -> Addresses:
-        made = Addresses(self.found.given)
+        made = Addresses(self.found.reference_values)
         for node in self.nodes:
             if not node.parts:
                 made.admit(node.file, node.schema)
@@ -208,7 +208,7 @@ def _unions(node: Node) -> Iterator[Node]:
         yield node
     for keys, child in children(node.says):
         if is_object(child) and keys[0] != "not":
-            yield from _unions(node.made(child, *keys))
+            yield from _unions(node.make(child, *keys))
 
 
 def _object_union(union: Node) -> ObjectUnion | None:

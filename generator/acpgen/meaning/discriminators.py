@@ -20,7 +20,7 @@ def discriminators(schemas: Schemas) -> dict[str, set[str]]:
         for keys, schema in inside(top.schema):
             if branches_of(schema) is None:
                 continue
-            node = top.made(schema, *keys) if keys else top
+            node = top.make(schema, *keys) if keys else top
             branches = [branch for branch in node.branches if branch.kinds == OBJECTS]
             for branch, name in _marked(node, branches):
                 for record in _records(branch):

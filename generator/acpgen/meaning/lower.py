@@ -332,9 +332,9 @@ class _Lowering:
         if met is None:
             self.notes.unenforced.extend(left)
         else:
-            node = met if not is_object(met.schema) else node.made({**_words(node), **met.schema})
+            node = met if not is_object(met.schema) else node.make({**_words(node), **met.schema})
         if chosen and is_object(first.schema) and is_object(node.schema):
-            node = node.made({**_words(first), **node.says})
+            node = node.make({**_words(first), **node.says})
         return self._field(key, replace(node, owner=first.owner), is_required)
 
     def _field(self, name: str, node: Node, is_required: bool) -> ir.Field:
@@ -419,7 +419,7 @@ def _settled(node: Node) -> Node:
     """A list of constants with all that is said beside it, as constants alone; other schemas as they are."""
     is_list = "enum" in node.says and "const" not in node.says and not node.demands <= {"enum", "type"}
     met = meet([node]) if is_list else None
-    return node.made({**_words(node), **met.says}) if met is not None and met.says else node
+    return node.make({**_words(node), **met.says}) if met is not None and met.says else node
 
 
 def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:
@@ -429,7 +429,7 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
         if not values or any(isinstance(value, dict | list | None) for _, value in values):
             return None
         return [
-            ir.EnumValue(value=value, at=node.made(value, "enum", str(index)).place) for index, value in values
+            ir.EnumValue(value=value, at=node.make(value, "enum", str(index)).place) for index, value in values
         ], None
     found: list[ir.EnumValue] = []
     base_: ir.Type | None = None

@@ -189,7 +189,7 @@ def of_type(branch: Node, owner: Node) -> Node:
     if is_within(branch, owner) or branch.refuses_all:
         return branch
     if branch.schema is True:
-        return branch.made({"type": owner.says["type"]})
+        return branch.make({"type": owner.says["type"]})
     if branch.reference is not None:
         return branch
     if "type" not in branch.says:
@@ -197,4 +197,4 @@ def of_type(branch: Node, owner: Node) -> Node:
     both = [name for name in branch.types if name in owner.types or (name == "integer" and "number" in owner.types)]
     if "number" in branch.types and "integer" in owner.types and "number" not in owner.types:
         both.append("integer")
-    return branch.with_keywords(type=both) if both else branch.made(False)
+    return branch.with_keywords(type=both) if both else branch.make(False)

@@ -63,7 +63,7 @@ def type_of(notes: Notes, node: Node, *, named: bool = False) -> ir.Type:
         return _constants(notes, node)
     own, unions = node.without(*_COMBINING), _unions(node)
     candidates = [
-        *(node.made({keyword: [branch.schema for branch in branches]}, keyword) for keyword, branches in unions),
+        *(node.make({keyword: [branch.schema for branch in branches]}, keyword) for keyword, branches in unions),
         *node.parts,
         own,
     ]

@@ -80,7 +80,7 @@ class _Settling:
         self.taken: dict[str, str] = {}
 
     def run(self) -> None:
-        self._chosen()
+        self._take_chosen_names()
         self._members([key for key in self.order if self._is(key, "member")])
         inner = self._merged([key for key in self.order if self._is(key, "inner")], self._last)
         for key, name in _inner_names({key: self.claims[key].parts for key in inner}, set(self.taken)).items():
@@ -88,20 +88,20 @@ class _Settling:
         for key in (key for key in self.order if self._is(key, "place")):
             claim = self.claims[key]
             self._take(key, [claim.wanted, f"{_stem(claim.path)}{claim.wanted}"])
-        self._roots(self._merged([key for key in self.order if self._is(key, "root")], self._wanted))
+        self._roots(self._merged([key for key in self.order if self._is(key, "root")], self._wanted_name))
         for key, first in self.settled.first.items():
             self.settled.names[key] = self.settled.names[first]
 
     def _is(self, key: str, kind: Kind) -> bool:
         return self.claims[key].kind == kind and not self.claims[key].is_chosen
 
-    def _wanted(self, key: str) -> str:
+    def _wanted_name(self, key: str) -> str:
         return class_name(self.claims[key].wanted)
 
     def _last(self, key: str) -> str:
         return self.claims[key].parts[-1]
 
-    def _chosen(self) -> None:
+    def _take_chosen_names(self) -> None:
         """What people choose; where they give one name to two things, these must be the same."""
         for key in (key for key in self.order if self.claims[key].is_chosen):
             name = self.claims[key].wanted
@@ -149,9 +149,9 @@ class _Settling:
             self._take(key, [own])
 
     def _roots(self, keys: Sequence[str]) -> None:
-        count = Counter(map(self._wanted, keys))
+        count = Counter(map(self._wanted_name, keys))
         for name in sorted(count):
-            rivals = [key for key in keys if self._wanted(key) == name]
+            rivals = [key for key in keys if self._wanted_name(key) == name]
             if len(rivals) > 1:
                 self._apart(rivals, name)
             else:

@@ -45,10 +45,10 @@ def labels(branches: Sequence[Node], union: Tagged | None) -> list[str]:
 
 def names_of_branch(union: str, word: str, *, is_keyed: bool) -> list[str]:
     """The names for a branch without a tag; the key that tells it apart is as good as one."""
-    return [joined(word, union), f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
+    return [join_words(word, union), f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
 
 
-def joined(word: str, union: str) -> str:
+def join_words(word: str, union: str) -> str:
     """The name of a branch: `TextInput`. Behind the union stand a number (`Level0`), what it has (`EitherWithId`), and a letter that would
     be one of an acronym (`NVariantC`).
     """
