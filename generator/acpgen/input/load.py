@@ -96,6 +96,12 @@ class Documents:
         """What its files hold, and those beside them."""
         return tuple(document.value for document in (*self.documents, *self.references.values()))
 
+    def inputs(self) -> Iterator[str]:
+        """All that a result of its files depends on: the path and the text of each, and the address that means what lies beside them."""
+        yield str(len(self.documents))
+        for known, document in [*(("", each) for each in self.documents), *self.references.items()]:
+            yield from (known, document.path, document.text)
+
     def says_the_same(self, other: Documents) -> bool:
         """Whether both hold the same JSON values in the same order: 1.0 is 1, true is not."""
         return same([*self.values], [*other.values])

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import lone_reference
 from acpgen.input.walk import DEFINITIONS, Schema, demands, is_array, is_object, schemas_in
 from acpgen.naming.identifiers import class_name
@@ -21,9 +22,6 @@ from acpgen.naming.qualifiers import counted
 from acpgen.pointers import reference_to, target
 
 Kind: TypeAlias = Literal["member", "inner", "place", "root"]
-
-_MOST_PAIRS: Final = 100_000
-"""Places of two definitions that are compared at most before they count as different."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +205,8 @@ class _Settling:
         """Whether two definitions demand the same, also of what they refer to."""
         pending: list[tuple[Any, Any]] = [(demands(self.definitions[key]), demands(self.definitions[other]))]
         assumed = {(key, other)}
-        for _ in range(_MOST_PAIRS):
-            if not pending:
-                return True
+        while pending:
+            spend()
             one, two = pending.pop()
             if is_object(one) and is_object(two):
                 if one.keys() != two.keys():
@@ -231,7 +228,7 @@ class _Settling:
                 pending.extend(zip(one, two, strict=True))
             elif type(one) is not type(two) or one != two:
                 return False
-        return False
+        return True
 
     def _is_alike(self, key: str, other: str) -> bool:
         """Whether two definitions are called alike."""
