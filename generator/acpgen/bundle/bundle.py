@@ -148,7 +148,7 @@ def bundle(
         try:
             sides = profile.sides if profile.at else ()
             wanted = ChosenNames(names or {})
-            collected = collect(foreign.documents, wanted, sides, foreign.made, foreign.read)
+            collected = collect(foreign.documents, wanted, sides, foreign.unread, foreign.read)
             require_short_chains(collected.definitions, collected.origins)
             with_alternatives(collected.definitions, collected.origins, profile)
             calls = find_calls(Schemas(collected.definitions, collected.origins), profile)
@@ -185,7 +185,7 @@ def bundle(
         else foreign.bind(Schemas(definitions, work.origins), envelope),
         gaps=work.found.gaps,
         places={**foreign.places, **work.moved},
-        unread=foreign.made,
+        unread=foreign.unread,
         size=documents.size,
     )
 

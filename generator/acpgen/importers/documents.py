@@ -33,14 +33,14 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], Impor
 class Translation:
     """The documents of a protocol as JSON Schema; `methods` have places in place of names for params and result.
 
-    `made` are the files that were no JSON Schema, each with what of it is not read, by a phrase that names it; `read` are the places in
+    `unread` are the files that were no JSON Schema, each with what of it is not read, by a phrase that names it; `read` are the places in
     them of the members that were read.
     """
 
     documents: Documents
     methods: tuple[ir.Method, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict[str, str])
-    made: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"])
+    unread: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"])
     read: frozenset[str] = frozenset()
 
     def bind(self, schemas: Schemas, envelope: ir.Envelope) -> tuple[ir.Method, ...]:
@@ -62,7 +62,7 @@ def translate(documents: Documents, profile: Profile) -> Translation:
     """The documents as JSON Schema. Raises `Faults` where one is not of the kind that the profile reads, or is not well formed."""
     if profile.document is None:
         return Translation(documents)
-    made: list[Document] = []
+    schemas: list[Document] = []
     methods: list[ir.Method] = []
     places: dict[str, str] = {}
     unread: dict[str, Mapping[str, Any]] = {}
@@ -73,7 +73,7 @@ def translate(documents: Documents, profile: Profile) -> Translation:
             if len(documents.documents) == 1:
                 kind = KINDS[profile.document]
                 faults.append(NOT_THAT_DOCUMENT(at=document.path, kind=kind, reason="its members are others"))
-            made.append(document)
+            schemas.append(document)
             continue
         found = _READERS[profile.document](document.value, document.path, _elsewhere(documents, document.path))
         unread[document.path] = found.unread
@@ -81,13 +81,13 @@ def translate(documents: Documents, profile: Profile) -> Translation:
         faults.extend(found.faults)
         places.update(found.places)
         methods.extend(found.methods)
-        made.append(replace(document, value=found.value))
+        schemas.append(replace(document, value=found.value))
         if not found.faults:
             wrong = check(found.value, document.path)
             faults.extend(fault.move_to(relocated(fault.at, places)) for fault in wrong)
     if faults:
         raise Faults(faults)
-    return Translation(replace(documents, documents=tuple(made)), tuple(methods), places, unread, frozenset(read))
+    return Translation(replace(documents, documents=tuple(schemas)), tuple(methods), places, unread, frozenset(read))
 
 
 def _elsewhere(documents: Documents, path: str) -> Elsewhere:
