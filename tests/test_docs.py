@@ -21,13 +21,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from acpgen import config, ir, publish, site
+from acpgen import config, ir, publish
 from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import code, prose, quoting
 from acpgen.errors import Faults, visible
 from acpgen.input.load import load
-from acpgen.publish import reference, table
+from acpgen.publish import reference, site, table
 from acpgen.targets import docs
 from acpgen.targets.docs import pictures, templates, views
 from acpgen.targets.docs.page_paths import Linker, find_page_paths
@@ -37,7 +37,7 @@ from acpgen.targets.docs.usages import find_capability_usages
 from acpgen.targets.faults import INVALID_EXAMPLE
 from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import generate, understand
-from published import PROTOCOLS, ROOT, all_versions, docs_material, files, versions
+from published import PROTOCOLS, ROOT, docs_material, files, site_pages, versions
 
 HOSTILE = ROOT / "tests" / "golden" / "targets" / "hostile" / "schema.json"
 
@@ -566,7 +566,7 @@ def test_every_page_is_in_the_navigation() -> None:
                 yield from paths(below)
 
     made = files()
-    reached = list(paths(publish.navigation(all_versions(), docs_material(), made=made)))
+    reached = list(paths(publish.arrange(site_pages())))
     pages = {path for path in made if path.endswith(".md") and not path.endswith("single-file.md")}
     assert set(reached) == pages
     assert len(reached) == len(set(reached))
@@ -575,7 +575,7 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_the_navigation_has_seven_entries_by_what_people_want() -> None:
     sections = config.find(ROOT).site.sections
     python = reference.read(site.inputs(config.find(ROOT)).python)
-    found = publish.navigation(all_versions(), docs_material(), python, sections, made=files())
+    found = publish.arrange([*site_pages(), *reference.pages(python)], sections)
     assert [title for title, _ in found] == [
         *(
             "Learn",

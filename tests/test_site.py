@@ -28,11 +28,12 @@ import jsonschema_rs
 import pytest
 
 import tiers
-from acpgen import cli, config, publish, site
+from acpgen import cli, config, publish
 from acpgen.errors import Faults
 from acpgen.files.cache import Cache, Code
-from acpgen.site import generator, live, searching, serving
-from acpgen.site.faults import SITE_NOT_BUILT
+from acpgen.publish import site
+from acpgen.publish.faults import SITE_NOT_BUILT
+from acpgen.publish.site import generator, live, searching, serving
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")

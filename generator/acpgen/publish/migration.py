@@ -38,13 +38,14 @@ def first_page(old: str, new: str) -> str:
     return f"migration-{old.rpartition('/')[2]}-{new.rpartition('/')[2]}.md"
 
 
-def guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, str]:
-    """The pages of the guide from one version to the next, as Markdown, the first page first. Raises `Faults` for a message that its
-    version refuses.
+def guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, tuple[str, str]]:
+    """The pages of the guide from one version to the next, the first page first: the area that each is about, and Markdown. Raises `Faults`
+    for a message that its version refuses.
     """
     migration_notes.require_valid(old, new)
     findings = _check_facts(old, new, cache)
-    return {path: "\n".join(lines).rstrip() + "\n" for path, lines in _Guide(old, new, findings).pages()}
+    pages = _Guide(old, new, findings).pages()
+    return {path: (area, "\n".join(lines).rstrip() + "\n") for path, area, lines in pages}
 
 
 def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tuple[Reach, ...]:
@@ -69,7 +70,7 @@ class _Guide:
         self.paths = {title: f"{folder}/{names[title]}.md" for title in titles}
         self.about = {move.title: area for area, found in self.moves.items() for _, move in found}
 
-    def pages(self) -> Iterator[tuple[str, list[str]]]:
+    def pages(self) -> Iterator[tuple[str, str, list[str]]]:
         further = {
             EVERY_MESSAGE: list(
                 migration_entries.entries([e for e in self.relevant if e.method is None], self.old, self.new)
@@ -79,12 +80,12 @@ class _Guide:
         }
         sections = {title: [*self._area(title), *further.get(title, ())] for title in self.paths}
         sections = {title: lines for title, lines in sections.items() if lines}
-        yield self.first, list(self._first(list(sections)))
+        yield self.first, "", list(self._first(list(sections)))
         between = f"{plain(self.old.protocol.name)} to {plain(self.new.protocol.name)}"
         for title, lines in sections.items():
             more = "the checklists and " if migration_notes.readers(self.new) else ""
             back = f"[The migration guide](../{self.first}), with {more}the other areas.\n"
-            yield self.paths[title], [f"# {plain(title)}: {between}\n", back, *lines]
+            yield self.paths[title], plain(title), [f"# {plain(title)}: {between}\n", back, *lines]
 
     def _first(self, titles: list[str]) -> Iterator[str]:
         old, new = self.old, self.new

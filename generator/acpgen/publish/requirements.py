@@ -15,6 +15,7 @@ from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts, resolve
 from acpgen.publish.channels import VersionPaths
+from acpgen.publish.pages import Page
 from acpgen.publish.table import (
     CHECKERS,
     KEEPERS,
@@ -55,8 +56,8 @@ def pages(
     rules: Mapping[str, str],
     *,
     for_site: bool = True,
-) -> Mapping[str, str]:
-    """The pages of a table by path: at `PAGE` the areas, and a page for each with the requirements of its documents, and links to the
+) -> list[Page]:
+    """The pages of a table: at `PAGE` the areas, and a page for each with the requirements of its documents, and links to the
     types and the rules of the monitor that check each; for a site, to the tests that show it.
 
     `version_paths` are the places of the versions that have pages. `rules` are the pages that tell of each rule of the monitor; none where
@@ -82,19 +83,20 @@ def pages(
         )
         for key, title in CHECKERS.items()
     ]
-    files = {
-        PAGE: docs.lay_out(
-            "requirements",
-            areas=[(title, page, _count(grouped[page]), grouped[page]) for page, title in titles.items()],
-            documents=len(table.documents),
-            count=len(table.rules),
-            checked=sum(bool(rule.checkers) for rule in table.rules),
-            checkers=checkers,
-        )
-    }
-    return files | {
-        page: docs.lay_out("requirements-of", title=titles[page], documents=views) for page, views in grouped.items()
-    }
+    text = docs.lay_out(
+        "requirements",
+        areas=[(title, page, _count(grouped[page]), grouped[page]) for page, title in titles.items()],
+        documents=len(table.documents),
+        count=len(table.rules),
+        checked=sum(bool(rule.checkers) for rule in table.rules),
+        checkers=checkers,
+    )
+    group, about = ("Rules", "Requirements"), "The requirements of the documents, and what checks each"
+    pages = [Page(PAGE, text, (*group, "All requirements"), about=about)]
+    for page, views in grouped.items():
+        text = docs.lay_out("requirements-of", title=titles[page], documents=views)
+        pages.append(Page(page, text, (*group, titles[page])))
+    return pages
 
 
 def _count(documents: Sequence[_DocumentView]) -> tuple[int, int]:

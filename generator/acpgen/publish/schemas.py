@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen.diagnostics.markup import identifier
+from acpgen.publish.pages import Page
 from acpgen.publish.versions import Version
 from acpgen.targets import bundle, docs
 from acpgen.targets.python.schema import schema_text
@@ -29,19 +30,20 @@ class _Download:
     digest: str
 
 
-def pages(versions: Sequence[Version]) -> Mapping[str, str]:
+def pages(versions: Sequence[Version]) -> list[Page]:
     """The page, and beside the pages of each version its schema, its table of methods and its schema for strict validators."""
-    files: dict[str, str] = {}
+    files: list[Page] = []
     rows: list[Mapping[str, object]] = []
     for version in versions:
         made = {
             **bundle.render(version.protocol, version.bundle, version.settings),
             version.path(STRICT): schema_text(version.bundle),
         }
-        files |= made
+        files += (Page(path, text) for path, text in made.items())
         row = {path.rpartition("/")[2].partition(".")[0]: _download(version, path, text) for path, text in made.items()}
         rows.append({"name": version.protocol.name, "home": version.home(), **row})
-    return {PAGE: docs.lay_out("schemas", path=PAGE, rows=rows), **files}
+    text = docs.lay_out("schemas", path=PAGE, rows=rows)
+    return [Page(PAGE, text, ("JSON Schemas",), about="Download the JSON Schemas"), *files]
 
 
 def _download(version: Version, path: str, text: str) -> _Download:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 from acpgen import ir
@@ -20,8 +20,8 @@ def other_versions(version: Version, others: Sequence[Version], version_paths: V
     found: dict[str, list[OtherVersion]] = {}
     for other in others:
         known, where = dict(matching_pages(version, other)), version_paths[other.protocol.name]
-        there = set(docs.pages(other.protocol, other.bundle))
-        for page in docs.pages(version.protocol, version.bundle):
+        there = _pages(other)
+        for page in _pages(version):
             target, differences = known.get(page, (page if page in there else None, None))
             found.setdefault(page, []).append(
                 OtherVersion(
@@ -32,6 +32,11 @@ def other_versions(version: Version, others: Sequence[Version], version_paths: V
                 )
             )
     return {page: tuple(counterparts) for page, counterparts in found.items()}
+
+
+def _pages(version: Version) -> Iterable[str]:
+    protocol, bundle = version.protocol, version.bundle
+    return docs.places(protocol, bundle, docs.page_paths(protocol, bundle))
 
 
 def matching_pages(

@@ -71,7 +71,7 @@ __all__ = [
     "join_markdown",
     "lay_out",
     "page_paths",
-    "pages",
+    "places",
     "prose",
     "relative",
     "render",
@@ -174,11 +174,18 @@ def _folder(settings: Settings) -> str:
     return f"{settings.prefix}/" if settings.prefix else ""
 
 
-def pages(protocol: ir.Protocol, bundle: Bundle) -> tuple[str, ...]:
-    """The paths of all pages of a protocol, below its prefix. Raises `Faults`."""
-    found = page_paths(protocol, bundle)
-    parts = (found.areas, found.conversations, found.methods, found.types)
-    return (*FIXED, *(path for part in parts for path in part.values()))
+def places(protocol: ir.Protocol, bundle: Bundle, paths: PagePaths) -> Mapping[str, tuple[str, ...]]:
+    """The pages of a protocol, below its prefix, with the titles that lead to each in the navigation, in its order. Raises `Faults`."""
+    titles = {area: area_title(bundle, area) for area in paths.areas}
+    found: dict[str, tuple[str, ...]] = {INDEX: ("Overview",), METHODS: ("Methods", "All methods")}
+    found |= {page: ("Methods", name) for name, page in sorted(paths.methods.items())}
+    found[TYPES] = ("Types", "All types")
+    for area, title in sorted(titles.items(), key=lambda entry: entry[1]):
+        found[paths.areas[area]] = ("Types", title, "Overview")
+        inside = sorted(name for name, there in paths.area_of.items() if there == area)
+        found |= {paths.types[name]: ("Types", title, name) for name in inside}
+    found |= {paths.conversations[each.name]: ("Conversations", each.title) for each in scenarios(protocol)}
+    return found | {CAPABILITIES: ("Capabilities",), ERRORS: ("Error codes",), MESSAGES: ("Messages",)}
 
 
 def page_paths(protocol: ir.Protocol, bundle: Bundle) -> PagePaths:

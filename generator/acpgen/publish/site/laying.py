@@ -6,19 +6,16 @@ import html
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from acpgen import resources
 from acpgen.config import SiteSettings, docs_inputs
 from acpgen.errors import visible
 from acpgen.files import Files
-from acpgen.site import heads
-from acpgen.site.generator import CONFIGURATION
+from acpgen.publish.pages import INDEX, Entry
+from acpgen.publish.site import heads
+from acpgen.publish.site.generator import CONFIGURATION
 
-if TYPE_CHECKING:
-    from acpgen.publish import Entry
-
-INDEX: Final = "index.md"
 WHOLE: Final = "single-file.md"
 
 PAGES: Final = "docs"

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from acpgen import resources
 from acpgen.errors import Faults
-from acpgen.site.faults import SITE_NOT_BUILT
-from acpgen.site.generator import ZENSICAL
+from acpgen.publish.faults import SITE_NOT_BUILT
+from acpgen.publish.site.generator import ZENSICAL
 
 FOUND: Final = "search.json"
 """What the site generator found on the pages."""
