@@ -45,7 +45,7 @@ def page(
     With `has_own`, its end tells what that says otherwise than the newest release.
     """
     writer = _EntryWriter(version, places, path, rules)
-    steps = [_step(writer, old.title, new.title, new.step, date=new.date) for old, new in pairwise(history.releases)]
+    steps = [_step(writer, old.title, new.title, new.verdict, date=new.date) for old, new in pairwise(history.releases)]
     own = None
     if version is not None and has_own:
         own = _step(writer, history.releases[-1].title, "this schema", _own(history, version), most=None)
