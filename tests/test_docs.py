@@ -982,7 +982,7 @@ def test_every_planned_message_is_one_that_some_protocol_has() -> None:
 
 
 def test_the_way_of_an_answer_is_the_other_way() -> None:
-    svg = pictures.conversation(
+    svg = pictures.conversation_svg(
         "x", "X", ("client", "agent"), [pictures.Arrow("a", "right"), pictures.Arrow("b", "left", answer=True)]
     )
     assert "a to the agent; b to the client" in svg

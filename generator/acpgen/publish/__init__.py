@@ -33,9 +33,9 @@ from acpgen.publish.table import Table
 from acpgen.publish.version_comparison import other_versions
 from acpgen.publish.versions import Version, extended, successions
 from acpgen.targets import docs
-from acpgen.targets.docs import PagePaths
-from acpgen.targets.docs.origin_notes import Origins
-from acpgen.targets.docs.requirement_notes import NO_REQUIREMENTS
+from acpgen.targets.docs.notes import NO_REQUIREMENTS, Origins
+from acpgen.targets.docs.page_paths import WHOLE, PagePaths
+from acpgen.targets.docs.version_docs import Snippets, VersionDocs
 from acpgen.targets.python import construct
 from acpgen.targets.python.construct import Constructor
 
@@ -149,8 +149,8 @@ def make_pages(
         rules = once("monitor", monitoring.pages, versions, words, for_site=for_site)
         checked = monitoring.paths(for_site=for_site)
     if table is not None:
-        told = (table, every, where, checked)
-        rules = [*once("requirements", requirements.pages, *told, for_site=for_site), *rules]
+        demanded = once("requirements", requirements.pages, table, every, where, checked, for_site=for_site)
+        rules = [*demanded, *rules]
     found += once("reference", reference.pages, python, may_lag=False)
     if for_site and in_browser.supported(versions):
         text = once("judging", in_browser.page, versions, checked)
@@ -170,7 +170,7 @@ def _read_table(requirements_text: str, root: str) -> Table | None:
     return None if value is None else requirements.parse(value, f"{root}/requirements.json".lstrip("/"))
 
 
-def _content(version: Version, history: History | None, table: Table | None, origins: Origins) -> docs.VersionDocs:
+def _content(version: Version, history: History | None, table: Table | None, origins: Origins) -> VersionDocs:
     from acpgen.publish.first_releases import find_availability
 
     return docs.build(
@@ -184,7 +184,7 @@ def _content(version: Version, history: History | None, table: Table | None, ori
     )
 
 
-def _snippets(version: Version) -> docs.Snippets | None:
+def _snippets(version: Version) -> Snippets | None:
     """What writes the examples of a version with its Python package; `None` where it has none."""
     if not version.settings.package or version.protocol.envelope != "json-rpc":
         return None
@@ -247,7 +247,7 @@ def _listed(
                 page.removesuffix(".md"): version.path(where[version.protocol.name].address(page))
                 for page in docs.FIXED
             },
-            "whole": whole if (whole := version.path(docs.WHOLE)) in paths else "",
+            "whole": whole if (whole := version.path(WHOLE)) in paths else "",
             "changelog": _changelog_of(version, past),
         }
         for version in versions

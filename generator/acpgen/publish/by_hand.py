@@ -10,10 +10,10 @@ from urllib.parse import unquote
 
 from acpgen.config.docs_inputs import PAGES, Material, title
 from acpgen.config.faults import BAD_MATERIAL
+from acpgen.diagnostics.markup import Markdown
 from acpgen.errors import Fault, Faults
 from acpgen.publish.pages import INDEX, Page
-from acpgen.targets import docs
-from acpgen.targets.docs import Markdown
+from acpgen.targets.docs.templates import lay_out
 
 MACHINES: Final = "llms.txt"
 
@@ -67,8 +67,8 @@ def with_home(material: Material, found: Sequence[Page], versions: Sequence[Mapp
     above = [(page.about, page.path) for page in found if page.about]
     linked = _linked(material, INDEX)
     more = [(said, path) for said, path in above if path not in linked]
-    home = docs.lay_out("home", path=INDEX, head=head, versions=versions, pages=more)
-    listed = docs.lay_out("llms.txt", path=MACHINES, versions=versions, pages=above)
+    home = lay_out("home", path=INDEX, head=head, versions=versions, pages=more)
+    listed = lay_out("llms.txt", path=MACHINES, versions=versions, pages=above)
     source = _at(material, INDEX) if text is not None else ""
     every = [Page(INDEX, home, ("Home",), source=source), *found, Page(MACHINES, listed)]
     paths = {page.path for page in every}

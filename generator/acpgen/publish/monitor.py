@@ -9,12 +9,12 @@ from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen import embedded, resources
-from acpgen.diagnostics.markup import identifier
+from acpgen.diagnostics.markup import code, identifier
 from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.publish.pages import Page
 from acpgen.publish.versions import Version
-from acpgen.targets import docs
-from acpgen.targets.docs import code, join_markdown
+from acpgen.targets.docs.page_paths import join_markdown
+from acpgen.targets.docs.templates import lay_out, relative
 
 if TYPE_CHECKING:
     from acp_monitor import Rule
@@ -67,14 +67,14 @@ def pages(versions: Sequence[Version], requirements: Requirements, *, for_site: 
     """
     known = [version for version in versions if is_known(version)]
     subjects = _subjects()
-    text = docs.lay_out(
+    text = lay_out(
         "monitor", path=PAGE, subjects=subjects, levels=LEVELS, remarks=embedded.monitor.REMARKS, linked=for_site
     )
     group = ("Rules", "Monitor rules")
     found = [Page(PAGE, text, (*group, "All rules"), about="The rules of the monitor")]
     for page, (subject, rules_) in subjects.items() if for_site else ():
         details = [_rule_details(rule, known, requirements) for rule in rules_]
-        text = docs.lay_out("monitor-of", path=page, subject=subject, rules=details, home=PAGE)
+        text = lay_out("monitor-of", path=page, subject=subject, rules=details, home=PAGE)
         found.append(Page(page, text, (*group, subject.partition(": ")[0])))
     return found
 
@@ -95,7 +95,7 @@ def _rule_details(rule: Rule, known: Sequence[Version], requirements: Requiremen
         "doc": rule.doc,
         "level": rule.level,
         "requirements": [
-            (says, docs.relative("monitor/", address))
+            (says, relative("monitor/", address))
             for says, address in (requirements[each] for each in rule.requirements if each in requirements)
         ],
         "protocols": join_markdown(code(name) for name in protocols(rule, known)),

@@ -22,7 +22,8 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.load import decode, place, read_bytes
 from acpgen.publish.faults import SITE_NOT_BUILT
 from acpgen.publish.pages import Page
-from acpgen.targets import docs
+from acpgen.targets.docs.page_paths import join_markdown
+from acpgen.targets.docs.templates import lay_out, relative
 
 FOLDER: Final = "api"
 INDEX: Final = f"{FOLDER}/index.md"
@@ -252,8 +253,8 @@ def pages(library: Library) -> list[Page]:
     modules = _public(library)
     if not modules:
         return []
-    rows = [(Markdown(f"[{code(each.name)}]({docs.relative(INDEX, each.path)})"), _first(each)) for each in modules]
-    text, about = docs.lay_out("api-index", path=INDEX, rows=rows), "The Python API, module by module"
+    rows = [(Markdown(f"[{code(each.name)}]({relative(INDEX, each.path)})"), _first(each)) for each in modules]
+    text, about = lay_out("api-index", path=INDEX, rows=rows), "The Python API, module by module"
     found = [Page(INDEX, text, ("Python API", "All modules"), about=about)]
     for each in modules:
         text = "\n".join(_module(library, each)).rstrip() + "\n"
@@ -279,7 +280,7 @@ def link_imports(library: Library, text: str, path: str) -> Markdown | None:
                 _note(links, library, path, whole, "")
     if not links:
         return None
-    return Markdown(f"## Python API\n\nThe Python on this page uses {docs.join_markdown([*links.values()])}.\n")
+    return Markdown(f"## Python API\n\nThe Python on this page uses {join_markdown([*links.values()])}.\n")
 
 
 def _note(links: dict[str, Markdown], library: Library, path: str, module: str, name: str) -> None:
@@ -291,9 +292,7 @@ def _note(links: dict[str, Markdown], library: Library, path: str, module: str, 
     if address is not None:
         page, _, anchor = address.partition("#")
         shown = name or module
-        links.setdefault(
-            shown, Markdown(f"[{code(shown)}]({docs.relative(path, page)}{'#' if anchor else ''}{anchor})")
-        )
+        links.setdefault(shown, Markdown(f"[{code(shown)}]({relative(path, page)}{'#' if anchor else ''}{anchor})"))
 
 
 def _public(library: Library) -> list[Module]:
@@ -325,14 +324,14 @@ def _offered(library: Library, module: Module, name: str) -> Iterator[str]:
         origin = module.imported.get(name)
         below = library.modules.get(".".join(origin)) if origin is not None else None
         if below is not None and library.is_public(below) and below.public:
-            yield f"The module [{code(below.name)}]({docs.relative(module.path, below.path)}).\n"
+            yield f"The module [{code(below.name)}]({relative(module.path, below.path)}).\n"
             return
         yield f"From {code(origin[0])}.\n" if origin is not None else "Made when the module is loaded.\n"
         return
     address = library.page(module.name, name) or ""
     page, _, anchor = address.partition("#")
     if page and page != module.path:
-        yield f"From [{code(found[0].name)}]({docs.relative(module.path, page)}#{anchor}).\n"
+        yield f"From [{code(found[0].name)}]({relative(module.path, page)}#{anchor}).\n"
         yield from _docstring((found[0].said_of(found[1]) or "").partition("\n\n")[0])
     else:
         yield from _body(library, found[0], name, found[1])

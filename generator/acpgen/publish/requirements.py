@@ -29,8 +29,8 @@ from acpgen.publish.table import (
     slug,
 )
 from acpgen.publish.versions import Version
-from acpgen.targets import docs
 from acpgen.targets.docs.page_paths import TYPES
+from acpgen.targets.docs.templates import lay_out
 
 __all__ = ["PAGE", "addresses", "areas", "checks", "pages", "parse", "path", "words_by_id"]
 
@@ -82,7 +82,7 @@ def pages(
         )
         for key, title in CHECKERS.items()
     ]
-    text = docs.lay_out(
+    text = lay_out(
         "requirements",
         areas=[
             (title, page, [rule for each in found for rule in of_document[each.id]], found)
@@ -95,7 +95,7 @@ def pages(
     group, about = ("Rules", "Requirements"), "The requirements of the documents, and what checks each"
     made = [Page(PAGE, text, (*group, "All requirements"), about=about)]
     for title, (page, found) in by_area.items():
-        text = docs.lay_out(
+        text = lay_out(
             "requirements-of",
             title=title,
             documents=found,

@@ -12,7 +12,8 @@ from typing import Final
 from acpgen.diagnostics.markup import identifier
 from acpgen.publish.pages import Page
 from acpgen.publish.versions import Version
-from acpgen.targets import bundle, docs
+from acpgen.targets import bundle
+from acpgen.targets.docs.templates import lay_out
 from acpgen.targets.python.schema import schema_text
 
 PAGE: Final = "schemas.md"
@@ -42,7 +43,7 @@ def pages(versions: Sequence[Version]) -> list[Page]:
         files += (Page(path, text) for path, text in made.items())
         row = {path.rpartition("/")[2].partition(".")[0]: _download(version, path, text) for path, text in made.items()}
         rows.append({"name": version.protocol.name, "home": version.home(), **row})
-    text = docs.lay_out("schemas", path=PAGE, rows=rows)
+    text = lay_out("schemas", path=PAGE, rows=rows)
     return [Page(PAGE, text, ("JSON Schemas",), about="Download the JSON Schemas"), *files]
 
 

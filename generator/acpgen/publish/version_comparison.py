@@ -12,10 +12,11 @@ from acpgen.input.numbers import dumps
 from acpgen.publish.channels import VersionPaths
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs import OtherVersion, VersionDifference
+from acpgen.targets.docs.type_text import describe_type_as_text
+from acpgen.targets.docs.version_docs import OtherVersion, OtherVersions, VersionDifference
 
 
-def other_versions(version: Version, others: Sequence[Version], version_paths: VersionPaths) -> docs.OtherVersions:
+def other_versions(version: Version, others: Sequence[Version], version_paths: VersionPaths) -> OtherVersions:
     """For each page of a version, the page about the same thing in every other version."""
     found: dict[str, list[OtherVersion]] = {}
     for other in others:
@@ -123,13 +124,13 @@ def _facts(definition: ir.Definition | None) -> Mapping[str, str]:
         case ir.Enum():
             return {"unknown values": definition.openness, **{str(item.value): "value" for item in definition.values}}
         case ir.Alias():
-            return {"type": docs.describe_type_as_text(definition.type)}
+            return {"type": describe_type_as_text(definition.type)}
         case _:
             assert_never(definition)
 
 
 def _field(field: ir.Field) -> str:
-    parts = [docs.describe_type_as_text(field.type), "required" if field.required else "optional"]
+    parts = [describe_type_as_text(field.type), "required" if field.required else "optional"]
     if field.null is not None:
         parts.append(f"null {field.null}" if field.null == "clears" else "null means omitted")
     if field.default is not None:

@@ -13,6 +13,8 @@ from acpgen.diagnostics.markup import Markdown, prose
 from acpgen.input.step_budget import spend
 from acpgen.resources import templates
 from acpgen.targets.docs import pictures
+from acpgen.targets.docs.codes import codes_of
+from acpgen.targets.docs.notes import since_phrase
 from acpgen.targets.docs.page_paths import capability_anchor, join_markdown
 from acpgen.targets.docs.type_text import describe_type
 from acpgen.targets.docs.views import (
@@ -21,7 +23,9 @@ from acpgen.targets.docs.views import (
     constraint_list,
     excluded_phrases,
     field_rows,
+    kind_phrase,
     type_links,
+    unknown_phrase,
     use_phrase,
     variant_views,
 )
@@ -56,6 +60,7 @@ def environment() -> Environment:
     )
     known: dict[str, Any] = {
         "block": markup.block,
+        "blocks": markup.blocks,
         "capability_anchor": capability_anchor,
         "capability_phrase": capability_phrase,
         "code": markup.code,
@@ -64,13 +69,21 @@ def environment() -> Environment:
         "field_rows": field_rows,
         "first_sentence": markup.first_sentence,
         "capability_usage_phrase": capability_usage_phrase,
+        "html": lambda text: Markdown(markup.html(text)),
         "identifier": markup.identifier,
+        "kind_phrase": kind_phrase,
         "describe_type": describe_type,
         "joined": join_markdown,
         "paragraphs": markup.paragraphs,
+        "plain": markup.plain,
         "prose": prose,
         "relative": relative,
+        "around": pictures.around,
+        "codes_of": codes_of,
+        "picture": pictures.picture,
+        "since_phrase": since_phrase,
         "type_links": type_links,
+        "unknown_phrase": unknown_phrase,
         "use_phrase": use_phrase,
         "value": markup.value,
         "variant_views": variant_views,

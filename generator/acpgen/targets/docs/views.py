@@ -9,9 +9,8 @@ from typing import Final, assert_never
 
 from acpgen import ir
 from acpgen.diagnostics.markup import Markdown, code, identifier, prose, sentences, value
-from acpgen.targets.docs.availability import Availability
 from acpgen.targets.docs.leniency import leniency
-from acpgen.targets.docs.origin_notes import Origins
+from acpgen.targets.docs.notes import Availability, Origins
 from acpgen.targets.docs.page_paths import Linker, join_markdown
 from acpgen.targets.docs.type_text import admits_null, constraints, describe_type, references
 from acpgen.targets.docs.usages import CapabilityUsage, Usage
@@ -41,6 +40,32 @@ KEPT_BESIDE_DEFAULT: Final = (
     "whole, as unknown."
 )
 KNOWN_IS_STRICT: Final = "A known tag with a body that does not fit is an error, never an unknown variant."
+
+
+def kind_phrase(definition: ir.Definition) -> str:
+    """What a definition is."""
+    match definition:
+        case ir.Record():
+            return "Object"
+        case ir.TaggedUnion():
+            return f"{definition.openness.capitalize()} union, discriminated by `{definition.tag}`"
+        case ir.Enum():
+            return f"{definition.openness.capitalize()} enumeration"
+        case ir.Alias():
+            return "Type"
+        case _:
+            assert_never(definition)
+
+
+def unknown_phrase(definition: ir.TaggedUnion | ir.Enum) -> str:
+    """What becomes of an unknown tag or value."""
+    if isinstance(definition, ir.Enum):
+        return UNKNOWN[definition.openness].format("value")
+    known = "" if definition.default_admits_known else KNOWN_IS_STRICT
+    if definition.default_admits_unknown:
+        return f"{FALLS_TO_DEFAULT.format('tag')} {known}"
+    is_kept = definition.openness == "closed" and definition.fallback is not None
+    return f"{(KEPT_BESIDE_DEFAULT if is_kept else UNKNOWN[definition.openness]).format('tag')} {known}"
 
 
 @dataclass(frozen=True, slots=True)
