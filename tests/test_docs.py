@@ -993,7 +993,7 @@ def test_the_picture_of_a_union_links_to_its_variants() -> None:
     linker = Linker(find_page_paths(protocol, bundle.origins), "types/Union.md")
     union = protocol.definitions["Union"]
     assert isinstance(union, ir.TaggedUnion)
-    assert '<a href="#tag-two">' in pictures.variants(union, linker)
+    assert '<a href="#tag-two">' in pictures.picture_of_union(union, linker)
 
 
 # --- publishing ------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from acpgen.publish.table import Table
 from acpgen.publish.version_comparison import other_versions
 from acpgen.publish.versions import Version, extended, successions
 from acpgen.targets import docs
-from acpgen.targets.docs.notes import NO_REQUIREMENTS, Origins
+from acpgen.targets.docs.page_notes import NO_REQUIREMENTS, Origins
 from acpgen.targets.docs.page_paths import WHOLE, PagePaths
 from acpgen.targets.docs.version_docs import Snippets, VersionDocs
 from acpgen.targets.python import construct

@@ -15,7 +15,7 @@ from acpgen import ir
 from acpgen.publish.history import History, Past
 from acpgen.publish.release_contents import Kind, TypeContents, is_own, members, variants
 from acpgen.publish.versions import Version
-from acpgen.targets.docs.notes import Availability, Member
+from acpgen.targets.docs.page_notes import Availability, Member
 
 UNRELEASED: Final = "not in a schema release yet"
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from acpgen.diagnostics.markup import identifier
@@ -19,16 +18,6 @@ from acpgen.targets.python.schema import schema_text
 PAGE: Final = "schemas.md"
 STRICT: Final = "strict.json"
 """Beside the pages of a version: the schema by which the strict validators of the bindings judge."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Download:
-    """A file, and the name under which a browser stores it."""
-
-    path: str
-    saved: str
-    size: str
-    digest: str
 
 
 def pages(versions: Sequence[Version]) -> list[Page]:
@@ -47,7 +36,9 @@ def pages(versions: Sequence[Version]) -> list[Page]:
     return [Page(PAGE, text, ("JSON Schemas",), about="Download the JSON Schemas"), *files]
 
 
-def _download(version: Version, path: str, text: str) -> _Download:
+def _download(version: Version, path: str, text: str) -> dict[str, str]:
+    """A file, and the name under which a browser stores it."""
     content = text.encode()
     saved = ".".join((*map(identifier, version.protocol.name.split("/")), path.rpartition("/")[2]))
-    return _Download(path, saved, f"{max(1, round(len(content) / 1000))} kB", hashlib.sha256(content).hexdigest())
+    size, digest = f"{max(1, round(len(content) / 1000))} kB", hashlib.sha256(content).hexdigest()
+    return {"path": path, "saved": saved, "size": size, "digest": digest}

@@ -13,7 +13,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults
 from acpgen.targets.docs import examples
-from acpgen.targets.docs.notes import (
+from acpgen.targets.docs.page_notes import (
     NO_AVAILABILITY,
     NO_ORIGINS,
     NO_REQUIREMENTS,

@@ -40,7 +40,7 @@ class Arrow:
     href: str = ""
 
 
-def variants(union: ir.TaggedUnion, linker: Linker) -> Markdown:
+def picture_of_union(union: ir.TaggedUnion, linker: Linker) -> Markdown:
     """A union as a tree: its tag on top, a branch for each variant, and the branch that everything unknown takes."""
     rows = [(_tag(variant.tag), variant.type, f"tag-{identifier(str(variant.tag))}") for variant in union.variants]
     dashed: set[int] = set()

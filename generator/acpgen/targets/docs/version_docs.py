@@ -18,7 +18,7 @@ from acpgen.targets.docs.codes import ErrorCode, error_codes, methods_of_codes
 from acpgen.targets.docs.conversations import Conversation, Spoken, find_conversations
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.leniency import is_told
-from acpgen.targets.docs.notes import (
+from acpgen.targets.docs.page_notes import (
     NO_AVAILABILITY,
     NO_ORIGINS,
     NO_REQUIREMENTS,

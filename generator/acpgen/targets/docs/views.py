@@ -10,7 +10,7 @@ from typing import Final, assert_never
 from acpgen import ir
 from acpgen.diagnostics.markup import Markdown, code, identifier, prose, sentences, value
 from acpgen.targets.docs.leniency import leniency
-from acpgen.targets.docs.notes import Availability, Origins
+from acpgen.targets.docs.page_notes import Availability, Origins
 from acpgen.targets.docs.page_paths import Linker, join_markdown
 from acpgen.targets.docs.type_text import admits_null, constraints, describe_type, references
 from acpgen.targets.docs.usages import CapabilityUsage, Usage
