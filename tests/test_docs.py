@@ -99,7 +99,7 @@ def commonmark(markdown: str) -> str:
 def python_markdown(markdown: str) -> str:
     """As the site generator reads it."""
     module: Any = pytest.importorskip("markdown", reason="the extra docs is not installed")
-    given_to_site = yaml.safe_load((ROOT / "templates/docs/site/mkdocs.yml").read_text("utf-8"))["markdown_extensions"]
+    given_to_site = yaml.safe_load((ROOT / "templates/docs/site/base.yml").read_text("utf-8"))["markdown_extensions"]
     names = [name if isinstance(name, str) else next(iter(name)) for name in given_to_site]
     return str(module.markdown(markdown, extensions=[name for name in names if name != "toc"]))
 

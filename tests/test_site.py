@@ -159,7 +159,7 @@ def test_every_link_and_anchor_of_the_site_leads_somewhere(built: Path, whole: b
 
 
 def test_an_element_stands_around_a_word_of_code_only_where_it_has_a_colour(installed: None) -> None:
-    configuration = (ROOT / "templates/docs/site/mkdocs.yml").read_text("utf-8")
+    configuration = (ROOT / "templates/docs/site/base.yml").read_text("utf-8")
     name = re.search(r"^  - (\S+:Highlighting)\b", configuration, re.MULTILINE)
     assert name, "the site generator is not told"
     text = '{"a": [1, true, "<b>"],\n "c": {}}'

@@ -22,31 +22,6 @@ WHOLE: Final = "single-file.md"
 PAGES: Final = "docs"
 """The folder of the pages."""
 
-_SITE: Final = {
-    "acpgen.css": f"{PAGES}/assets/acpgen.css",
-    "404.html": "theme/404.html",
-    "actions.html": "theme/partials/actions.html",
-    "acpgen.js": f"{PAGES}/assets/acpgen.js",
-    "base-script.html": "theme/partials/javascripts/base.html",
-    "favicon.svg": f"{PAGES}/assets/favicon.svg",
-    "icons/logo.svg": "theme/.icons/acp/logo.svg",
-    "icons/menu.svg": "theme/.icons/acp/menu.svg",
-    "icons/search.svg": "theme/.icons/acp/search.svg",
-    "icons/top.svg": "theme/.icons/acp/top.svg",
-    "judge.js": f"{PAGES}/assets/judge.js",
-    "judging.js": f"{PAGES}/assets/judging.js",
-    "main.html": "theme/main.html",
-    "mkdocs.yml": "base.yml",
-    "nav.html": "theme/partials/nav.html",
-    "nav-item.html": "theme/partials/nav-item.html",
-    "palette.html": "theme/partials/palette.html",
-    "search.html": "theme/partials/search.html",
-    "search.js": f"{PAGES}/assets/search.js",
-    "theme.js": f"{PAGES}/assets/theme.js",
-    "toc-item.html": "theme/partials/toc-item.html",
-}
-"""The files of `templates/docs/site`, and where the site generator finds them."""
-
 _LEFT_OUT: Final = ("theme/partials/javascripts/palette.html", "theme/partials/javascripts/content.html")
 """Parts of the theme without which pages do: `theme.js` has the first, and no page has tabs that the second opens."""
 
@@ -82,7 +57,8 @@ def laid_out(
     shown = {path: text for path, text in documents.items() if not _is_for_machines(path)}
     above = heads(shown, address, edited, is_draft=is_draft)
     laid = {f"{PAGES}/{path}": head + documents[path] for path, head in above.items()}
-    given = {to: (source / name).read_text("utf-8") for name, to in _SITE.items()}
+    files = (path for path in sorted(source.rglob("*")) if path.is_file())
+    given = {path.relative_to(source).as_posix(): path.read_text("utf-8") for path in files}
     given |= {f"{PAGES}/assets/{path}": text for path, text in scripts.items()}
     given |= dict.fromkeys(_LEFT_OUT, "")
     told = {"INHERIT": "base.yml", "site_name": _name(documents), "nav": _nested(navigation)}

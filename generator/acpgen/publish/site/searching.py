@@ -48,7 +48,7 @@ _OTHER: Final = SITE_NOT_BUILT(
 
 def files(found: str) -> Mapping[str, str]:
     """The files of the search. Raises `Faults` where what the site generator found has another form."""
-    settings = json.loads((resources.templates() / "docs" / "site" / "search.json").read_text("utf-8"))
+    settings = json.loads((resources.templates() / "docs" / "search.json").read_text("utf-8"))
     try:
         items: list[Mapping[str, Any]] = json.loads(found)["items"]
         locations = [str(item["location"]) for item in items]
