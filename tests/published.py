@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -50,4 +50,10 @@ def docs_material() -> docs_inputs.Material:
 @cache
 def files(*, for_site: bool = True) -> Mapping[str, str]:
     """All files of the docs."""
-    return publish.documents(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY)
+    return {page.path: page.text for page in site_pages(for_site=for_site)}
+
+
+@cache
+def site_pages(*, for_site: bool = True) -> Sequence[publish.Page]:
+    """All pages of the docs."""
+    return publish.make_pages(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY)
