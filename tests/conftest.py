@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 import evidence
 import tiers
@@ -26,6 +28,8 @@ LARGEST_WORKER: Final = 600_000_000
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+# What hypothesis draws does not depend on which modules a worker has imported, and it reads none of them.
+providers._get_local_constants = lambda: providers._local_constants  # pyright: ignore[reportPrivateUsage]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -90,10 +94,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = tiers.sort_by_duration(items)
 
 
-def pytest_collection_finish() -> None:
-    gc.collect()
-    gc.freeze()  # what was imported and found stays to the end: no collection looks through it again
-    gc.set_threshold(10_000, 20, 10)
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    gc.disable()  # what is imported and found stays to the end: no collection of garbage looks through it
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+        gc.set_threshold(10_000, 20, 10)
 
 
 @pytest.hookimpl(trylast=True)
