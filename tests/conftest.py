@@ -25,6 +25,9 @@ pytest_plugins = ("browsing",)
 TESTS: Final = Path(__file__).parent
 LARGEST_WORKER: Final = 600_000_000
 """Bytes of memory above which a worker forgets what can be made again."""
+GROWTH: Final = 100_000_000
+"""Bytes by which it grows until it forgets again: to look through all that it holds takes half a second."""
+_limit = [LARGEST_WORKER]
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
@@ -115,11 +118,13 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     assert isinstance(item, pytest.Function)
     assert isinstance(item.module, ModuleType)
     _forget(item.module)
-    if _resident() > LARGEST_WORKER:
+    if _resident() > _limit[0]:
         for module in list(sys.modules.values()):
             if Path(getattr(module, "__file__", None) or "/").is_relative_to(TESTS):
                 _forget(module)
         gc.unfreeze()
+        gc.collect()
+        _limit[0] = max(LARGEST_WORKER, _resident() + GROWTH)
     gc.collect()
     gc.freeze()
 
