@@ -6,11 +6,13 @@ import gc
 import os
 import sys
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 import pytest
+import typer.main
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
@@ -32,7 +34,9 @@ _limit = [LARGEST_WORKER]
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 # What hypothesis draws does not depend on which modules a worker has imported, and it reads none of them.
-providers._get_local_constants = lambda: providers._local_constants  # pyright: ignore[reportPrivateUsage]
+providers._get_local_constants = lambda: providers._local_constants
+# The commands of an application are made of its functions once in a process, and not for each call.
+typer.main.get_command = cache(typer.main.get_command)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

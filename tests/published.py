@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from acpgen import publish
 from acpgen.config import docs_inputs
-from acpgen.files.cache import Memory, user_cache
+from acpgen.files.cache import Memory, all_code, key_of, user_cache
 from acpgen.input.load import parse, read
 from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import understand
@@ -49,5 +49,13 @@ def docs_material() -> docs_inputs.Material:
 
 @cache
 def files(*, for_site: bool = True) -> Mapping[str, str]:
-    """All files of the docs."""
-    return publish.documents(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY)
+    """All files of the docs; made once for all workers, and again by a later run only where code or schemas have changed."""
+    paths = sorted(path for path in (ROOT / "schema").rglob("*") if path.is_file())
+    contents = (part for path in paths for part in (str(path.relative_to(ROOT)), path.read_bytes()))
+    key = key_of("the docs that tests read", str(for_site), all_code().digest, *contents)
+    known: Any = user_cache().find(key)
+    if known is None:
+        known = dict(publish.documents(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY))
+        user_cache().keep(key, known)
+    found: Mapping[str, str] = known
+    return found
