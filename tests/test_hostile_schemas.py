@@ -200,7 +200,7 @@ def test_lint_looks_at_a_union_once_and_not_once_for_each_branch() -> None:
 def test_a_comparison_of_languages_counts_every_part_of_a_clause_that_it_judges(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    judged, judge = [0], conjunction._find_status  # pyright: ignore[reportPrivateUsage]
+    judged, judge = [0], conjunction._find_status
 
     def counted(*given: Any) -> bool | None:
         judged[0] += 1
