@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
 from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import read_inputs
@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 
     from acpgen.compat.catalogue import CatalogueEntry
     from acpgen.compat.findings import Waiver
-    from acpgen.compat.repair.fix import FixResult, Repairing
+    from acpgen.compat.repair.repair import RepairResult
 
+
+Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
+"""What is wanted: nothing, the repairs beside the findings, what they would change in the files, or these files changed."""
 
 _URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
 
@@ -81,11 +84,15 @@ def options(
 
 @dataclass(frozen=True, slots=True)
 class DiffResult:
-    """A comparison: the report with waivers applied, and files that are written with it, by path. `fixed` is what `--fix` comes to."""
+    """A comparison: the report with waivers applied, and files that are written with it, by path.
+
+    `fixed` is what `--fix` comes to, `targets` are the files that it writes, with their texts.
+    """
 
     report: Report
     files: Mapping[Path | None, str]
-    fixed: FixResult | None = None
+    fixed: RepairResult | None = None
+    targets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 def run_diff(
@@ -156,17 +163,25 @@ def run_diff(
     found = waive(report, accepted, today, versions)
     if repairing == "no":
         return DiffResult(found, files)
-    from acpgen.compat.repair.fix import fix
+    from acpgen.compat.repair.repair import repair
 
-    outcome = fix(found, earlier, later, reported, unstable=unstable, repairing=repairing)
-    return DiffResult(
-        waive(outcome.left, accepted, today, versions) if repairing == "fix" else outcome.report, files, outcome
-    )
+    repaired = repair(found, earlier, later, reported, unstable=unstable)
+    if repairing == "tell":
+        return DiffResult(repaired.report, files)
+    targets = repaired.find_targets()
+    if repairing == "dry":
+        return DiffResult(repaired.report, files, repaired)
+    return DiffResult(waive(reported(repaired.edited), accepted, today, versions), files, repaired, targets)
 
 
 def policy_position(project: Config | None) -> SourcePosition:
-    """Where the policy of a project stands."""
-    return SourcePosition("pyproject.toml" if project is None else place(project.file), "", 1, 1)
+    """Where the policy of a project stands: at its first table."""
+    if project is None:
+        return SourcePosition("pyproject.toml", "", 1, 1)
+    at = place(project.file)
+    lines = decode(read_bytes(project.file), at).splitlines() if project.compat else []
+    found = (number for number, line in enumerate(lines, 1) if re.match(r"\s*\[+\s*tool\.acpgen\.compat\b", line))
+    return SourcePosition(at, "", next(found, 1), 1)
 
 
 def of_project(project: Config | None) -> Policy:
