@@ -8,8 +8,9 @@ other union is told apart *by shape*.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from acpgen.input.equality import by_key, key_of, kind_of, same, whole
@@ -240,7 +241,7 @@ def _flat(schema: object, reading: _Reading) -> Flat:
         if is_object(sub):
             flat.properties.setdefault(name, []).append(sub)
     flat.required.update(schema.get("required", ()))
-    for name, values in (excluded_tags(schema.get("not")) or {}).items():
+    for name, values in chain.from_iterable((excluded_tags(one) or {}).items() for one in _refused(schema)):
         flat.excluded.setdefault(name, {}).update(values)
     closing = excluded_text(schema.get("not"))
     flat.closed.update([closing] if closing is not None else [])
@@ -256,6 +257,16 @@ def _flat(schema: object, reading: _Reading) -> Flat:
     if union is not None and all(is_object(branch) for branch in union[1]):
         _add_common(flat, [_flat(branch, reading) for branch in union[1]], reading)
     return flat
+
+
+def _refused(schema: Schema) -> Iterator[object]:
+    """What a schema refuses of an object by `not`, its own and those of its properties."""
+    yield schema.get("not")
+    for name, sub in schema.get("properties", {}).items():
+        if is_object(sub) and is_object(sub.get("not")):
+            yield from (
+                {"required": [name], "properties": {name: one}} for one in sub["not"].get("anyOf", [sub["not"]])
+            )
 
 
 _FLATTENED: Final = frozenset({"type", "properties", "required", "not", "$ref", "allOf"})
