@@ -15,7 +15,7 @@ from typing import Any
 
 import junitparser
 import pytest
-import sarif_pydantic  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+import sarif_pydantic  # type: ignore[import-untyped]
 from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
