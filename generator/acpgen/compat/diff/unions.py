@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -309,42 +309,20 @@ def pairs_of(both: RevisionShapes, old: Sequence[Alternative], new: Sequence[Alt
     """Alternatives of both sides that belong together, and those that stand alone; `None` if too many may belong together."""
     if len(old) == len(new) == 1:
         return [(old[0], new[0])], [], []
-    candidates = _candidates(both, old, new)
-    if candidates is None:
+    named = {each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name}
+    names = [(i, each.name) for i, each in enumerate(old) if isinstance(each, Objects | ir.TaggedUnion)]
+    found = {i: named[name] for i, name in names if name in named and type(old[i]) is type(new[named[name]])}
+    taken = set(found.values())
+    left, right = ([n for n in range(len(side)) if n not in used] for side, used in ((old, found), (new, taken)))
+    if len(left) * len(right) > MOST_PAIRS:
         return None
-    scored = [(_likeness(both, old[i], new[j]), i, j) for i, j in candidates]
-    used: tuple[set[int], set[int]] = set(), set()
-    found: list[tuple[Alternative, Alternative]] = []
-    for score, i, j in sorted(scored, key=lambda each: (-each[0], each[1], each[2])):
-        if score > 0 and i not in used[0] and j not in used[1]:
-            used[0].add(i)
-            used[1].add(j)
-            found.append((old[i], new[j]))
-    alone = [[each for i, each in enumerate(side) if i not in used[at]] for at, side in enumerate((old, new))]
-    return found, alone[0], alone[1]
-
-
-def _candidates(
-    both: RevisionShapes, old: Sequence[Alternative], new: Sequence[Alternative]
-) -> set[tuple[int, int]] | None:
-    """The pairs that share anything by which they can be alike."""
-    left: dict[Hashable, list[int]] = {}
-    right: dict[Hashable, list[int]] = {}
-    for i, one in enumerate(old):
-        for sign in _signs(one):
-            left.setdefault(sign, []).append(i)
-    for j, other in enumerate(new):
-        for sign in {*_signs(other), *_former_signs(both, other)}:
-            right.setdefault(sign, []).append(j)
-    shared = [(left[sign], right[sign]) for sign in left if sign in right]
-    if sum(len(ones) * len(others) for ones, others in shared) > MOST_PAIRS:
-        return None
-    return {(i, j) for ones, others in shared for i in ones for j in others}
-
-
-def _former_signs(both: RevisionShapes, new: Alternative) -> Iterator[Hashable]:
-    if isinstance(new, Objects) and new.name is not None:
-        yield from (("name", name) for name in both.new.former_names(new.name))
+    scored = ((_likeness(both, old[i], new[j]), i, j) for i in left for j in right)
+    for _, i, j in sorted((each for each in scored if each[0] > 0), key=lambda each: (-each[0], each[1], each[2])):
+        if i not in found and j not in taken:
+            found[i] = j
+            taken.add(j)
+    gone, come = ([each for n, each in enumerate(side) if n not in used] for side, used in ((old, found), (new, taken)))
+    return [(old[i], new[j]) for i, j in found.items()], gone, come
 
 
 def _likeness(both: RevisionShapes, old: Alternative, new: Alternative) -> float:
@@ -375,16 +353,3 @@ def _likeness(both: RevisionShapes, old: Alternative, new: Alternative) -> float
     if isinstance(old, ir.TaggedUnion) and isinstance(new, ir.TaggedUnion):
         return 3 if old.name == new.name else 1 if old.tag == new.tag else 0.2
     return 0
-
-
-def _signs(alternative: Alternative) -> Iterator[Hashable]:
-    """What two alternatives share that can be alike: objects a name or a field, or that they have none; others their type."""
-    if not isinstance(alternative, Objects):
-        yield type(alternative).__name__
-        return
-    if alternative.name is not None:
-        yield "name", alternative.name
-    names = {field.name for field in alternative.fields}
-    yield from (("field", name) for name in names)
-    if not names:
-        yield "no field"
