@@ -21,7 +21,7 @@ from acpgen.compat.diff.pairs import (
     RevisionShapes,
     Step,
 )
-from acpgen.compat.diff.shapes import KINDS, Alternative, Objects, Shape, kind_of
+from acpgen.compat.diff.shapes import KINDS, Alternative, Shape, kind_of
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import reachable
 
@@ -157,10 +157,6 @@ def compare(work: Comparison) -> None:
     )
     if gone or come:
         work.note(_types(work, gone, come))
-    for sender, receiver in ((work.old, work.new), (work.new, work.old)):
-        if receiver.exclusive and sender != receiver and _may_fit_two(sender, receiver):
-            work.note(Change("undecided", detail="values may fit two branches of 'oneOf' at once", **work.at()))
-            break
 
 
 def _names(work: Comparison) -> None:
@@ -217,21 +213,3 @@ def _kinds(shape: Shape) -> str:
 
 def _is_integer(alternative: Alternative) -> bool:
     return isinstance(alternative, ir.Number) and alternative.integer
-
-
-def _may_fit_two(sender: Shape, receiver: Shape) -> bool:
-    """Whether something that a sender declares may fit two of the receiver's alternatives, judged by what these require."""
-    if len(receiver.alternatives) < 2:
-        return False
-    required: list[set[str]] = []
-    for each in receiver.alternatives:
-        if not isinstance(each, Objects):
-            return True
-        required.append({field.name for field in each.fields if field.required})
-    for each in sender.alternatives:
-        if not isinstance(each, Objects):
-            continue
-        declared = {field.name for field in each.fields}
-        if sum(needed <= declared for needed in required) > 1:
-            return True
-    return False
