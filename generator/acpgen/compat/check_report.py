@@ -112,7 +112,7 @@ def _diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
         details=(f"Breaks: {finding.breaks}.",) if finding.breaks else (),
         advice="" if finding.advice == NO_ACTION else finding.advice,
         waived=f"Waived until {finding.waived.end}: {finding.waived.reason}" if finding.waived else "",
-        repair=repair_sentence(finding),
+        repair=finding.repair_sentence,
         fingerprint=finding.fingerprint,
         locations=tuple(
             _location(position, label)
@@ -197,15 +197,6 @@ def _proof(witness: Witness) -> str:
     if witness.carried_by is not None:
         return f"Only the {witness.carried_by} revision understands all of this message:"
     return f"The {witness.accepted_by} revision accepts this message; the {witness.refused_by} revision rejects it:"
-
-
-def repair_sentence(finding: Finding) -> str:
-    """What repairs a finding, or why nothing does; empty where no repair was asked for."""
-    repair = finding.repair
-    if repair is None:
-        return f"No repair: {finding.no_repair}" if finding.no_repair else ""
-    why = f" {repair.why}" if repair.why else ""
-    return f"Repair: {repair.description}{why}"
 
 
 def _fix_words(fix: Fix) -> str:

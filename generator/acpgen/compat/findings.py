@@ -247,6 +247,13 @@ class Finding:
         return PolicyDecision(SEVERITIES[rank], " ".join(reasons))
 
     @property
+    def repair_sentence(self) -> str:
+        """What repairs it, or why nothing does; empty where no repair was asked for."""
+        if self.repair is None:
+            return f"No repair: {self.no_repair}" if self.no_repair else ""
+        return f"Repair: {self.repair.description}{f' {self.repair.why}' if self.repair.why else ''}"
+
+    @property
     def methods(self) -> tuple[str, ...]:
         """The methods whose messages hold what changed."""
         return tuple(dict.fromkeys(each.method for each in self.reaches if each.method is not None))
