@@ -40,7 +40,7 @@ def group_findings(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Fi
 
 
 def _finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> Finding:
-    """The finding of one cause. What has no subject is told by what stands at both places: another text there may be another matter."""
+    """The finding of one cause. What has no subject is known by what stands at both places: another text there may be another matter."""
     group = sorted(_without_duplicates(group), key=_sort_key)
     first = group[0]
     sides = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
@@ -60,7 +60,7 @@ def _about(each: Reach) -> list[str | None]:
 
 
 def _without_duplicates(group: list[Reach]) -> list[Reach]:
-    """The same without what is told of a branch by its place, `#/oneOf/0.n`, where it is told of the whole document too, `(text).n`."""
+    """The same without reports on a branch by its place, `#/oneOf/0.n`, where the whole document has the same one, `(text).n`."""
 
     def harm(each: Reach) -> tuple[object, ...]:
         return each.severity, each.effect, each.method, each.flow, each.breaks, each.old_at, each.new_at

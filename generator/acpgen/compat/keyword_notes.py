@@ -33,7 +33,7 @@ def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[Fault], It
         for side, notes in zip(positions, left_out, strict=True)
     )
     gone, come = _without(before, after), _without(after, before)
-    changed = {each.values["keyword"] for each in come}  # what has changed is told once
+    changed = {each.values["keyword"] for each in come}  # what has changed is reported once
     notes = [
         *(_note("Removed", positions[0], each) for each in gone if each.values["keyword"] not in changed),
         *(_note("Added or changed", positions[1], each) for each in come),

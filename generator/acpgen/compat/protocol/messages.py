@@ -23,7 +23,7 @@ from acpgen.pointers import reference_to
 from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
-"""Errors that are told of what one reference leads to."""
+"""Errors that one reference may lead to; more are not listed."""
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit

@@ -546,7 +546,7 @@ def rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Colle
 
 
 _OF_METHODS: Final = ("x-method", "x-side", "x-null", "x-was")
-"""What a definition says of its method and of earlier names: told as such."""
+"""What a definition says of its method and of earlier names: reported as such."""
 
 _VALUES: Final = ("const", "enum", "default")
 

@@ -41,7 +41,7 @@ def without_counterpart(context: Context) -> Iterator[Reach]:
 
 
 def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
-    """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is told
+    """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is reported
     where it stands. If neither is so, they were not compared.
     """
     changes = [each for each in found if each.rule != "text-reworded"]
@@ -102,8 +102,8 @@ def _doubt(context: Context, pair: Pair, name: str, reason: str, at: ChangePlace
 
 
 def _is_claimed(context: Context, pair: Pair) -> bool:
-    """Whether a member is declared on one side of a pair alone: that is told wherever messages hold the pair."""
-    walk = Walk(context.old, context.new, context.groups)  # what is told is of the other one
+    """Whether a member is declared on one side of a pair alone: that is reported wherever messages hold the pair."""
+    walk = Walk(context.old, context.new, context.groups)  # what is reported is of the other one
     walk.visit(pair)
     return any(found.change.kind == "field" for found in walk.wire_changes(pair))
 
@@ -163,7 +163,7 @@ def _body(context: Context, side: SchemaRevision, name: str) -> tuple[str, str]:
 
 
 def unstable_differences(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
-    """What is unstable on either side and differs, if that does not take part, and is not told: it may be stable on the other side."""
+    """What is unstable on either side and differs, if that does not take part, and is not reported: it may be stable on the other side."""
     old, new = context.old, context.new
     if not old.unstable_texts and not new.unstable_texts:
         return
