@@ -304,7 +304,9 @@ def test_a_document_without_methods_is_told_to_have_none() -> None:
     assert faults_of(empty) == [
         "schema.json: this is an OpenRPC document that lists no method and no type. Add the methods that it should describe."
     ]
-    assert list(describe_methods("p", *meaning(openrpc()))) == ["p: no methods: this is an OpenRPC document that lists none."]
+    assert list(describe_methods("p", *meaning(openrpc()))) == [
+        "p: no methods: this is an OpenRPC document that lists none."
+    ]
 
 
 # --- params by position ----------------------------------------------------------------------------------------------

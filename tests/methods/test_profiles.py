@@ -204,7 +204,8 @@ def test_the_results_of_mcp_are_those_of_its_responses() -> None:
         "roots/list)",
     ]
     assert any(
-        "3 definitions with a constant for a method that no rule finds" in line for line in describe_methods("p", protocol, found)
+        "3 definitions with a constant for a method that no rule finds" in line
+        for line in describe_methods("p", protocol, found)
     )
 
 
