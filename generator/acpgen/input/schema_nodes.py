@@ -280,7 +280,7 @@ class Node:
     @once
     def whole(self) -> list[Node]:
         """It, its parts and theirs, at any depth: all that judges the same value, each definition once, a part after what has it."""
-        found: list[Node] = []
+        schemas: list[Node] = []
         seen: set[str] = set()
         pending: list[Node] = [self]
         while pending:
@@ -291,9 +291,9 @@ class Node:
                     continue
                 seen.add(name)
                 node = node.schemas[name]
-            found.append(node)
+            schemas.append(node)
             pending.extend(reversed(node.parts))
-        return found
+        return schemas
 
     @once
     def lineage(self) -> frozenset[str]:
@@ -303,8 +303,8 @@ class Node:
     @once
     def union(self) -> tuple[str, list[Node]] | None:
         """The keyword and branches of the first union that stands directly in it."""
-        found = branches_of(self.says)
-        return None if found is None else (found[0], self.each(found[0]))
+        union = branches_of(self.says)
+        return None if union is None else (union[0], self.each(union[0]))
 
     @property
     def branches(self) -> list[Node]:
@@ -345,19 +345,19 @@ class Node:
         says = self.schema
         if "not" in says and says["not"] in (True, {}):
             return frozenset()
-        found = types_of(says) if "type" in says else ALL_KINDS
+        kinds = types_of(says) if "type" in says else ALL_KINDS
         if "const" in says:
-            found &= {kind_of(says["const"])}
+            kinds &= {kind_of(says["const"])}
         if "enum" in says:
-            found &= {kind_of(value) for value in says["enum"]}
+            kinds &= {kind_of(value) for value in says["enum"]}
         if self.target is not None:
-            found &= self.schemas.fact(self.target, _kinds, ALL_KINDS)
+            kinds &= self.schemas.fact(self.target, _kinds, ALL_KINDS)
         for part in self.each("allOf"):
-            found &= part.kinds
+            kinds &= part.kinds
         for keyword in ("anyOf", "oneOf"):
             if self.each(keyword):
-                found &= frozenset[str]().union(*(branch.kinds for branch in self.each(keyword)))
-        return found
+                kinds &= frozenset[str]().union(*(branch.kinds for branch in self.each(keyword)))
+        return kinds
 
     @once
     def listed(self) -> list[Any] | None:
@@ -379,27 +379,27 @@ class Node:
     @once
     def shape(self) -> ObjectShape:
         """What it demands of an object. Unions inside it are left out."""
-        found = ObjectShape()
+        shape = ObjectShape()
         if not is_object(self.schema):
-            return found
+            return shape
         says, properties = self.schema, self.named("properties")
         spend(1 + len(properties))
-        found.is_object = says.get("type") == "object" or "properties" in says
-        found.properties = {name: [sub] for name, sub in properties.items() if is_object(sub.schema)}
-        found.required.update(says.get("required", ()))
-        found.exclude(self.excluded or {})
+        shape.is_object = says.get("type") == "object" or "properties" in says
+        shape.properties = {name: [sub] for name, sub in properties.items() if is_object(sub.schema)}
+        shape.required.update(says.get("required", ()))
+        shape.exclude(self.excluded or {})
         closing = excluded_text(says.get("not"))
-        found.closed.update([closing] if closing is not None else [])
-        found.says_more = (closing is None and self.excluded is None) or any(
+        shape.closed.update([closing] if closing is not None else [])
+        shape.says_more = (closing is None and self.excluded is None) or any(
             key not in _OF_SHAPES and asserts(key) and value is not True and value != {} for key, value in says.items()
         )
         if self.target is not None:
-            found.add(self.schemas.fact(self.target, _shape, ObjectShape()))
+            shape.add(self.schemas.fact(self.target, _shape, ObjectShape()))
         for part in self.each("allOf"):
-            found.add(part.shape)
+            shape.add(part.shape)
         if self.branches and all(is_object(branch.schema) for branch in self.branches):
-            found.add_common(self.branches)
-        return found
+            shape.add_common(self.branches)
+        return shape
 
     @once
     def excluded(self) -> Mapping[str, Tags] | None:
@@ -419,21 +419,21 @@ class Node:
         if self.union is None or not self.demands <= {self.union[0], "type"} or not self.is_of_objects:
             return None
         is_told = self.owner in self.schemas.unions and self is self.schemas[self.owner]
-        found = self.schemas.unions[self.owner] if is_told else recognise([branch.shape for branch in self.branches])
-        if found is not None and any(branch.kinds != OBJECTS for branch in self.branches):
-            return found if found.default is None and found.fallback is None else None
-        return found
+        tagged = self.schemas.unions[self.owner] if is_told else recognise([branch.shape for branch in self.branches])
+        if tagged is not None and any(branch.kinds != OBJECTS for branch in self.branches):
+            return tagged if tagged.default is None and tagged.fallback is None else None
+        return tagged
 
     # --- objects with named fields ---
 
     @once
     def fields(self) -> dict[str, list[Node]]:
         """Each property with the schemas that judge it, own ones first, in source order."""
-        found: dict[str, list[Node]] = {}
+        fields: dict[str, list[Node]] = {}
         for part in self.whole:
             for name, schema in part.named("properties").items():
-                found.setdefault(name, []).append(schema)
-        return found
+                fields.setdefault(name, []).append(schema)
+        return fields
 
     @once
     def required(self) -> frozenset[str]:
@@ -460,13 +460,13 @@ class Node:
 
 def keyed(branches: Sequence[Node]) -> dict[int, str]:
     """The key of each branch that is an object with this key alone, where these keys tell all objects of a union apart; else none."""
-    found: dict[int, str] = {}
+    keys: dict[int, str] = {}
     for index, branch in enumerate(branches):
         if (key := branch.lone_key) is not None:
-            found[index] = key
+            keys[index] = key
         elif "object" in branch.kinds:
             return {}
-    return found if len(set(found.values())) == len(found) else {}
+    return keys if len(set(keys.values())) == len(keys) else {}
 
 
 def _kinds(node: Node) -> frozenset[str]:
