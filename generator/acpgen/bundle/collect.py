@@ -429,11 +429,11 @@ class _Collector:
         chosen = unnamed or typed
         if len(chosen) != 1:
             return {}
+        root = roots[chosen[0]]
         name = self.named.get(SchemaPlace(chosen[0], ()))
         if name is None:
-            return roots[chosen[0]]
-        words = {key: value for key, value in self.files[chosen[0]].items() if key in ("title", "description")}
-        return {**words, "$ref": reference_to(name)}
+            return root
+        return {**{key: root[key] for key in ("title", "description") if key in root}, "$ref": reference_to(name)}
 
     def _is_typed(self, path: str) -> bool:
         """Whether a root says anything of a value. Some keywords are words of other documents, too: they count beside `$schema`."""
