@@ -393,7 +393,7 @@ class _Collector:
         passed: dict[SchemaPlace, set[str]] = {}
         referred: set[SchemaPlace] = set()
         for path, value in self.files.items():
-            for ref in refs_anywhere(value):
+            for ref in dict.fromkeys(refs_anywhere(value)):
                 for found in self.addresses.targets(SchemaPlace(path, ()), ref):
                     referred.add(found)
                     for depth, part in enumerate(found.parts):
