@@ -102,7 +102,7 @@ class Bundler:
         self.nodes = Schemas(self.sources, self.origins)
         if not self.is_apart:
             alone = {*framing, *self._payloads()}
-            self.owners = owners(self.definitions, self.root, framing=framing, alone=alone)
+            self.owners = owners(self.nodes, self.root, framing=framing, alone=alone)
         for name in sorted(self.definitions, key=self._after_owners):
             if name not in framing and name not in self.distributed:
                 self._distribute(name)
