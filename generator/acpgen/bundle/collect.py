@@ -54,9 +54,6 @@ from acpgen.pointers import follow, pointer, reference_to, target
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
 
-ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
-"""What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
-
 MIGRATION: Final = "x-migration"
 """What a file says of things of the version before: about its schemas, and no part of them."""
 
@@ -472,8 +469,6 @@ class _Collector:
         changed.update(references[0] if references else {})
         if len(references) > 1:
             changed["allOf"] = [*changed.get("allOf", ()), *references[1:]]
-        if changed.get("format") == "absolute-path":  # so that every judge agrees
-            changed.setdefault("pattern", ABSOLUTE_PATH)
         counts_evaluated = "else" in changed and self._counts_evaluated
         return modern(changed, self.addresses.around(place).draft, counts_evaluated=counts_evaluated)
 
