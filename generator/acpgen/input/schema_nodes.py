@@ -5,7 +5,7 @@ A node is read, never changed. What it refers to is looked up among the definiti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -74,7 +74,7 @@ class Schemas(Mapping[str, "Node"]):
         self.places: Final = places
         self._origins: Final = origins
         self._nodes: Final = dict[str, Node]()
-        self._open: Final = set[tuple[str, object]]()
+        self._open: Final = set[tuple[str, str]]()
 
     def __getitem__(self, name: str) -> Node:
         if name not in self._nodes:
@@ -100,15 +100,15 @@ class Schemas(Mapping[str, "Node"]):
         for name in names or [*self._nodes]:
             self._nodes.pop(name, None)
 
-    def fact(self, name: str, read: Callable[[Node], Fact], otherwise: Fact) -> Fact:
-        """What `read` says of a definition; `otherwise` where there is none, or where it leads back to itself."""
-        if name not in self.written or (name, read) in self._open:
+    def fact(self, name: str, attribute: str, otherwise: Fact) -> Fact:
+        """An attribute of a definition's node; `otherwise` where there is none, or where it leads back to itself."""
+        if name not in self.written or (name, attribute) in self._open:
             return otherwise
-        self._open.add((name, read))
+        self._open.add((name, attribute))
         try:
-            return read(self[name])
+            return getattr(self[name], attribute)  # type: ignore[no-any-return]
         finally:
-            self._open.discard((name, read))
+            self._open.discard((name, attribute))
 
     def place_of_keyword(self, at: str) -> str:
         """The place in the documents of a keyword: that of its schema, and the keyword."""
@@ -351,7 +351,7 @@ class Node:
         if "enum" in says:
             kinds &= {kind_of(value) for value in says["enum"]}
         if self.target is not None:
-            kinds &= self.schemas.fact(self.target, _kinds, ALL_KINDS)
+            kinds &= self.schemas.fact(self.target, "kinds", ALL_KINDS)
         for part in self.each("allOf"):
             kinds &= part.kinds
         for keyword in ("anyOf", "oneOf"):
@@ -368,7 +368,7 @@ class Node:
         lists = [[self.schema["const"]]] if "const" in self.schema else []
         lists += [self.schema["enum"]] if "enum" in self.schema else []
         lists += [part.listed for part in self.each("allOf") if part.listed is not None]
-        if self.target is not None and (own := self.schemas.fact(self.target, _listed, None)) is not None:
+        if self.target is not None and (own := self.schemas.fact(self.target, "listed", _UNLISTED)) is not None:
             lists.append(own)
         for keyword in ("anyOf", "oneOf"):
             branches = [branch.listed for branch in self.each(keyword)]
@@ -394,7 +394,7 @@ class Node:
             key not in _OF_SHAPES and asserts(key) and value is not True and value != {} for key, value in says.items()
         )
         if self.target is not None:
-            shape.add(self.schemas.fact(self.target, _shape, ObjectShape()))
+            shape.add(self.schemas.fact(self.target, "shape", ObjectShape()))
         for part in self.each("allOf"):
             shape.add(part.shape)
         if self.branches and all(is_object(branch.schema) for branch in self.branches):
@@ -418,8 +418,8 @@ class Node:
         """The tagged union that it is: a union of objects with a tag, and nothing else."""
         if self.union is None or not self.demands <= {self.union[0], "type"} or not self.is_of_objects:
             return None
-        is_told = self.owner in self.schemas.unions and self is self.schemas[self.owner]
-        tagged = self.schemas.unions[self.owner] if is_told else recognise([branch.shape for branch in self.branches])
+        is_known = self.owner in self.schemas.unions and self is self.schemas[self.owner]
+        tagged = self.schemas.unions[self.owner] if is_known else recognise([one.shape for one in self.branches])
         if tagged is not None and any(branch.kinds != OBJECTS for branch in self.branches):
             return tagged if tagged.default is None and tagged.fallback is None else None
         return tagged
@@ -469,18 +469,7 @@ def keyed(branches: Sequence[Node]) -> dict[int, str]:
     return keys if len(set(keys.values())) == len(keys) else {}
 
 
-def _kinds(node: Node) -> frozenset[str]:
-    return node.kinds
-
-
-def _listed(node: Node) -> list[Any] | None:
-    return node.listed
-
-
-def _shape(node: Node) -> ObjectShape:
-    return node.shape
-
-
+_UNLISTED: Final[list[Any] | None] = None
 _OF_OBJECTS: Final = BY_KIND["object"] | {"$ref", "allOf"}
 _OF_KEYED: Final = frozenset({"type", "properties", "required", "additionalProperties"})
 _OF_SHAPES: Final = frozenset({"type", "properties", "required", "not", "$ref", "allOf"})
