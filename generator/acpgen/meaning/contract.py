@@ -53,26 +53,26 @@ def method_row(method: ir.Method) -> Row:
 
 def _gated(protocol: ir.Protocol) -> Mapping[str, Row]:
     """Definitions that depend on capabilities or lead to such. Found by adding until nothing is added: types may be recursive."""
-    kept: set[str] = set()
+    gated: set[str] = set()
     while True:
-        found = {name for name, definition in protocol.definitions.items() if _definition(definition, kept)}
-        if found == kept:
+        found = {name for name, definition in protocol.definitions.items() if _definition(definition, gated)}
+        if found == gated:
             break
-        kept = found
-    return {name: _definition(definition, kept) for name, definition in protocol.definitions.items() if name in kept}
+        gated = found
+    return {name: _definition(definition, gated) for name, definition in protocol.definitions.items() if name in gated}
 
 
-def _definition(definition: ir.Definition, kept: set[str]) -> Row:
+def _definition(definition: ir.Definition, gated: set[str]) -> Row:
     match definition:
         case ir.Record():
-            fields = {field.name: _member(field, _look(field.type, kept)) for field in definition.fields}
+            fields = {field.name: _member(field, _look(field.type, gated)) for field in definition.fields}
             fields = {name: member for name, member in fields.items() if member}
             return {"fields": fields} if fields else {}
         case ir.TaggedUnion():
-            variants = {variant.tag: _member(variant, _named(variant.type, kept)) for variant in definition.variants}
+            variants = {variant.tag: _member(variant, _named(variant.type, gated)) for variant in definition.variants}
             others = definition.fallback_shapes or ((definition.fallback,) if definition.fallback else ())
             other = tuple(
-                name for name in (*others, *((definition.default,) if definition.default else ())) if name in kept
+                name for name in (*others, *((definition.default,) if definition.default else ())) if name in gated
             )
             row: Row = {"tag": definition.tag, "variants": variants} | ({"other": other} if other else {})
             return row if other or any(variants.values()) else {}
@@ -80,7 +80,7 @@ def _definition(definition: ir.Definition, kept: set[str]) -> Row:
             values = {value.value: value.capability for value in definition.values if value.capability is not None}
             return {"values": values} if values else {}
         case ir.Alias():
-            look = _look(definition.type, kept)
+            look = _look(definition.type, gated)
             return {"look": look} if look else {}
         case _:
             assert_never(definition)
@@ -95,19 +95,19 @@ def _member(member: ir.Field | ir.Variant, look: tuple[str, ...]) -> Row:
     return row | ({"look": look} if look else {})
 
 
-def _look(type_: ir.Type, kept: set[str]) -> tuple[str, ...]:
+def _look(type_: ir.Type, gated: set[str]) -> tuple[str, ...]:
     match type_:
         case ir.Ref():
-            return _named(type_.name, kept)
+            return _named(type_.name, gated)
         case ir.Array():
-            return tuple(f"[]{name}" for name in _look(type_.items, kept))
+            return tuple(f"[]{name}" for name in _look(type_.items, gated))
         case ir.Map():
-            return tuple(f"{{}}{name}" for name in _look(type_.values, kept))
+            return tuple(f"{{}}{name}" for name in _look(type_.values, gated))
         case ir.AnyOf():
-            return tuple(dict.fromkeys(name for member in type_.types for name in _look(member, kept)))
+            return tuple(dict.fromkeys(name for member in type_.types for name in _look(member, gated)))
         case _:
             return ()
 
 
-def _named(name: str, kept: set[str]) -> tuple[str, ...]:
-    return (name,) if name in kept else ()
+def _named(name: str, gated: set[str]) -> tuple[str, ...]:
+    return (name,) if name in gated else ()
