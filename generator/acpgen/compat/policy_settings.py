@@ -70,7 +70,7 @@ class _Settings:
     faults: list[Fault]
 
     def policy(self, table: Mapping[str, object]) -> Policy:
-        self.known(table, _KEY, _KEYS)
+        self.require_known(table, _KEY, _KEYS)
         promise, promises = self.promises(table.get("promise", "full"))
         formats = table.get("formats", "annotations")
         if formats not in _FORMATS:
@@ -126,7 +126,7 @@ class _Settings:
                 self.wrong(key, "a list of tables: [[tool.acpgen.compat.severity]]")
                 continue
             table = cast("dict[str, object]", entry)
-            self.known(table, key, ("rule", "at", "severity", "reason"))
+            self.require_known(table, key, ("rule", "at", "severity", "reason"))
             rule, area = table.get("rule", ""), table.get("at")
             if rule != "" and rule not in self.rules:
                 hint = did_you_mean(str(rule), self.rules)
@@ -155,7 +155,7 @@ class _Settings:
                 self.wrong(key, "a table with 'sunset' and 'reason'")
                 continue
             table = cast("dict[str, object]", entry)
-            self.known(table, key, ("sunset", "reason"))
+            self.require_known(table, key, ("sunset", "reason"))
             sunset = table.get("sunset")
             if isinstance(sunset, datetime) or not isinstance(sunset, date):
                 self.wrong(f"{key}.sunset", "the first day on which it may be gone, such as 2027-01-31")
@@ -184,7 +184,7 @@ class _Settings:
         self.wrong(key, expected)
         return {}
 
-    def known(self, table: Mapping[str, object], key: str, known: Iterable[str]) -> None:
+    def require_known(self, table: Mapping[str, object], key: str, known: Iterable[str]) -> None:
         allowed = tuple(known)
         self.faults.extend(
             UNKNOWN_KEY(at=self.at, key=f"{key}.{quoted(name)}", hint=did_you_mean(name, allowed))
