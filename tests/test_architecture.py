@@ -281,7 +281,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "front": (
         frozenset(
             {
-                *("command", "repair.fix", "history.history_command"),
+                *("command", "history.history_command"),
             }
         ),
         frozenset(

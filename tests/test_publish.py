@@ -328,7 +328,7 @@ def test_an_edit_beside_the_schemas_makes_the_docs_anew_and_nothing_else(tmp_pat
         edited.write_text(edited.read_text() + "\nMore.\n")
     else:
         edited.write_text(edited.read_text().replace("somewhere", "elsewhere").replace("question", "wish"))
-    stamps = project._materials(project.configured(found))  # pyright: ignore[reportPrivateUsage]
+    stamps = project._materials(project.configured(found))
     assert path in dict(stamps[tmp_path / "docs"].files)
     if path == "requirements.json":
         return  # a table about other protocols is a fault here; that it is read is what counts

@@ -1,7 +1,5 @@
 """The verdicts on kept releases: data beside them that says what each changed, so that nothing compares them again."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
-
 from __future__ import annotations
 
 import hashlib

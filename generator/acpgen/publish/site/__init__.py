@@ -112,7 +112,7 @@ def inputs(config: Config) -> Inputs:
 
 
 def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
-    """The docs of a project. Raises `Faults`."""
+    """The docs of a project, with what an earlier run understood and found from a `cache`. Raises `Faults`."""
     found = _versions(config, given.sources, memory, cache)
     library = memory.once("library", (given.python,), partial(reference.read, given.python))
     beside = memory.once("material", (given.beside,), partial(docs_inputs.parsed, given.beside))
