@@ -14,8 +14,7 @@ from acpgen.compat.protocol.check.check import check, restructuring
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
 from acpgen.diagnostics.markup import Markdown, code
-from acpgen.publish.history import History
-from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, summarize
+from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, History, summarize
 from acpgen.publish.versions import Version
 from acpgen.targets.docs.page_paths import PagePaths, join_markdown
 from acpgen.targets.docs.templates import lay_out, relative
@@ -34,6 +33,7 @@ _EVERYWHERE: Final = 3
 def page(
     name: str,
     history: History,
+    about: str,
     path: str,
     rules: str,
     version: Version | None = None,
@@ -41,16 +41,15 @@ def page(
     *,
     has_own: bool,
 ) -> str:
-    """The changelog of a protocol, or of a family of them, newest first. `version` is what the protocol is today,
-    `places` where its pages are.
+    """The changelog of a protocol, or of a family of them, newest first; `about` says where its releases come from. `version` is what the
+    protocol is today, `places` where its pages are.
 
     With `has_own`, its end tells what that says otherwise than the newest release.
     """
-    releases = history.releases
-    steps = [_step(old.title, new.title, new.verdict, date=new.date) for old, new in pairwise(releases)]
+    steps = [_step(old.title, new.title, new.verdict, date=new.date) for old, new in pairwise(history)]
     own = None
     if version is not None and has_own:
-        own = _step(releases[-1].title, "this schema", _own(history, version), most=None)
+        own = _step(history[-1].title, "this schema", _own(history, version), most=None)
 
     def link(name: str, page: str | None) -> Markdown:
         if page is None or version is None or places is None:
@@ -66,10 +65,10 @@ def page(
         "changelog",
         path=path,
         version=name,
-        about=history.about,
+        about=about,
         steps=steps[::-1],
         own=own,
-        first=releases[0].title,
+        first=history[0].title,
         rules=rules,
         named=named,
         few=_EVERYWHERE,
@@ -83,7 +82,7 @@ def _own(history: History, version: Version) -> ChangelogStep:
 
     Changes that share a row depend on one another, so two branches with one each would not merge.
     """
-    last = side(open_input(history.releases[-1].documents), unstable=False).meaning
+    last = side(open_input(history[-1].documents), unstable=False).meaning
     present = SchemaRevision(version.protocol, version.bundle)
     found = check(last, present).reaches
     if not found and last.bundle.schema != present.bundle.schema:
