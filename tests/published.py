@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -49,13 +49,19 @@ def docs_material() -> docs_inputs.Material:
 
 @cache
 def files(*, for_site: bool = True) -> Mapping[str, str]:
-    """All files of the docs; made once for all workers, and again by a later run only where code or schemas have changed."""
+    """All files of the docs."""
+    return {page.path: page.text for page in site_pages(for_site=for_site)}
+
+
+@cache
+def site_pages(*, for_site: bool = True) -> Sequence[publish.Page]:
+    """All pages of the docs; made once for all workers, and again by a later run only where code or schemas have changed."""
     paths = sorted(path for path in (ROOT / "schema").rglob("*") if path.is_file())
     contents = (part for path in paths for part in (str(path.relative_to(ROOT)), path.read_bytes()))
     key = key_of("the docs that tests read", str(for_site), all_code().digest, *contents)
-    known: Any = user_cache().find(key)
-    if known is None:
-        known = dict(publish.documents(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY))
-        user_cache().keep(key, known)
-    found: Mapping[str, str] = known
-    return found
+    rows: Any = user_cache().find(key)
+    if rows is None:
+        pages = publish.make_pages(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY)
+        rows = [[page.path, page.text, [*page.place], page.about, page.source] for page in pages]
+        user_cache().keep(key, rows)
+    return [publish.Page(path, text, tuple(place), about, source) for path, text, place, about, source in rows]

@@ -21,13 +21,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from acpgen import config, ir, publish, site
+from acpgen import config, ir, publish
 from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import code, prose, quoting
 from acpgen.errors import Faults, visible
 from acpgen.input.load import load
-from acpgen.publish import reference, table
+from acpgen.publish import reference, site, table
 from acpgen.targets import docs
 from acpgen.targets.docs import pictures, templates, views
 from acpgen.targets.docs.page_paths import Linker, find_page_paths
@@ -37,7 +37,7 @@ from acpgen.targets.docs.usages import find_capability_usages
 from acpgen.targets.faults import INVALID_EXAMPLE
 from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import generate, understand
-from published import PROTOCOLS, ROOT, all_versions, docs_material, files, versions
+from published import PROTOCOLS, ROOT, docs_material, files, site_pages, versions
 
 HOSTILE = ROOT / "tests" / "golden" / "targets" / "hostile" / "schema.json"
 
@@ -99,7 +99,7 @@ def commonmark(markdown: str) -> str:
 def python_markdown(markdown: str) -> str:
     """As the site generator reads it."""
     module: Any = pytest.importorskip("markdown", reason="the extra docs is not installed")
-    given_to_site = yaml.safe_load((ROOT / "templates/docs/site/mkdocs.yml").read_text("utf-8"))["markdown_extensions"]
+    given_to_site = yaml.safe_load((ROOT / "templates/docs/site/base.yml").read_text("utf-8"))["markdown_extensions"]
     names = [name if isinstance(name, str) else next(iter(name)) for name in given_to_site]
     return str(module.markdown(markdown, extensions=[name for name in names if name != "toc"]))
 
@@ -566,7 +566,7 @@ def test_every_page_is_in_the_navigation() -> None:
                 yield from paths(below)
 
     made = files()
-    reached = list(paths(publish.navigation(all_versions(), docs_material(), made=made)))
+    reached = list(paths(publish.arrange(site_pages())))
     pages = {path for path in made if path.endswith(".md") and not path.endswith("single-file.md")}
     assert set(reached) == pages
     assert len(reached) == len(set(reached))
@@ -575,7 +575,7 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_the_navigation_has_seven_entries_by_what_people_want() -> None:
     sections = config.find(ROOT).site.sections
     python = reference.read(site.inputs(config.find(ROOT)).python)
-    found = publish.navigation(all_versions(), docs_material(), python, sections, made=files())
+    found = publish.arrange([*site_pages(), *reference.pages(python)], sections)
     assert [title for title, _ in found] == [
         *(
             "Learn",
@@ -987,7 +987,7 @@ def test_every_planned_message_is_one_that_some_protocol_has() -> None:
 
 
 def test_the_way_of_an_answer_is_the_other_way() -> None:
-    svg = pictures.conversation(
+    svg = pictures.conversation_svg(
         "x", "X", ("client", "agent"), [pictures.Arrow("a", "right"), pictures.Arrow("b", "left", answer=True)]
     )
     assert "a to the agent; b to the client" in svg
@@ -998,7 +998,7 @@ def test_the_picture_of_a_union_links_to_its_variants() -> None:
     linker = Linker(find_page_paths(protocol, bundle.origins), "types/Union.md")
     union = protocol.definitions["Union"]
     assert isinstance(union, ir.TaggedUnion)
-    assert '<a href="#tag-two">' in pictures.variants(union, linker)
+    assert '<a href="#tag-two">' in pictures.picture_of_union(union, linker)
 
 
 # --- publishing ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen.site import serving
+from acpgen.publish.site import serving
 from browsing import SCHEMES, Window
 from tiers import sample
 
