@@ -7,9 +7,9 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, MemoryBudget, brief, key, size_of
-from .capability_uses import gated_definitions
 from .paths import distinct
 from .records import Listed, Options, Pending, Question, Session, size_of_options
+from .undeclared import objects_in
 from .versions import is_named, is_unknown, negotiates, spoken
 
 if TYPE_CHECKING:
@@ -202,10 +202,7 @@ def known_capabilities(protocols: Iterable[Strict]) -> Mapping[str, frozenset[st
     found: dict[str, set[str]] = {}
     for strict in protocols:
         names = [method.capability for method in strict.contract.methods]
-        for gated in gated_definitions(strict).values():
-            names.extend(gated.values.values())
-            for member in (*gated.fields.values(), *gated.variants.values()):
-                names.extend((member.capability, member.required_with))
+        names += [part.get(key) for part in objects_in(strict.schema) for key in ("x-capability", "x-required-with")]
         for name in names:
             if name is not None:
                 side, _, path = name.partition(":")
