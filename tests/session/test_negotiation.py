@@ -149,8 +149,10 @@ def test_what_comes_before_a_usable_initialize_is_answered_with_an_error_and_the
         assert found["result"]["protocolVersion"] == 1
         found = await wire.ask(6, "session/new", cwd=str(tmp_path), mcpServers=[])
         assert found["result"]["sessionId"]
-        found = await wire.ask(7, "initialize", protocolVersion=2, info=INFO)  # too late: v1 is spoken
-        assert found.get("result", {}).get("protocolVersion") != 2
+        for number, version in ((7, 2), (8, 1)):  # too late: v1 is spoken
+            found = await wire.ask(number, "initialize", protocolVersion=version, info=INFO)
+            assert (found["id"], found["error"]["code"]) == (number, -32600)
+            assert "a connection is initialized once" in found["error"]["message"]
         await wire.end()
 
     run(work)
