@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, MemoryBudget, brief, key, size_of
 from .paths import distinct
 from .records import Listed, Options, Pending, Question, Session, size_of_options
-from .undeclared import objects_in
-from .versions import is_named, is_unknown, negotiates, spoken
+from .undeclared import objects_in, types_of
+from .versions import is_named, is_unknown, spoken
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
@@ -116,7 +116,7 @@ class Connection:
     @cached_property
     def has_handshake(self) -> bool:
         """Whether `initialize` agrees on a version, as in ACP and MCP. Of a method of that name elsewhere their documents say nothing."""
-        return any(map(negotiates, self.protocols.values()))
+        return any(map(_negotiates, self.protocols.values()))
 
     def other(self, side: str) -> str:
         """The peer of a side."""
@@ -195,6 +195,13 @@ class Connection:
     def report_eviction(self, what: str) -> None:
         """Report that something of a message is not kept."""
         self.evictions.append(f"{what}: what depends on that is not judged")
+
+
+def _negotiates(strict: Strict) -> bool:
+    """Whether the params of `initialize` name a version, as those of ACP and MCP do."""
+    route = strict.route("initialize", is_request=True)
+    params: Any = route and route.params
+    return bool(params) and types_of(strict).has_field(params, "protocolVersion")
 
 
 def known_capabilities(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,14 +12,14 @@ from .bounded import MAX_BREACHES, MAX_PARTS, MAX_POINTER, MAX_VALUES, brief, ke
 from .breach import LEVELS, Breach
 from .chunk_cache import ChunkCache
 from .connection import Connection
-from .content_objects import CONTENT_TYPES, content_of
+from .content_objects import content_of
 from .events import Event, Finding, Kind, Level
 from .json_values import Path, is_array, is_object, json_pointer, pointer_steps, reach
 from .requirements import requirements_behind
 from .rule import ACP, Aspect, Rule
 from .rules import RULES
 from .transitions import changes_nothing, record
-from .undeclared import Types, Undeclared, Use
+from .undeclared import Undeclared, Use, types_of
 from .unstable import UnstableChannels
 from .versions import NO_SCHEMA, is_named, unclear
 
@@ -236,7 +236,7 @@ class Monitor:
         """Find what of a message depends on capabilities, and what its types do not declare."""
         if strict.contract.name not in ACP:
             return
-        types = _types_of(strict)
+        types = types_of(strict)
         event.shape = types.shape(definition, event.body)
         if event.shape in types.plain:
             event.is_plain = True
@@ -267,8 +267,8 @@ class Monitor:
                 route = other.route(event.method, is_request=True)
                 params: Any = route and route.params
                 if other is not strict and params is not None:
-                    others.append({one.path for one in _types_of(other).undeclared(params, event.body)})
-        for found in _types_of(strict).look(definition, event.body, on_limit, event.shape):
+                    others.append({one.path for one in types_of(other).undeclared(params, event.body)})
+        for found in types_of(strict).look(definition, event.body, on_limit, event.shape):
             prefixes = {found.path[:length] for length in range(1, len(found.path) + 1)}
             if all(prefixes & paths for paths in others):
                 yield found
@@ -278,7 +278,7 @@ class Monitor:
         if event.shape is None or event.is_plain or event.undeclared or event.uses or event.content:
             return
         if event.strict is not None and event.method != "initialize":  # which is in all versions at once
-            _types_of(event.strict).add_plain(event.shape)
+            types_of(event.strict).add_plain(event.shape)
 
     # --- rules ---
 
@@ -364,12 +364,6 @@ class _Unjudged:
     index: int
     sender: str
     count: int = 0
-
-
-@lru_cache(16)
-def _types_of(strict: Strict) -> Types:
-    """The types of a protocol, which its monitors share: to read them takes as long as to judge a hundred messages."""
-    return Types(strict.schema, words=CONTENT_TYPES)
 
 
 def _kind(value: Any) -> Kind:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
+from .content_objects import CONTENT_TYPES
 from .json_values import Path, is_array, is_object
+
+if TYPE_CHECKING:
+    from jsonrpc_bindings.strict import Strict
 
 MAX_PLACES: Final = 200_000
 """Places of one message that are looked at."""
@@ -157,6 +162,17 @@ class Types:
             if not isinstance(found, Use):
                 (undeclared if isinstance(found, Undeclared) else places).add(found.path)
         return places - undeclared
+
+    def has_field(self, definition: str, name: str) -> bool:
+        """Whether a definition, or a variant of it, has a field of this name."""
+        waiting = [self._roots[definition]]
+        nodes: dict[int, _Node] = {}
+        while waiting:
+            schema = waiting.pop()
+            if id(schema) not in nodes:
+                node = nodes[id(schema)] = self._node(schema)
+                waiting += [branch for union in node.unions for branch in union]
+        return any(name in node.fields for node in nodes.values())
 
     def _shape(self, value: Any) -> Hashable:
         """All of a value that `undeclared` depends on, so that a message like one without findings is not looked at again: this is most of
@@ -375,6 +391,12 @@ class Types:
             named = [types] if isinstance(types, str) else types
             own = {each for name in named for each in _TYPES.get(name, ())}
             node.types = own if node.types is None else node.types & own
+
+
+@lru_cache(32)
+def types_of(strict: Strict) -> Types:
+    """The types of a protocol, which its monitors share: to read them takes as long as to judge a hundred messages."""
+    return Types(strict.schema, words=CONTENT_TYPES)
 
 
 def _names(nodes: Iterable[_Node]) -> tuple[str, ...]:

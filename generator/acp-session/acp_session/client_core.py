@@ -14,7 +14,7 @@ import logging
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 from acp_bindings import UNSET, DecodeError, to_builtins, v1, v2
@@ -364,8 +364,7 @@ class ClientCore(peers2.Client):
         call = tool_call_update(params)
         if isinstance(call, v2.ToolCallUpdate):
             session.transcript.update_tool_call(call)
-        unknown = "decline" if self.client.unknown_subjects == "decline" else "prompt"
-        request = read(params, unknown_subject=cast("Any", unknown))
+        request = read(params, unknown_subject=self.client.unknown_subjects)
         option_id: str | None = None
         if request is None:
             LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)

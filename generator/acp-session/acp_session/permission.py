@@ -145,7 +145,7 @@ class PermissionRequest:
         return numbers.get(typed.strip())
 
 
-def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] = "prompt") -> PermissionRequest | None:
+def read(request: AnyRequest, *, unknown_subject: Literal["ask", "decline"] = "ask") -> PermissionRequest | None:
     """The prompt of a request; `None` where the policy declines subjects that this version does not know (RFD: "show a generic
     permission prompt or decline according to policy"). Answer that with `cancel(request)`.
 
