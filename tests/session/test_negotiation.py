@@ -158,6 +158,21 @@ def test_what_comes_before_a_usable_initialize_is_answered_with_an_error_and_the
     run(work)
 
 
+def test_a_client_may_try_versions_until_its_first_other_request(tmp_path: Path) -> None:
+    async def work() -> None:
+        wire = Wire()
+        for number, version in enumerate((2, 1, 2, 2)):
+            found = await wire.ask(number, "initialize", protocolVersion=version, info=INFO)
+            assert found["result"]["protocolVersion"] == version
+        found = await wire.ask(5, "session/new", cwd=str(tmp_path))
+        assert found["result"]["sessionId"]
+        found = await wire.ask(6, "initialize", protocolVersion=2, info=INFO)
+        assert (found["id"], found["error"]["code"]) == (6, -32600)
+        await wire.end()
+
+    run(work)
+
+
 def test_a_client_tells_that_it_does_not_speak_the_version_of_the_agent_and_closes() -> None:
     async def work() -> None:
         near, far = pair()

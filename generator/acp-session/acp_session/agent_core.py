@@ -60,6 +60,15 @@ class AgentCore(peers.Agent):
         self._peer: ClientConnection | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)
         self._background = Background()
+        self._is_used = False
+
+    async def serve(self, method: str, params: Any) -> Any:
+        """See `Side`. A client of version 2 may repeat `initialize` until its first other request (schema of v2, `InitializeRequest`)."""
+        if method != "initialize":
+            self._is_used = True
+        elif self._peer is not None and (self._is_used or self._remote is not None):
+            raise RequestError(INVALID_REQUEST, "`initialize` was answered already: a connection is initialized once")
+        return await super().serve(method, params)
 
     async def _show_terminal(self, session_id: str, update: Any) -> None:
         session = self.sessions.get(session_id)
@@ -96,8 +105,6 @@ class AgentCore(peers.Agent):
 
     async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
         """Answer what the agent is and can do."""
-        if self._peer is not None:
-            raise RequestError(INVALID_REQUEST, "`initialize` was answered already: a connection is initialized once")
         offered, form = self.services.capabilities(), params.capabilities.elicitation
         self._peer = ClientConnection(
             2 if self._remote is None else 1,

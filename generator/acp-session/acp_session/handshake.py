@@ -67,8 +67,8 @@ class Negotiation:
         self._monitor = monitor
         self._on_event = on_event
 
-    async def negotiate(self) -> tuple[int, EarlyTransport] | None:
-        """The version to speak, and the transport that begins with the message that asks for it; `None` where the client ends before."""
+    async def negotiate(self) -> VersionTransport | None:
+        """The transport of the version to speak, whose first message asks for it; `None` where the client ends before."""
         while True:
             try:
                 line = await self._transport.receive()
@@ -79,14 +79,16 @@ class Negotiation:
                 continue
             if line is None:
                 return None
-            found = self._judge(line)
+            found = self.judge(line)
             if isinstance(found, int):
-                return found, EarlyTransport(self._transport, line)
+                return VersionTransport(self._transport, self, found, line)
             self._watch("client", line)
-            if found is not None:
+            if found is None:
+                self._report("a notification came before `initialize` and is ignored")
+            else:
                 self._answer(*found)
 
-    def _judge(self, line: bytes) -> int | tuple[Any, RequestError] | None:
+    def judge(self, line: bytes) -> int | tuple[Any, RequestError] | None:
         """The version that a message asks for, or the error that answers it; `None` for a notification."""
         try:
             message = as_object(parse(line))
@@ -100,7 +102,6 @@ class Negotiation:
                 INVALID_REQUEST, "the first message of a connection must be the request `initialize`"
             )
         if "id" not in message:
-            self._report(f"{method!r} came before `initialize` and is ignored")
             return None
         if method != "initialize":
             sentence = f"{method!r} came before `initialize`, which negotiates the version"
@@ -162,6 +163,34 @@ class EarlyTransport(Transport):
     async def close(self) -> None:
         """See `Transport`."""
         await self._transport.close()
+
+
+class VersionTransport(EarlyTransport):
+    """The transport of one version. It ends where the client asks for another one before its first other request; `next` is the transport
+    of that one then.
+    """
+
+    def __init__(self, transport: Transport, negotiation: Negotiation, version: int, first: bytes) -> None:
+        super().__init__(transport, first)
+        self.version = version
+        self.next: VersionTransport | None = None
+        self._negotiation = negotiation
+        self._is_open = True
+
+    async def receive(self) -> bytes | None:
+        found = None if self.next is not None else await super().receive()
+        if found is not None and self._is_open:
+            version = self._negotiation.judge(found)
+            self._is_open = isinstance(version, int)
+            if isinstance(version, int) and version != self.version:
+                self.next = VersionTransport(self._transport, self._negotiation, version, found)
+                return None
+        return found
+
+    async def close(self) -> None:
+        """See `Transport`. The transport below stays for the version that follows."""
+        if self.next is None:
+            await super().close()
 
 
 class InitializedTransport(EarlyTransport):

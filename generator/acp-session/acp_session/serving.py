@@ -58,18 +58,18 @@ async def serve_agent(
     `user`: who is logged in from the beginning, as where a web server knows it. The work of a turn that is cancelled has `grace` seconds to
     end; the turn then ends without it.
 
-    A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. Where
-    `initialize` fails, it may ask again; once that was answered, it fails. Raises `ValueError` for versions that are not spoken.
+    A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may
+    ask for another one until its first other request. Raises `ValueError` for versions that are not spoken.
     """
     require_instance(Agent, agent=agent)
     negotiation = Negotiation(transport, validate_versions(versions), options.get("monitor"), options.get("on_event"))
     try:
-        found = await negotiation.negotiate()
-        if found is not None:
-            version, begun = found
+        below = await negotiation.negotiate()
+        while below is not None:
             core = AgentCore(agent, user=user, grace=options.get("grace", 2.0))
-            async with _side(core, version) as side:
-                await attached(side, begun, options).run()
+            async with _side(core, below.version) as side:
+                await attached(side, below, options).run()
+            below = below.next
     finally:
         await transport.close()
 

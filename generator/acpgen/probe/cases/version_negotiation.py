@@ -83,15 +83,16 @@ def early_request(trial: Trial) -> None:
 
 @case("initialization/repeated", "initialized-once")
 def repeated(trial: Trial) -> None:
-    """`initialize` once more on a connection that is initialized. Expected: the error -32600."""
+    """`initialize` once more, after another request. Expected: the error -32600."""
     with trial.elsewhere(trial.another()):
         connection, greeting = trial.connection, trial.greeting
         if greeting is None or greeting.answer is None:
             raise trial.skip(connection.silence)
+        trial.alive()
         found = trial.expect("initialize", json.loads(connection.rows[greeting.index].message)["params"])
         if found is not None and found.code != -32600:
             how = "is answered with a result" if "error" not in found.value else f"fails with {found.reason}"
-            trial.blame(found, f"`initialize` on a connection that is initialized {how}, and not with the error -32600")
+            trial.blame(found, f"`initialize` after another request {how}, and not with the error -32600")
 
 
 def _greeted(trial: Trial, wanted: Any, clause: str | None = None) -> Greeting:
