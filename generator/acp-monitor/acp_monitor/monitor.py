@@ -268,17 +268,26 @@ class Monitor:
                 params: Any = route and route.params
                 if other is not strict and params is not None:
                     others.append({one.path for one in types_of(other).undeclared(params, event.body)})
-        for found in types_of(strict).look(definition, event.body, on_limit, event.shape):
+        concerns = partial(self._concerns, event)
+        for found in types_of(strict).look(definition, event.body, on_limit, event.shape, concerns):
             prefixes = {found.path[:length] for length in range(1, len(found.path) + 1)}
             if all(prefixes & paths for paths in others):
                 yield found
+
+    def _concerns(self, event: Event, capability: str, is_absent: bool) -> bool:
+        """Whether a rule may say something of a use: of a capability that is not advertised, or of a field that one demands."""
+        side = event.sender if is_absent else event.receiver
+        return capability.startswith(f"{side}:") and self._connection.advertises(capability) is is_absent
 
     def _remember_shape(self, event: Event) -> None:
         """Keep the shape of a message about which nothing is to be said: most are like an earlier one."""
         if event.shape is None or event.is_plain or event.undeclared or event.uses or event.content:
             return
-        if event.strict is not None and event.method != "initialize":  # which is in all versions at once
-            types_of(event.strict).add_plain(event.shape)
+        if event.strict is None or event.method == "initialize":  # which is in all versions at once
+            return
+        types = types_of(event.strict)
+        if not types.is_gated(event.shape):
+            types.add_plain(event.shape)
 
     # --- rules ---
 

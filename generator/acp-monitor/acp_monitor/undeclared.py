@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from .content_objects import CONTENT_TYPES
@@ -112,7 +112,7 @@ class Types:
         self._constants: Final = scalars.union(words)
         self._longest: Final = max((len(each) for each in self._constants if isinstance(each, str)), default=0)
         self._room: Final = 0 if any(is_array(each) or is_object(each) for each in constants) else shapes
-        self._known: set[int] = set()
+        self._known: dict[int, frozenset[tuple[str, bool]]] = {}
         self.plain: Final[set[int]] = set()
         self._left = 0
 
@@ -135,24 +135,40 @@ class Types:
         self, definition: str, value: Any, on_limit: Callable[[], None] = lambda: None, shape: int | None = None
     ) -> Iterator[Undeclared]:
         """The fields in an instance of a definition that its types do not declare, and values that they do not name; see `look`."""
-        return (one for one in self.look(definition, value, on_limit, shape) if isinstance(one, Undeclared))
+        found = self.look(definition, value, on_limit, shape, lambda capability, is_absent: False)
+        return (one for one in found if isinstance(one, Undeclared))
 
     def look(
-        self, definition: str, value: Any, on_limit: Callable[[], None] = lambda: None, shape: int | None = None
+        self,
+        definition: str,
+        value: Any,
+        on_limit: Callable[[], None],
+        shape: int | None,
+        concerns: Callable[[str, bool], bool],
     ) -> Iterator[Found]:
         """What is undeclared in an instance of a definition, and what depends on capabilities, with paths from the instance. `on_limit`
-        is called where more is left than is looked at. `shape` is that of the instance, where the caller has asked for it.
+        is called where more is left than is looked at. `shape` is that of the instance, where the caller has asked for it. Where nothing
+        is undeclared, uses may be left out of a capability that `concerns` nobody; it is also asked about one that demands a field.
         """
         shape = self.shape(definition, value) if shape is None else shape
-        if shape in self._known:
+        known = None if shape is None else self._known.get(shape)
+        if known is not None and not any(starmap(concerns, known)):
             return
-        is_known = True
+        is_declared = True
+        gates: set[tuple[str, bool]] = set()
         for found in self._walk(definition, value, on_limit):
+            if isinstance(found, Use):
+                gates.add((found.capability, found.kind == "absent"))
+            elif isinstance(found, Undeclared):
+                is_declared = False
             if not isinstance(found, _Place):
-                is_known = False
                 yield found
-        if is_known and shape is not None and len(self._known) < self._room:
-            self._known.add(shape)
+        if is_declared and shape is not None and len(self._known) < self._room:
+            self._known[shape] = frozenset(gates)
+
+    def is_gated(self, shape: int) -> bool:
+        """Whether something of a shape in which nothing is undeclared depends on capabilities."""
+        return bool(self._known.get(shape))
 
     def declared(self, definition: str, value: Any) -> set[Path]:
         """The places of an instance of a definition that its types declare, with a value that they name where they name any."""
