@@ -29,8 +29,9 @@ def build(
 
     Exit codes: 0 the site was built, 2 an example is not valid, the site generator is missing or failed, or the input cannot be used.
     """
-    from acpgen import config, site
+    from acpgen import config
     from acpgen.input.load import place
+    from acpgen.publish import site
 
     with faults_end_with_2():
         found = config.find(current_folder())
@@ -55,7 +56,8 @@ def serve(
 
     Exit codes: 0 Ctrl-C or a signal ended it, 2 the site generator is missing or failed, the port is taken, or the input cannot be used.
     """
-    from acpgen import config, site
+    from acpgen import config
+    from acpgen.publish import site
 
     with faults_end_with_2():
         current_folder()

@@ -10,11 +10,11 @@ from acpgen.commands.command_line import Command
 from acpgen.commands.output import faults_end_with_2, finish, require_places
 from acpgen.commands.shared_options import (
     Format,
+    Methods,
     Output,
     Ref,
     Unstable,
     Waivers,
-    profile_names,
     protocol_names,
     references_of,
 )
@@ -63,14 +63,7 @@ def history(
     ] = 50,
     waivers: Waivers = None,
     unstable: Unstable = False,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="The profile, a file or a name, that says where all schemas define their methods.",
-            autocompletion=profile_names,
-        ),
-    ] = None,
+    methods: Methods = None,
     budget: Annotated[
         int | None,
         typer.Option(

@@ -10,10 +10,7 @@ import typer
 from acpgen.commands import terminal
 from acpgen.commands.generate import run_outputs
 from acpgen.commands.output import faults_end_with_2
-from acpgen.commands.shared_options import (
-    Ref,
-    profile_names,
-)
+from acpgen.commands.shared_options import Methods, Ref
 
 
 def init(
@@ -27,14 +24,7 @@ def init(
             show_default=False,
         ),
     ] = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="The profile, a file or a name, that says where the schemas define their methods.",
-            autocompletion=profile_names,
-        ),
-    ] = None,
+    methods: Methods = None,
     ref: Ref = None,
 ) -> None:
     """Make a project from a schema.

@@ -309,7 +309,7 @@ def _describe_methods(label: str, meaning: tuple[ir.Protocol, Bundle]) -> Iterab
     """What methods were found in a protocol, in lines."""
     from acpgen.meaning import method_summary
 
-    return method_summary.told(label, *meaning)
+    return method_summary.describe_methods(label, *meaning)
 
 
 def _gaps(output: OutputFolder, parts: Mapping[PartPlace, CachedPart]) -> Mapping[str, unenforced.Gaps]:

@@ -87,6 +87,16 @@ def profile_names(incomplete: str) -> list[str]:
     return [name for name in names() if name.startswith(incomplete)]
 
 
+Methods: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="The profile, a file or a name, that says where the schemas define their methods.",
+        autocompletion=profile_names,
+    ),
+]
+
+
 def target_names(incomplete: str) -> list[str]:
     """What completes the name of a target that is installed."""
     from acpgen.targets.installed import TARGETS

@@ -300,7 +300,7 @@ def show_gaps(outcome: Outcome) -> None:
     from acpgen.meaning import unenforced
 
     for label, found in outcome.gaps.items():
-        for line in unenforced.told(label, found):
+        for line in unenforced.describe_gaps(label, found):
             say(line)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -12,7 +12,6 @@ from acpgen.errors import Faults, did_you_mean
 from acpgen.files.cache import NO_CACHE, Cache, Outputs, key_of, own_code
 from acpgen.files.serialization import from_json, to_json
 from acpgen.input.faults import UNKNOWN_NAME
-from acpgen.input.numbers import dumps
 from acpgen.targets.faults import PATH_CLASH
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def understand(
 ) -> tuple[ir.Protocol, Bundle]:
     """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`.
 
-    What an earlier run understood of the same values is in the `cache`: of each protocol below the current folder, one state for each way
+    What an earlier run understood of the same files is in the `cache`: of each protocol below the current folder, one state for each way
     to read it. Raises `Faults`.
     """
     from acpgen.bundle.bundle import bundle
@@ -81,7 +80,7 @@ def understand(
 
     known = Outputs(cache, own_code()) if cache.folder is not None else None
     how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods, is_apart))
-    inputs = key_of(*_contents(protocol), known.code.digest) if known is not None else ""
+    inputs = key_of(*protocol.inputs(), known.code.digest) if known is not None else ""
     if known is not None and (found := known.find_part(Path(protocol.name), how, inputs)) is not None:
         return cast("tuple[ir.Protocol, Bundle]", from_json(found["meaning"], _records()))
     with bounded(protocol.documents[0].path, protocol.size):
@@ -90,13 +89,6 @@ def understand(
     if known is not None:
         known.keep_part(Path(protocol.name), how, inputs, {"meaning": to_json(meaning)})
     return meaning
-
-
-def _contents(protocol: Documents) -> Iterator[str]:
-    """All that documents hold, each with its path."""
-    yield str((protocol.size, len(protocol.documents)))
-    for known, document in [*(("", each) for each in protocol.documents), *protocol.references.items()]:
-        yield from (known, document.path, dumps(document.value))
 
 
 @functools.cache
