@@ -22,10 +22,10 @@ from acpgen import Documents, Faults, lint
 from acpgen.compat.compare import compare
 from acpgen.input.load import Source, parse
 from acpgen.input.walk import Schema
+from acpgen.meaning.understanding import understand
 from acpgen.messages.validators import strict
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import understand
 
 sys.path[:1] = [str(Path(__file__).parents[1])]  # in place of this folder
 

@@ -109,31 +109,31 @@ def _is_told(fault: Fault) -> bool:
 def union_half_marked(subject: Subject) -> Iterable[Remark]:
     """A union is discriminated by a constant in some of its branches, and the others are not marked as they should be."""
     for union in subject.object_unions:
-        places, flats, found, definitions = union.places, union.flats, union.tagged, union.definitions
-        if found is None:
+        places, flats, tagged, definitions = union.places, union.flats, union.tagged, union.definitions
+        if tagged is None:
             yield from _never_tagged(places, flats, definitions)
-        elif found.default is not None and tags_of(flats[found.default], found.tag, definitions):
-            what = f"This branch gives '{found.tag}' a constant and does not require it. Add it to 'required'."
-            yield Remark(places[found.default], what)
+        elif tagged.default is not None and tags_of(flats[tagged.default], tagged.tag, definitions):
+            what = f"This branch gives '{tagged.tag}' a constant and does not require it. Add it to 'required'."
+            yield Remark(places[tagged.default], what)
 
 
 def default_overlapping(subject: Subject) -> Iterable[Remark]:
     """The branch for messages without a tag, or with an unknown one, also admits a known tag, whose bad body it would hide."""
     for union in subject.object_unions:
-        found = union.tagged
-        if found is None or found.default is None:
+        tagged = union.tagged
+        if tagged is None or tagged.default is None:
             continue
-        flat = union.flats[found.default]
-        declared, own = flat.properties.get(found.tag, []), tags_of(flat, found.tag, union.definitions)
-        if found.tag in flat.closed or any(map(is_null, declared)):
+        flat = union.flats[tagged.default]
+        declared, own = flat.properties.get(tagged.tag, []), tags_of(flat, tagged.tag, union.definitions)
+        if tagged.tag in flat.closed or any(map(is_null, declared)):
             continue
-        excluded = flat.excluded.get(found.tag, {})
-        others = by_key(tag for index, tag in found.variants if index != found.default)
-        known = [tag for key, tag in others.items() if key not in excluded and (key in own or not own)]
-        if known:
-            tags = ", ".join(repr(tag) for tag in known)
-            what = f"This branch admits '{found.tag}' with the known {tags}. Exclude each known tag by 'not'."
-            yield Remark(union.places[found.default], what)
+        excluded = flat.excluded.get(tagged.tag, {})
+        others = by_key(tag for index, tag in tagged.variants if index != tagged.default)
+        admitted = [tag for key, tag in others.items() if key not in excluded and (key in own or not own)]
+        if admitted:
+            tags = ", ".join(repr(tag) for tag in admitted)
+            what = f"This branch admits '{tagged.tag}' with the admitted {tags}. Exclude each admitted tag by 'not'."
+            yield Remark(union.places[tagged.default], what)
 
 
 def _is_unstable(node: SourceNode) -> bool:

@@ -151,9 +151,9 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
 
 
 def _version(config: Config, name: str, source: Source) -> Version:
+    from acpgen.meaning.understanding import understand
     from acpgen.publish import Version
     from acpgen.targets.interface import Settings
-    from acpgen.targets.pipeline import understand
 
     understood = understand(
         parse(source),

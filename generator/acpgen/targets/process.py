@@ -48,14 +48,14 @@ MOST: Final = 256 * 1024 * 1024
 
 def programs() -> Mapping[str, str]:
     """The programs on the search path, by the name of the target. A folder that is given by a relative path is no place for programs."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for folder in _folders():
         with contextlib.suppress(OSError):
             for entry in sorted(os.scandir(folder), key=lambda each: each.name):
                 name = Path(entry.name).stem if sys.platform == "win32" else entry.name
                 if name.startswith(PREFIX) and shutil.which(entry.path) is not None:
-                    found.setdefault(name.removeprefix(PREFIX), entry.path)
-    return found
+                    paths.setdefault(name.removeprefix(PREFIX), entry.path)
+    return paths
 
 
 def _folders() -> Iterator[str]:
