@@ -132,7 +132,7 @@ def default_overlapping(subject: Subject) -> Iterable[Remark]:
         admitted = [tag for key, tag in others.items() if key not in excluded and (key in own or not own)]
         if admitted:
             tags = ", ".join(repr(tag) for tag in admitted)
-            what = f"This branch admits '{tagged.tag}' with the admitted {tags}. Exclude each admitted tag by 'not'."
+            what = f"This branch admits '{tagged.tag}' with the known {tags}. Exclude each known tag by 'not'."
             yield Remark(union.places[tagged.default], what)
 
 

@@ -14,7 +14,7 @@ from acpgen.input.faults import BAD_SETTING
 Kind: TypeAlias = Literal["text", "boolean", "integer", "texts"]
 """What an option holds; `texts` is a list of texts."""
 
-Value: TypeAlias = "str | bool | int | tuple[str, ...]"
+Value: TypeAlias = str | bool | int | tuple[str, ...]
 
 _EXPECTED: Final[Mapping[Kind, str]] = {
     "text": "a text",

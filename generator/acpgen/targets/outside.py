@@ -121,10 +121,10 @@ def files_of(output: object, at: str, name: str) -> Mapping[str, str]:
             advice = (
                 "" if is_file(path, "") else "; a path is relative, with '/', of ASCII letters, digits and _ . @ + -"
             )
-            raise failed(at, name, f"it output the file {shown(path)}, {reason}{advice}")
+            raise failed(at, name, f"it made the file {shown(path)}, {reason}{advice}")
         files[path] = text
     if not files:
-        raise failed(at, name, "it output no file. A target that cannot use a protocol must refuse it")
+        raise failed(at, name, "it made no file. A target that cannot use a protocol must refuse it")
     _require_apart(files, at, name)
     return files
 
