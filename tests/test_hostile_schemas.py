@@ -22,6 +22,7 @@ from acpgen.input import step_budget
 from acpgen.input.complexity import LONGEST_CHAIN, require_short_chains
 from acpgen.input.faults import TOO_DEEP, TOO_LONG_CHAIN, TOO_MUCH_WORK
 from acpgen.input.load import Source, parse
+from acpgen.input.schema_nodes import Schemas
 from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.meaning.understanding import understand
 from acpgen.naming.qualifiers import labels
@@ -251,7 +252,7 @@ def test_fields_whose_names_are_long_take_time_in_proportion() -> None:
 
 def test_branches_that_are_alike_are_counted_on_from_one_another() -> None:
     with ending():
-        found = labels([{"required": [f"a{number % 2}"]} for number in range(6_000)], {}, None)
+        found = labels([Schemas({}).node({"required": [f"a{number % 2}"]}) for number in range(6_000)], None)
     assert len(set(found)) == 6_000
     assert found[:6] == ["WithA0", "WithA1", "Any", "AnyAny", "WithA0Variant2", "WithA1Variant2"]
 

@@ -25,7 +25,8 @@ from acpgen.adopt.facts import (
 from acpgen.adopt.placeholders import new, with_placeholders, without_placeholders
 from acpgen.input.equality import by_key
 from acpgen.input.numbers import dumps, loads
-from acpgen.input.tagged_unions import Tags, constant, excluded_tags, flatten
+from acpgen.input.schema_nodes import Schemas
+from acpgen.input.tagged_unions import Tags, constant, excluded_tags
 from acpgen.input.walk import MAPS, SINGLE, Schema, is_object
 
 _Name = TypeVar("_Name", bound="str | Key")
@@ -185,7 +186,8 @@ class Merge:
         tags: list[Any] = []
         for branch in branches:
             if is_object(branch):
-                values = map(constant, flatten(branch, self.definitions).properties.get(tag, ()))
+                shape = Schemas(self.definitions).node(branch).shape
+                values = (one.constant for one in shape.properties.get(tag, ()))
                 tags.extend([value for value in values if value is not None][:1])
         return by_key(tags)
 

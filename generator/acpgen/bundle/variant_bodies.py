@@ -74,7 +74,7 @@ def without(whole: Schema, body: str) -> Schema:
     return {**rest, "allOf": parts} if parts else rest
 
 
-def owned(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) -> Schema | None:
+def merge_body(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) -> Schema | None:
     """The body with what its variant demands beside it, in words of its own; `None` if one schema cannot say both."""
     if not is_mergeable(body, rest) or (branches_of(body) is not None and branches_of(rest) is not None):
         return None
@@ -82,11 +82,11 @@ def owned(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) -> Sche
     said = {key: value for key, value in rest.items() if key.startswith("x-") and key != "x-name" and not asserts(key)}
     said |= {key: value for key, value in body.items() if not asserts(key)}
     if is_array(said.get("examples")):
-        said["examples"] = [whole for one in said["examples"] if (whole := _completed(one, merged)) is not None]
+        said["examples"] = [whole for one in said["examples"] if (whole := _complete(one, merged)) is not None]
     return {**said, **{key: value for key, value in merged.items() if asserts(key)}}
 
 
-def _completed(example: Any, schema: Schema) -> Any:
+def _complete(example: Any, schema: Schema) -> Any:
     """An example of a body as one of its variant, with the tag; `None` if it lacks more."""
     if not is_object(example):
         return None

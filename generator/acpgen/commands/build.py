@@ -221,7 +221,7 @@ class _Build:
 
         labels = {part.source: part.label for part in _protocols(self._work.outputs)}
         for source, meaning in {source: meaning for (source, _), meaning in meanings.items()}.items():
-            yield from method_summary.told(labels[source], *meaning)
+            yield from method_summary.describe_methods(labels[source], *meaning)
 
     # --- what the outputs are to hold ---
 

@@ -126,7 +126,7 @@ def _starter(protocol: str) -> Source:
 
 def _beside(references: References, source: Source) -> Mapping[str, Mapping[str, bytes]]:
     """The file of the project that each address means, by its path there; none where it means a draft of JSON Schema."""
-    contents = {known: content for known, _, content in source.references}
+    contents = {address_: content for address_, _, content in source.references}
     copies: dict[str, Mapping[str, bytes]] = {}
     taken: dict[str, str] = {}
     for url, file in references.items():

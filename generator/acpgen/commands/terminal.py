@@ -280,7 +280,7 @@ def show_remarks(outcome: Outcome) -> None:
         from acpgen.meaning import unenforced
 
         for label, gaps in outcome.gaps.items():
-            for line in unenforced.told(label, gaps):
+            for line in unenforced.describe_gaps(label, gaps):
                 say(line)
 
 

@@ -114,7 +114,7 @@ class Addresses:
     def _identify(self, place: SchemaPlace, written: str, draft: Draft) -> None:
         try:
             location, fragment = urldefrag(written)
-            base = _joined(self.around(place).base, location)
+            base = _join(self.around(place).base, location)
         except ValueError:  # no URI at all
             return
         if location:
@@ -132,7 +132,7 @@ class Addresses:
     def absolute(self, place: SchemaPlace, ref: str) -> str:
         """The address that a reference at a place names, without its fragment; empty if it is none."""
         try:
-            return address(_joined(self.around(place).base, urldefrag(ref)[0]))
+            return address(_join(self.around(place).base, urldefrag(ref)[0]))
         except ValueError:
             return ""
 
@@ -148,7 +148,7 @@ class Addresses:
         try:
             location, fragment = urldefrag(ref)
             neighbour = address_of(beside(place.path, location))
-            written = address(_joined(self._written.get(place.path, ""), location))
+            written = address(_join(self._written.get(place.path, ""), location))
         except ValueError:
             return ()
         roots: Iterable[SchemaPlace] = (self.around(place).place,)
@@ -164,7 +164,7 @@ class Addresses:
             return ()  # no file is as deep
         return tuple(root.below(*parts) for root in roots)
 
-    def found(self, place: SchemaPlace, keyword: str, ref: str) -> tuple[SchemaPlace, ...]:
+    def find(self, place: SchemaPlace, keyword: str, ref: str) -> tuple[SchemaPlace, ...]:
         """The places that a reference of any kind can lead to; none if it dangles."""
         first = self.targets(place, ref)
         if keyword == "$ref" or len(first) != 1:
@@ -236,7 +236,7 @@ def _until(
     return plain, first
 
 
-def _joined(base: str, location: str) -> str:
+def _join(base: str, location: str) -> str:
     """An address as seen from another one, whatever its scheme. Raises `ValueError` for what is no address."""
     if not location:
         return base

@@ -90,9 +90,9 @@ def _judge(subject: Subject) -> tuple[_Verdict, ...]:
                 "malformed", Remark(at, "A schema file must hold one JSON object. Put the schema in '{ … }'.")
             )
             continue
-        draft = draft_of(document.value, subject.found.given)
+        draft = draft_of(document.value, subject.found.reference_values)
         if draft is not MODERN:  # the meta-schema of the dialect is one of 2020-12
-            for fault in check(document.value, document.path, subject.found.given, patterns=True):
+            for fault in check(document.value, document.path, subject.found.reference_values, patterns=True):
                 verdicts[fault.at] = _Verdict(
                     "malformed", Remark(fault.at, f"{(what := fault.what())[:1].upper()}{what[1:]}")
                 )

@@ -14,9 +14,10 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import MODERN
 from acpgen.input.load import Document, Documents, Source
 from acpgen.input.reference_resolution import Addresses, SchemaPlace
-from acpgen.input.tagged_unions import Flat, Tagged, branches_of, flatten, is_null, recognise
+from acpgen.input.schema_nodes import Node, Schemas
+from acpgen.input.tagged_unions import Tagged, branches_of, is_null, recognise
 from acpgen.input.walk import Schema, children, is_object
-from acpgen.pointers import plain_pointer, pointer
+from acpgen.pointers import pointer
 
 Role: TypeAlias = Literal["document", "definition", "field", "branch", "part"]
 
@@ -67,12 +68,10 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class ObjectUnion:
-    """A union of objects: the places of its branches, what each demands, and the tagged union that they make among the definitions."""
+    """A union of objects: its branches, null aside, and the tagged union that they make."""
 
-    places: tuple[str, ...]
-    flats: tuple[Flat, ...]
+    branches: tuple[Node, ...]
     tagged: Tagged | None
-    definitions: Mapping[str, Schema]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,11 +134,11 @@ class Subject:
     @cached_property
     def object_unions(self) -> tuple[ObjectUnion, ...]:
         """Each union of objects in a definition, recognised once; what a `not` excludes and what an envelope lists are none."""
-        definitions = {} if self.collected is None else self.collected.definitions
-        origins = {} if self.collected is None else self.collected.origins
-        unions = (place for name, one in definitions.items() for place in _unions(one, origins[name]))
-        recognised = (_object_union(at, keyword, branches, definitions) for at, keyword, branches in unions)
-        return tuple(union for union in recognised if union is not None)
+        if self.collected is None:
+            return ()
+        definitions = Schemas(self.collected.definitions, self.collected.origins)
+        unions = (_object_union(union) for one in definitions.values() for union in _unions(one))
+        return tuple(union for union in unions if union is not None)
 
     def target(self, node: SourceNode) -> SourceNode | None:
         """The schema that the `$ref` of `node` leads to; `None` where it leads nowhere or there is no `$ref`."""
@@ -151,7 +150,7 @@ class Subject:
 
     @cached_property
     def _addresses(self) -> Addresses:
-        addresses = Addresses(self.found.given)
+        addresses = Addresses(self.found.reference_values)
         for node in self.nodes:
             if not node.parts:
                 addresses.admit(node.file, node.schema)
@@ -201,21 +200,20 @@ def _walk(node: SourceNode) -> Iterator[SourceNode]:
             yield from _walk(SourceNode(node.file, (*node.parts, *path), child, role, node))
 
 
-def _unions(schema: Schema, at: str) -> Iterator[tuple[str, str, list[Any]]]:
-    """The place, keyword and branches of each union in a definition."""
-    if schema.get("x-docs-ignore"):
+def _unions(node: Node) -> Iterator[Node]:
+    """The unions in a definition."""
+    if node.says.get("x-docs-ignore"):
         return
-    if (union := branches_of(schema)) is not None:
-        yield (at, *union)
-    for path, child in children(schema):
-        if is_object(child) and path[0] != "not":
-            yield from _unions(child, at + plain_pointer(*path))
+    if node.union is not None:
+        yield node
+    for keys, child in children(node.says):
+        if is_object(child) and keys[0] != "not":
+            yield from _unions(node.make(child, *keys))
 
 
-def _object_union(at: str, keyword: str, branches: list[Any], definitions: Mapping[str, Schema]) -> ObjectUnion | None:
+def _object_union(union: Node) -> ObjectUnion | None:
     """A union of objects, null aside; `None` where a branch may be something else."""
-    schemas = {f"{at}/{keyword}/{index}": branch for index, branch in enumerate(branches) if not is_null(branch)}
-    flats = tuple(flatten(branch, definitions) for branch in schemas.values() if is_object(branch))
-    if len(flats) < len(schemas) or not all(flat.is_object for flat in flats):
+    branches = tuple(branch for branch in union.branches if not branch.is_null)
+    if not all(is_object(branch.schema) and branch.shape.is_object for branch in branches):
         return None
-    return ObjectUnion(tuple(schemas), flats, recognise(list(schemas.values()), definitions), definitions)
+    return ObjectUnion(branches, recognise([branch.shape for branch in branches]))

@@ -17,7 +17,7 @@ _ENVELOPES: Final = {
 }
 
 
-def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
+def describe_methods(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
     """Lines for people about the methods of a protocol; none where a schema has no methods and nobody asked for any."""
     methods, profile = protocol.methods, bundle.profile
     requests = [method for method in methods if method.kind == "request"]

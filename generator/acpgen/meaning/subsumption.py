@@ -7,13 +7,12 @@ from itertools import combinations, product
 from typing import Any, Final
 
 from acpgen.input.equality import same
+from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
 from acpgen.input.step_budget import spend
-from acpgen.input.tagged_unions import ALL_KINDS, OBJECTS, constant, is_of_type, types_of
+from acpgen.input.tagged_unions import is_of_type, types_of
 from acpgen.input.walk import ASSERTIONS, is_object
 from acpgen.meaning.constants import keys, says_nothing, values
 from acpgen.meaning.members import is_record
-from acpgen.meaning.schema_nodes import Node
-from acpgen.pointers import target
 
 TIGHTENED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), max),
@@ -47,12 +46,12 @@ def narrowest(nodes: list[Node]) -> int:
 def _width(node: Node) -> tuple[int, int]:
     if not is_object(node.schema):
         return (0, 0) if node.refuses_all else (len(ALL_KINDS), 9)
-    if constant(node.schema) is not None:
+    if node.constant is not None:
         return (0, 1)
     accepted = len(node.kinds)
     if node.reference is not None or "enum" in node.demands:
         return accepted, 0
-    if node.union is not None and any(not _TELLING.isdisjoint(branch.says) for branch in node.union[1]):
+    if any(not _TELLING.isdisjoint(branch.says) for branch in node.branches):
         return accepted, 1
     if node.demands - {"type", "not", "if", "then", "else", "anyOf", "oneOf"}:
         return accepted, 2
@@ -67,7 +66,7 @@ def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None 
         return True
     if not is_object(narrow.schema) or not is_object(wide.schema):
         return False
-    if wide.reference is not None and wide.reference in _lineage(narrow):
+    if wide.reference is not None and wide.reference in narrow.lineage:
         return True
     if wide.reference is not None:
         key = (id(narrow.schema), wide.reference)
@@ -96,17 +95,6 @@ def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None 
         )
     listed = values(narrow.says)
     return listed is not None and "x-integer" not in wide.demands and all(admits(wide, value) for value in listed)
-
-
-def _lineage(node: Node) -> set[str]:
-    """The definition that a schema only refers to, and those of which it has all fields."""
-    found, pending = set[str](), [node.reference, *(part.reference for part in node.parts)]
-    while pending:
-        name = pending.pop()
-        if name is not None and name not in found:
-            found.add(name)
-            pending.extend(part.reference for part in node.schemas[name].parts)
-    return found
 
 
 def is_within(node: Node, owner: Node, known: dict[str, bool] | None = None) -> bool:
@@ -141,7 +129,7 @@ def admits(node: Node, value: Any, known: dict[str, bool] | None = None) -> bool
     if not node.demands <= _OF_CONSTANTS or not is_of_type(value, node.says):
         return False
     listed = values(node.says)
-    name = target(node.says["$ref"]) if "$ref" in node.says else None
+    name = node.target
     if name is not None and name not in known:
         known[name] = False  # until it is known
         known[name] = admits(node.schemas[name], value, known)
@@ -174,13 +162,13 @@ def are_apart(nodes: list[Node]) -> bool:
 
 def _differ(one: Node, other: Node) -> bool:
     """Whether an object is surely of one of two schemas at most: by a field that one asks for and the other cannot have so."""
-    flats = one.flat, other.flat
-    for refuses, (first, second) in ((other, flats), (one, flats[::-1])):
+    shapes = one.shape, other.shape
+    for refuses, (first, second) in ((other, shapes), (one, shapes[::-1])):
         names = fields_at_most(refuses)
         if names is not None and not first.required <= names:
             return True
         for name in first.required & first.properties.keys() & second.properties.keys():
-            pairs = product(map(keys, first.properties[name]), map(keys, second.properties[name]))
+            pairs = product(*([keys(sub.schema) for sub in shape.properties[name]] for shape in (first, second)))
             if any(mine is not None and yours is not None and mine.isdisjoint(yours) for mine, yours in pairs):
                 return True
     return False
@@ -201,7 +189,7 @@ def of_type(branch: Node, owner: Node) -> Node:
     if is_within(branch, owner) or branch.refuses_all:
         return branch
     if branch.schema is True:
-        return branch.made({"type": owner.says["type"]})
+        return branch.make({"type": owner.says["type"]})
     if branch.reference is not None:
         return branch
     if "type" not in branch.says:
@@ -209,4 +197,4 @@ def of_type(branch: Node, owner: Node) -> Node:
     both = [name for name in branch.types if name in owner.types or (name == "integer" and "number" in owner.types)]
     if "number" in branch.types and "integer" in owner.types and "number" not in owner.types:
         both.append("integer")
-    return branch.with_keywords(type=both) if both else branch.made(False)
+    return branch.with_keywords(type=both) if both else branch.make(False)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
 from acpgen.files.cache import NO_CACHE, Cache, Outputs, key_of, own_code
 from acpgen.files.serialization import from_json, to_json
-from acpgen.input.numbers import dumps
 
 if TYPE_CHECKING:
     from acpgen import ir
@@ -33,7 +32,7 @@ def understand(
 ) -> tuple[ir.Protocol, Bundle]:
     """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`.
 
-    What an earlier run understood of the same values is in the `cache`: of each protocol below the current folder, one state for each way
+    What an earlier run understood of the same files is in the `cache`: of each protocol below the current folder, one state for each way
     to read it. Raises `Faults`.
     """
     from acpgen.bundle.bundle import bundle
@@ -42,7 +41,7 @@ def understand(
 
     earlier = Outputs(cache, own_code()) if cache.folder is not None else None
     how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods, is_apart))
-    inputs = key_of(*_contents(protocol), earlier.code.digest) if earlier is not None else ""
+    inputs = key_of(*protocol.inputs(), earlier.code.digest) if earlier is not None else ""
     if earlier is not None and (entry := earlier.find_part(Path(protocol.name), how, inputs)) is not None:
         return cast("tuple[ir.Protocol, Bundle]", from_json(entry["meaning"], _records()))
     with bounded(protocol.documents[0].path, protocol.size):
@@ -51,13 +50,6 @@ def understand(
     if earlier is not None:
         earlier.keep_part(Path(protocol.name), how, inputs, {"meaning": to_json(meaning)})
     return meaning
-
-
-def _contents(protocol: Documents) -> Iterator[str]:
-    """All that documents hold, each with its path."""
-    yield str((protocol.size, len(protocol.documents)))
-    for address, document in [*(("", each) for each in protocol.documents), *protocol.references.items()]:
-        yield from (address, document.path, dumps(document.value))
 
 
 @functools.cache

@@ -72,7 +72,7 @@ def _judging(definition: ir.Definition, bundle: Bundle) -> str:
     return next((name for name in alike if definition.name in (f"{name}Object", f"Unknown{name}")), alike[0])
 
 
-def told(label: str, found: Gaps) -> tuple[str, ...]:
+def describe_gaps(label: str, found: Gaps) -> tuple[str, ...]:
     """The lines for people: how many, and of the first where and why."""
     every = {place: gap for places in found.values() for place, gap in places.items()}
     if not every:

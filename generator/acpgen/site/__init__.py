@@ -89,7 +89,7 @@ def build(
     if cache is not NO_CACHE and outputs.is_fresh(out, known):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
     require_folder(Tree(out, {}))
-    documents = docs(config, found, Memory(forgets=True, before=step))
+    documents = docs(config, found, Memory(forgets=True, before=step), cache)
     step("pages of the site")
     tree = Tree(out, make_files(documents, config.site))
     (change,) = write([tree])
@@ -109,14 +109,14 @@ def inputs(config: Config) -> Inputs:
     return Inputs(sources, beside, tuple(modules.read(config.root, config.site.python)))
 
 
-def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL) -> Docs:
-    """The docs of a project. Raises `Faults`."""
+def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
+    """The docs of a project, with what an earlier run understood and found from a `cache`. Raises `Faults`."""
     from acpgen import publish
 
-    found = _versions(config, given.sources, memory)
+    found = _versions(config, given.sources, memory, cache)
     library = memory.once("library", (given.python,), partial(publish.reference.read, given.python))
     beside = memory.once("material", (given.beside,), partial(docs_inputs.parsed, given.beside))
-    files = publish.documents(found, beside, for_site=True, python=library, memory=memory)
+    files = publish.documents(found, beside, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
         files,
         publish.navigation(found, beside, library, config.site.sections, memory, files),
@@ -135,7 +135,9 @@ def _sources(config: Config) -> Mapping[str, Source]:
     return {name: read(folder / name, name=name, references=config.references) for name in chosen}
 
 
-def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FORGETFUL) -> list[Version]:
+def _versions(
+    config: Config, sources: Mapping[str, Source], memory: Memory = FORGETFUL, cache: Cache = NO_CACHE
+) -> list[Version]:
     """The versions of these sources. In a hurry, the first that differs is read again: others may differ only because they extend it."""
     found: list[Version] = []
     has_changed = False
@@ -144,13 +146,15 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
         profile = config.profile(name) if config.methods else None
         read_of = (source, names, profile, config.package(name), config.module(name))
         before = memory.last(f"version {name}")
-        made = memory.once(f"version {name}", read_of, partial(_version, config, name, source), may_lag=has_changed)
+        made = memory.once(
+            f"version {name}", read_of, partial(_version, config, name, source, cache), may_lag=has_changed
+        )
         has_changed = has_changed or made is not before
         found.append(made)
     return found
 
 
-def _version(config: Config, name: str, source: Source) -> Version:
+def _version(config: Config, name: str, source: Source, cache: Cache) -> Version:
     from acpgen.meaning.understanding import understand
     from acpgen.publish import Version
     from acpgen.targets.interface import Settings
@@ -160,6 +164,7 @@ def _version(config: Config, name: str, source: Source) -> Version:
         names={**config.names, **config.names_of.get(name, {})},
         shared=frozenset(config.names),
         methods=config.profile(name) if config.methods else None,
+        cache=cache,
     )
     settings = Settings(package=config.package(name), prefix=name, module=config.module(name))
     return Version(*understood, settings, source.at, extends=source.extends)

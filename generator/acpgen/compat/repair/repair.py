@@ -272,7 +272,7 @@ def with_texts(given: Input, changed: Mapping[str, str]) -> Input:
         if each.path in changed:
             at = given.at(each.path)
             value = parse_json(changed[each.path], at)
-            faults = list(check(value, at, given.documents.given))
+            faults = list(check(value, at, given.documents.reference_values))
             if faults:
                 raise Faults(faults)
             documents[index] = Document(each.path, value, changed[each.path])

@@ -19,7 +19,8 @@ from acpgen.embedded import discriminators
 from acpgen.input.equality import by_key
 from acpgen.input.expressions import fault_of
 from acpgen.input.numbers import dumps
-from acpgen.input.tagged_unions import flatten, is_of_type
+from acpgen.input.schema_nodes import Schemas
+from acpgen.input.tagged_unions import is_of_type
 from acpgen.input.walk import ASSERTIONS, Schema, is_object
 from acpgen.pointers import pointer_parts, resolve
 
@@ -409,9 +410,8 @@ class Checkers:
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch takes no object with a known tag."""
-        flat = flatten(branch, {**self._receiving, **self._definitions})
-        tags = by_key(tag.tags()).keys()
-        return tags <= flat.excluded.get(tag.field, {}).keys()
+        shape = Schemas({**self._receiving, **self._definitions}).node(branch).shape
+        return by_key(tag.tags()).keys() <= shape.excluded.get(tag.field, {}).keys()
 
     def _simple(self, branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
         """The checker of a union of types, of constants, or of a type and constants of it."""
