@@ -14,7 +14,6 @@ PACKAGE = Path(__file__).parents[1] / "generator" / "acpgen"
 
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"commands"}),
-    frozenset({"site"}),
     frozenset({"plugins", "probe", "publish", "recordings"}),
     frozenset({"adopt", "compat", "lint", "messages", "targets"}),
     frozenset({"meaning"}),
@@ -40,12 +39,12 @@ READERS = frozenset(
         "acpgen.input.load",
         "messages",
         "recordings",
-        "site",
+        *(f"acpgen.publish.site{name}" for name in ("", ".generator", ".laying", ".live", ".searching", ".serving")),
         "files",
     }
 )
 """Open files. `files` is the writer, and reads the generator itself and cached results, `adopt` writes the schema that people edit,
-`messages` and `recordings` open conversations and record them, and the null device and the terminal, `site` hands pages to the site
+`messages` and `recordings` open conversations and record them, and the null device and the terminal, `publish.site` hands pages to the site
 generator in a passing folder, `probe` serves files of one."""
 
 HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})
@@ -283,7 +282,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "front": (
         frozenset(
             {
-                *("command", "repair.fix", "history.history_command"),
+                *("command", "history.history_command"),
             }
         ),
         frozenset(

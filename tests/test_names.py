@@ -1,8 +1,5 @@
 """Names: nothing collides, nothing that is added elsewhere renames, and people choose by what things mean."""
 
-# Trees of JSON are `Any` here.
-# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import copy

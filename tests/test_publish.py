@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from acp_monitor.requirements import requirements_of
-from acpgen import cli, config, ir, publish, site
+from acpgen import cli, config, ir, publish
 from acpgen.commands import build, project
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
@@ -21,7 +21,7 @@ from acpgen.config import docs_inputs
 from acpgen.errors import Faults
 from acpgen.input.load import load
 from acpgen.meaning.understanding import understand
-from acpgen.publish import changelog, monitor, upstream
+from acpgen.publish import changelog, monitor, site, upstream
 from acpgen.publish.channels import find_page_paths
 from acpgen.publish.first_releases import UNRELEASED, find_availability
 from acpgen.publish.history import History, histories
@@ -185,7 +185,7 @@ def test_a_version_that_extends_another_one_has_pages_for_what_differs(tmp_path:
     assert "[`Part`](../types/Part.md)" in ask and "[`AskRequest`](../../../v1/types/AskRequest.md)" in ask
     assert "Compared with p/v1" in pages["p/next/v1/types/Part.md"]
     assert "- Methods: [`ask`](methods/ask.md), [`hint`](methods/hint.md)." in pages["p/next/v1/index.md"]
-    titles = str(publish.navigation(site.versions(found)))
+    titles = str(publish.arrange(publish.make_pages(site.versions(found), for_site=True)))
     assert "p/next/v1/types/Part.md" in titles and "p/next/v1/types/Same.md" not in titles
     assert not [path for path in in_repository(found) if "next" in path]
 
@@ -246,22 +246,30 @@ def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) 
     assert "(why.md)" in files["llms.txt"]
     beside = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
-    entries = publish.navigation([version], beside)
+    pages_ = publish.make_pages([version], beside)
+    entries = publish.arrange(pages_)
     assert entries[:2] == [("Home", "index.md"), ("Why *this*", "why.md")]
     assert "Changelog" not in json.dumps(entries) and "monitor.md" not in files
     sections = (("Reasons", ("why.md",)),)
-    assert publish.navigation([version], beside, sections=sections)[1] == ("Reasons", [("Why *this*", "why.md")])
+    assert publish.arrange(pages_, sections)[1] == ("Reasons", [("Why *this*", "why.md")])
     with pytest.raises(Faults, match=r"sections: there is no page 'whi\.md'\. Did you mean 'why\.md'\?"):
-        publish.navigation([version], beside, sections=(("Reasons", ("whi.md",)),))
+        publish.arrange(pages_, (("Reasons", ("whi.md",)),))
 
 
 def test_a_section_takes_a_group_by_its_first_page_and_other_pages_one_by_one() -> None:
-    entries: list[publish.Entry] = [
-        ("Home", "index.md"),
-        ("How", [("Overview", "how/index.md"), ("A", "how/a.md"), ("B", "how/b.md")]),
-        ("v1", [("Overview", "v1/index.md"), ("Methods", [("All", "v1/methods.md"), ("ask", "v1/ask.md")])]),
-        ("Rules", [("Lint", [("All", "lint.md"), ("x", "lint/x.md")])]),
-    ]
+    places = {
+        "index.md": ("Home",),
+        "how/index.md": ("How", "Overview"),
+        "how/a.md": ("How", "A"),
+        "how/b.md": ("How", "B"),
+        "v1/index.md": ("v1", "Overview"),
+        "v1/methods.md": ("v1", "Methods", "All"),
+        "v1/ask.md": ("v1", "Methods", "ask"),
+        "for-machines.txt": (),
+        "lint.md": ("Rules", "Lint", "All"),
+        "lint/x.md": ("Rules", "Lint", "x"),
+    }
+    entries = [publish.Page(path, "", place) for path, place in places.items()]
     sections = (("Learn", ("index.md", "how/b.md", "how/index.md")), ("Look up", ("v1/methods.md", "lint.md")))
     assert arrange(entries, sections) == [
         (
@@ -277,7 +285,12 @@ def test_a_section_takes_a_group_by_its_first_page_and_other_pages_one_by_one() 
         ),
         ("v1", [("Overview", "v1/index.md")]),
     ]
-    assert arrange(entries, ()) == entries
+    assert arrange(entries) == [
+        ("Home", "index.md"),
+        ("How", [("Overview", "how/index.md"), ("A", "how/a.md"), ("B", "how/b.md")]),
+        ("v1", [("Overview", "v1/index.md"), ("Methods", [("All", "v1/methods.md"), ("ask", "v1/ask.md")])]),
+        ("Rules", [("Lint", [("All", "lint.md"), ("x", "lint/x.md")])]),
+    ]
 
 
 def test_the_pages_of_a_folder_stand_in_the_order_in_which_its_own_page_links_to_them(tmp_path: Path) -> None:
@@ -291,7 +304,7 @@ def test_the_pages_of_a_folder_stand_in_the_order_in_which_its_own_page_links_to
     small(tmp_path, schema(), {}, pages)
     beside = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
-    entries = dict(publish.navigation([version], beside))
+    entries = dict(publish.arrange(publish.make_pages([version], beside)))
     assert entries["How"] == [("Overview", "how/index.md"), ("C", "how/c.md"), ("B", "how/b.md"), ("A", "how/a.md")]
     assert entries["Why"] == [("D", "why/d.md")]
 
@@ -758,7 +771,7 @@ def test_a_family_keeps_its_versions_as_releases_and_its_protocols_theirs() -> N
     assert [each.version for each in kept["mcp"].releases][:2] == ["2024-11-05", "2025-03-26"]
     assert "mcp/2025-06-18" not in kept
     assert "acp" not in kept
-    titles = [title for title, _ in publish.navigation(versions(), docs_material())]
+    titles = [title for title, _ in publish.arrange(publish.make_pages(versions(), docs_material()))]
     assert "Between versions" in titles
     for name, address in (("acp/v1", "changelog.md"), ("mcp/2025-06-18", "../changelog.md")):
         assert f"[Changelog]({address})" in files()[f"{name}/index.md"]

@@ -1,7 +1,5 @@
 """The verdicts on kept releases: data beside them that says what each changed, so that nothing compares them again."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
-
 from __future__ import annotations
 
 import hashlib
@@ -233,9 +231,9 @@ def test_releases_that_cannot_be_compared_say_so_on_the_page(tmp_path: Path) -> 
         (lambda value: value["releases"][1]["changes"][0].update(places="all"), "#/releases/1/changes/0/places"),
         (
             lambda value: value["releases"][0]["types"]["AskRequest"].update(kind=[]),
-            "#/releases/0/types/AskRequest/kind",
+            "#/releases/0/types",
         ),
-        (lambda value: value["releases"][0]["request"].update(ask=["one"]), "#/releases/0/request/ask"),
+        (lambda value: value["releases"][0]["request"].update(ask=["one"]), "#/releases/0/request"),
     ],
 )
 def test_a_file_that_holds_no_verdicts_is_a_fault_with_its_place(

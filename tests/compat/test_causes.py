@@ -11,8 +11,8 @@ import pytest
 import tiers
 from acpgen.compat.check_report import as_data
 from acpgen.compat.compare import compare
-from acpgen.compat.findings import Finding, Report, failing
-from acpgen.compat.waivers import Waiver, waive
+from acpgen.compat.findings import Finding, Report, Waiver, failing
+from acpgen.compat.waivers import waive
 from compat.protocols import CANONICAL, Schema, compared, found, go, protocol, releases, written
 
 TODAY = date(2026, 7, 1)

@@ -24,7 +24,7 @@ from acpgen.compat.findings import (
     raised_findings,
 )
 from acpgen.compat.policy_settings import policy
-from acpgen.compat.project_policy import NONE, Area, Level, Policy, apply
+from acpgen.compat.project_policy import NONE, Area, Policy, PolicyEntry, apply
 from acpgen.errors import Faults, did_you_mean
 from compat.protocols import FORMATS, RELEASES, ROOT, Schema, compared, found, go, protocol, validates, written
 from compat.test_diff_command import run
@@ -71,7 +71,7 @@ def test_the_examples_are_what_they_are_taken_for() -> None:
 
 def test_without_a_policy_nothing_changes() -> None:
     assert ruled(REQUIRED, "") is REQUIRED
-    assert settings("") == replace(NONE, promises={}, experimental={}, deprecated={})
+    assert settings("") == replace(NONE, promises={})
 
 
 @pytest.mark.parametrize(
@@ -377,8 +377,12 @@ def test_the_releases_of_acp_are_found() -> None:
 def test_an_entry_that_matches_nothing_is_told_once_and_counts_for_nothing() -> None:
     both = protocol({"GoRequest": go({"id": {"type": "string"}, "note": {"type": "string"}})})
     report = compared(protocol({"GoRequest": go({"id": {"type": "string"}})}), both)
-    levels = (Level("additive", "Why.", "field-removed"), Level("editorial", "Why.", "", Area("s/go params")))
-    found = apply(report, Policy(levels=levels, experimental={Area("s/gone"): "Why."}), TODAY, AT)
+    entries = (
+        PolicyEntry("severity", "additive", "Why.", "field-removed"),
+        PolicyEntry("severity", "editorial", "Why.", "", Area("s/go params")),
+        PolicyEntry("experimental", "additive", "Why.", "", Area("s/gone")),
+    )
+    found = apply(report, Policy(entries=entries), TODAY, AT)
     unused = [each for each in found.notes if each.rule == "policy-unused"]
     assert [each.message for each in unused] == [
         (

@@ -1,9 +1,5 @@
 """What the project's own documents claim about compatibility."""
 
-# Trees of JSON are `Any` here.
-# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportUnknownLambdaType=false
-
 from __future__ import annotations
 
 import copy

@@ -28,7 +28,7 @@ class Thorough(Monitor):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._chunks = Forgetful()  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+        self._chunks = Forgetful()  # type: ignore[misc]
 
     def _aspects(self, event: Any) -> set[Any]:
         return super()._aspects(event) | ASPECTS
@@ -38,7 +38,7 @@ class Thorough(Monitor):
         return super()._rules(event)
 
     def _look(self, event: Any, strict: Any, definition: str) -> None:
-        types = monitor_module._types_of(strict)  # pyright: ignore[reportPrivateUsage]
+        types = monitor_module._types_of(strict)
         kept = set(types.plain)
         types.plain.clear()
         try:

@@ -524,7 +524,7 @@ def test_a_command_is_not_started_in_what_has_ended_while_the_user_decided(tmp_p
                 await client.terminals.aclose()
             return True
 
-        client.terminals._approve = approve  # pyright: ignore[reportPrivateUsage]
+        client.terminals._approve = approve
         await client.create("touch", "ran")
 
     assert refusal(tmp_path, work).code in (REFUSED, INVALID_PARAMS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -122,7 +124,9 @@ def diff(
     Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
     """
     from acpgen.compat import command
+    from acpgen.compat.waivers import decision
     from acpgen.config import protocols
+    from acpgen.files import save
 
     if dry_run and not fix:
         raise typer.BadParameter("--dry-run needs --fix.")
@@ -138,7 +142,7 @@ def diff(
         unstable=unstable,
         merge_base=merge_base,
         allow_new=allow_new,
-        taken=command.decision(waive or (), reason, until),
+        taken=decision(waive or (), reason, until, date.today()),
         references=references_of(ref),
         methods=methods,
         budget=budget,
@@ -149,8 +153,8 @@ def diff(
         terminal.say(f"{old} does not exist: {new} is new, and there is nothing to compare it with.")
         return
     if compared.fixed is not None and fix:
-        compared.fixed.write()
-        for line in compared.fixed.told():
+        save(Path(), compared.targets)
+        for line in compared.fixed.tell(is_written=bool(compared.targets)):
             terminal.say(line)
     if compared.fixed is not None and dry_run:
         print_report(compared.fixed.difference)

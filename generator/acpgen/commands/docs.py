@@ -28,8 +28,9 @@ def build(
 
     Exit codes: 0 the site was built, 2 an example is not valid, the site generator is missing or failed, or the input cannot be used.
     """
-    from acpgen import config, site
+    from acpgen import config
     from acpgen.input.load import place
+    from acpgen.publish import site
 
     project = config.find(current_folder())
     project = replace(project, site=config.site_settings(project.site, url=url, source=source))
@@ -53,7 +54,8 @@ def serve(
 
     Exit codes: 0 Ctrl-C or a signal ended it, 2 the site generator is missing or failed, the port is taken, or the input cannot be used.
     """
-    from acpgen import config, site
+    from acpgen import config
+    from acpgen.publish import site
 
     current_folder()
     site.serve(lambda: config.find(current_folder()), port, terminal.say, terminal.show_faults)

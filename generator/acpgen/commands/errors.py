@@ -38,7 +38,7 @@ def errors(
     wrong += [("format", output_format, ["text", "json"])] * (output_format not in ("text", "json"))
     if wrong:
         raise Faults(
-            UNKNOWN_NAME("errors", kind=kind, name=name, hint=did_you_mean(name, names)) for kind, name, names in wrong
+            UNKNOWN_NAME("ID", kind=kind, name=name, hint=did_you_mean(name, names)) for kind, name, names in wrong
         )
     rows = {name: kinds[name].example() for name in chosen or kinds}
     if output_format == "json":

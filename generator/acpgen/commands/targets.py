@@ -41,7 +41,7 @@ def targets(
     if ir_schema:
         terminal.put(json.dumps(interchange.schema(), indent=2, ensure_ascii=False))
         return
-    require_targets([] if name is None else [name], TARGETS, at="acpgen targets")
+    require_targets([] if name is None else [name], TARGETS, at="NAME")
     unusable = [each for each in TARGETS if name in (None, each) and not terminal.show_target(each, TARGETS)]
     for faults in hidden(name):
         terminal.show_faults(faults)

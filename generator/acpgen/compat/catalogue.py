@@ -65,14 +65,13 @@ def examples() -> dict[str, Any]:
 
 def policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
     """What a policy says of the findings of a rule alone: where, which severity, and why."""
-    for level in policy.levels:
-        if level.rule in ("", entry.id):
-            at = "" if level.area is None else level.area.written
-            yield {"at": at, "severity": level.severity, "reason": level.reason}
-    if project_policy.is_removal(entry.id):
-        for area, deprecation in policy.deprecated.items():
-            since = f"from {deprecation.sunset.isoformat()} on: {deprecation.reason}"
-            yield {"at": area.written, "severity": project_policy.LOWERED, "reason": since}
+    for each in policy.entries:
+        at = "" if each.area is None else each.area.written
+        if each.table == "severity" and each.rule in ("", entry.id):
+            yield {"at": at, "severity": each.severity, "reason": each.reason}
+        elif each.table == "deprecated" and project_policy.is_removal(entry.id):
+            since = f"from {each.sunset.isoformat()} on: {each.reason}"
+            yield {"at": at, "severity": each.severity, "reason": since}
 
 
 def policy_summary(policy: Policy) -> Iterator[tuple[str, str]]:
@@ -82,8 +81,9 @@ def policy_summary(policy: Policy) -> Iterator[tuple[str, str]]:
     since = {None: "OLD alone", "": "every release that is kept"}
     yield "compared", since.get(policy.since, f"the releases that are kept, from {policy.since} on")
     yield "formats", "asserted" if policy.formats else "annotations"
-    for area, reason in policy.experimental.items():
-        yield "experimental", f"{area.written}: {reason}"
+    for each in policy.entries:
+        if each.table == "experimental" and each.area is not None:
+            yield each.table, f"{each.area.written}: {each.reason}"
 
 
 def as_json(policy: Policy = NONE, entries: Sequence[CatalogueEntry] | None = None) -> str:

@@ -111,7 +111,7 @@ def _diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
         statement=_nameless(finding),
         details=(f"Breaks: {finding.breaks}.",) if finding.breaks else (),
         advice="" if finding.advice == NO_ACTION else finding.advice,
-        waived=f"Waived until {finding.waived.until}: {finding.waived.reason}" if finding.waived else "",
+        waived=f"Waived until {finding.waived.end}: {finding.waived.reason}" if finding.waived else "",
         repair=repair_sentence(finding),
         fingerprint=finding.fingerprint,
         locations=tuple(
@@ -327,8 +327,8 @@ def _reach_data(proven: Finding | Reach) -> dict[str, JSON]:
         facts = asdict(proven.witness).items()
         found["witness"] = {key: value for key, value in facts if key == "value" or value is not None}
     if proven.waived is not None:
-        ends = ("expires", proven.waived.expires) if proven.waived.expires else ("until", proven.waived.release)
-        found["waived"] = {"reason": proven.waived.reason, ends[0]: ends[1]}
+        word = "until" if proven.waived.until else "expires"
+        found["waived"] = {"reason": proven.waived.reason, word: proven.waived.end.removeprefix("release ")}
     if proven.ruled is not None:
         found["policy"] = asdict(proven.ruled)
     return found

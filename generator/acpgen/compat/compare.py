@@ -362,18 +362,19 @@ def _start(side: Input) -> str:
 
 
 def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
-    from acpgen.compat.language import combine, definitions, doubt_unknown_formats, removed_definitions
+    from acpgen.compat.language import Definitions, combine, doubt_unknown_formats, removed, unreferenced
     from schema_inclusion import FORMATS, Allowance, Comparer
 
     wholes = _whole(old), _whole(new)
     schemas = wholes[0].schema, wholes[1].schema
+    sides = Definitions(schemas[0]), Definitions(schemas[1])
     asserted = tuple(FORMATS) if formats else ()
     comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget), formats=asserted)
     comparisons = {("", ""): comparer.compare()}
-    comparisons |= {places: comparer.compare(*map(_question, places)) for places in definitions(*schemas)}
+    comparisons |= {places: comparer.compare(*map(_question, places)) for places in unreferenced(*sides)}
     if formats:
-        comparisons = {places: doubt_unknown_formats(each, *schemas, places) for places, each in comparisons.items()}
-    left = removed_definitions(*schemas)
+        comparisons = {places: doubt_unknown_formats(each, *sides, places) for places, each in comparisons.items()}
+    left = removed(*sides)
     before, after = (each.unread for each in wholes)
     others = [key for key in dict.fromkeys((*before, *after)) if before.get(key) != after.get(key)]
     inclusion = combine([*comparisons.values()], is_gone=bool(left), is_unread=bool(others))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.ir import JSON
@@ -63,17 +64,26 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class WaiverTerms:
-    """Why a finding is accepted, and until when: the last day (an ISO date), or the release that ends it."""
+class Waiver:
+    """An accepted finding: the reason, and until when, which is the last day `expires` or the release `until`.
 
+    The finding is named by rule, fingerprint and places. `at` and `line` are the place of the waiver in its file.
+    """
+
+    rule: str
+    fingerprint: str
     reason: str
-    expires: str = ""
-    release: str = ""
+    expires: date | None = None
+    until: str = ""
+    old: str = ""
+    new: str = ""
+    at: str = field(default="", compare=False)
+    line: int = field(default=1, compare=False)
 
     @property
-    def until(self) -> str:
+    def end(self) -> str:
         """The end for people: `2027-01-31`, `release 1.7.0`."""
-        return self.expires or f"release {self.release}"
+        return f"release {self.until}" if self.expires is None else self.expires.isoformat()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +168,7 @@ class Reach:
     said: str = ""
     subject: str | None = ""
     fingerprint: str = ""
-    waived: WaiverTerms | None = None
+    waived: Waiver | None = None
     ruled: PolicyDecision | None = None
 
     @property
@@ -199,7 +209,7 @@ class Finding:
     fingerprint: str
     old: SourcePosition | None = None
     new: SourcePosition | None = None
-    waived: WaiverTerms | None = None
+    waived: Waiver | None = None
     repair: Repair | None = None
     no_repair: str = ""
 

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Final, cast, get_args
 
 from acpgen.compat.compare import side
 from acpgen.compat.findings import SEVERITIES, Severity
-from acpgen.compat.project_policy import Area, Deprecation, Level, Policy, Promise
+from acpgen.compat.project_policy import LOWERED, Area, Policy, PolicyEntry, Promise
 from acpgen.compat.sources import open_input
 from acpgen.config import quoted
 from acpgen.config.faults import UNKNOWN_KEY
@@ -81,9 +81,11 @@ class _Settings:
         return Policy(
             promise=promise,
             promises=promises,
-            levels=tuple(self.levels(table.get("severity", []))),
-            experimental=dict(self.experimental(table.get("experimental", {}))),
-            deprecated=dict(self.deprecated(table.get("deprecated", {}))),
+            entries=(
+                *self.levels(table.get("severity", [])),
+                *self.experimental(table.get("experimental", {})),
+                *self.deprecated(table.get("deprecated", {})),
+            ),
             since=self.since(table.get("transitive", False)),
             formats=formats == "asserted",
             docs=f"{docs}".rstrip("/") + "/" if docs else "",
@@ -116,7 +118,7 @@ class _Settings:
             )
         return str(value)
 
-    def levels(self, value: object) -> Iterator[Level]:
+    def levels(self, value: object) -> Iterator[PolicyEntry]:
         entries = cast("list[object]", value) if isinstance(value, list) else [None]
         for index, entry in enumerate(entries):
             key = f"{_KEY}.severity.{index}" if isinstance(value, list) else f"{_KEY}.severity"
@@ -138,14 +140,14 @@ class _Settings:
                 self.wrong(f"{key}.severity", _one_of(_CHOSEN))
             reason = self.reason(table.get("reason"), f"{key}.reason")
             where = None if area is None else self.area(area, f"{key}.at")
-            yield Level(cast("Severity", severity or "breaking"), reason, str(rule), where)
+            yield PolicyEntry("severity", cast("Severity", severity or "breaking"), reason, str(rule), where)
 
-    def experimental(self, value: object) -> Iterator[tuple[Area, str]]:
+    def experimental(self, value: object) -> Iterator[PolicyEntry]:
         for area, reason in self.table(value, f"{_KEY}.experimental", "a table from areas to reasons").items():
             key = f"{_KEY}.experimental.{quoted(area)}"
-            yield self.area(area, key), self.reason(reason, key)
+            yield PolicyEntry("experimental", LOWERED, self.reason(reason, key), area=self.area(area, key))
 
-    def deprecated(self, value: object) -> Iterator[tuple[Area, Deprecation]]:
+    def deprecated(self, value: object) -> Iterator[PolicyEntry]:
         expected = "a table from areas to tables with 'sunset' and 'reason'"
         for area, entry in self.table(value, f"{_KEY}.deprecated", expected).items():
             key = f"{_KEY}.deprecated.{quoted(area)}"
@@ -158,7 +160,8 @@ class _Settings:
             if isinstance(sunset, datetime) or not isinstance(sunset, date):
                 self.wrong(f"{key}.sunset", "the first day on which it may be gone, such as 2027-01-31")
                 sunset = date.max
-            yield self.area(area, key), Deprecation(sunset, self.reason(table.get("reason"), f"{key}.reason"))
+            reason = self.reason(table.get("reason"), f"{key}.reason")
+            yield PolicyEntry("deprecated", LOWERED, reason, area=self.area(area, key), sunset=sunset)
 
     def area(self, value: object, key: str) -> Area:
         if not isinstance(value, str) or not _AREA.fullmatch(value):

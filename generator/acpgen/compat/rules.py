@@ -325,6 +325,8 @@ _STRUCTURE: Final = {
     "carried": "{name!r} frames messages and {written}; the messages themselves are compared method by method.",
     "content": "{name!r} describes the content of its texts differently ('contentMediaType', 'contentSchema'). "
     "No value is rejected; a peer that reads the content reads it differently.",
+    "gates": "{name!r} now names the capability that gates it or a part of it. Whether it was gated before is not known: the old schema "
+    "names no gates.",
     "unstable": "Definitions and fields marked 'x-unstable' differ and were not compared: {listed}.",
 }
 

@@ -13,12 +13,12 @@ from acpgen.compat.findings import worst
 from acpgen.compat.protocol.check.check import check, restructuring
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
-from acpgen.diagnostics.markup import quoting
+from acpgen.diagnostics.markup import Markdown, code, quoting
 from acpgen.publish.history import History
 from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, summarize
 from acpgen.publish.versions import Version
-from acpgen.targets import docs
-from acpgen.targets.docs import Markdown, PagePaths, code, join_markdown
+from acpgen.targets.docs.page_paths import PagePaths, join_markdown
+from acpgen.targets.docs.templates import lay_out, relative
 
 PAGE: Final = "changelog.md"
 
@@ -45,11 +45,11 @@ def page(
     With `has_own`, its end tells what that says otherwise than the newest release.
     """
     writer = _EntryWriter(version, places, path, rules)
-    steps = [_step(writer, old.title, new.title, new.step, date=new.date) for old, new in pairwise(history.releases)]
+    steps = [_step(writer, old.title, new.title, new.verdict, date=new.date) for old, new in pairwise(history.releases)]
     own = None
     if version is not None and has_own:
         own = _step(writer, history.releases[-1].title, "this schema", _own(history, version), most=None)
-    return docs.lay_out(
+    return lay_out(
         "changelog",
         path=path,
         version=name,
@@ -111,7 +111,7 @@ class _EntryWriter:
             yield self._method(name), [self._entry(change) for change in heads[name]]
 
     def _entry(self, change: ChangelogEntry) -> Markdown:
-        rule = Markdown(f"[{code(change.rule)}]({docs.relative(self.path, self.rules)}#{change.rule})")
+        rule = Markdown(f"[{code(change.rule)}]({relative(self.path, self.rules)}#{change.rule})")
         parts = [Markdown(f"**{change.severity}**, {rule}: {quoting(change.message)}")]
         if len(change.methods) > 1:
             parts.append(Markdown(f"In {_some([self._method(name) for name in change.methods])}."))
@@ -129,7 +129,7 @@ class _EntryWriter:
     def _link(self, name: str, page: str | None) -> Markdown:
         if page is None or self.version is None or self.places is None:
             return code(name)
-        return Markdown(f"[{code(name)}]({docs.relative(self.path, self.version.path(self.places.address(page)))})")
+        return Markdown(f"[{code(name)}]({relative(self.path, self.version.path(self.places.address(page)))})")
 
 
 def _some(items: Sequence[Markdown]) -> Markdown:

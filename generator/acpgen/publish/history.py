@@ -9,17 +9,15 @@ from acpgen.config import docs_inputs
 from acpgen.config.docs_inputs import Material
 from acpgen.errors import Fault, Faults
 from acpgen.input.load import Documents
-from acpgen.publish.release_contents import ReleaseContents
-from acpgen.publish.release_verdicts import ChangelogStep, evaluate
+from acpgen.publish.release_verdicts import ReleaseVerdict, evaluate
 from acpgen.publish.versions import Version
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A release: its outline, the step from the release before it, and its date (`YYYY-MM-DD`), where it is known."""
+    """A release: its names, the step from the release before it, and its date (`YYYY-MM-DD`), where it is known."""
 
-    contents: ReleaseContents
-    step: ChangelogStep
+    verdict: ReleaseVerdict
     release: docs_inputs.Release = field(repr=False)
     date: str = ""
 
@@ -57,7 +55,7 @@ def histories(versions: Sequence[Version], beside: Material) -> Mapping[str, His
         found[name] = History(
             given.about,
             tuple(
-                Past(each.contents, each.step, release, given.dates.get(release.version, ""))
+                Past(each, release, given.dates.get(release.version, ""))
                 for each, release in zip(known, given.releases, strict=True)
             ),
         )

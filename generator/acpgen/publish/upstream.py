@@ -24,8 +24,7 @@ from acpgen.publish.first_releases import published_method, published_type
 from acpgen.publish.history import History
 from acpgen.publish.release_contents import Kind
 from acpgen.publish.versions import Version
-from acpgen.targets.docs.availability import Member
-from acpgen.targets.docs.origin_notes import NO_ORIGINS, Divergence, Origins, Way, together
+from acpgen.targets.docs.page_notes import NO_ORIGINS, Divergence, Member, Origins, Way, together
 
 LENIENT: Final = ("x-null", "x-unknown")
 """Keywords of ours on a definition by which receivers take what upstream's schema refuses."""

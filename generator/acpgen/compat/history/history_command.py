@@ -20,7 +20,8 @@ from acpgen.compat.project_releases import versions_of
 from acpgen.config import around, find_profile
 from acpgen.diagnostics.outputs import Destination, require_apart
 from acpgen.errors import Fault, Faults, did_you_mean
-from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
+from acpgen.input.faults import BAD_SETTING, NOT_FOUND, UNKNOWN_NAME
+from acpgen.input.git_revisions import is_revision
 from acpgen.input.load import NO_REFERENCES, References
 
 
@@ -100,4 +101,10 @@ def _revisions(options: HistoryOptions) -> Revisions:
         return from_paths(options.given, reader)
     name = next(iter(options.given))
     kept = from_releases(name, reader) if options.since is None else None
-    return kept or from_git("HEAD", name, reader, since=options.since)
+    try:
+        return kept or from_git("HEAD", name, reader, since=options.since)
+    except Faults as caught:
+        if any(fault.kind != NOT_FOUND for fault in caught.faults) or not is_revision(name):
+            raise
+    expected, hint = "followed by what is compared", f"Write: acpgen history {name} -- and a protocol, file or folder."
+    raise Faults([BAD_SETTING(at=name, key="a revision", expected=expected, hint=hint)])

@@ -25,6 +25,9 @@ from acpgen.pointers import plain_pointer, pointer_parts, reference_to, target
 _SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that say anything of values."""
 
+_EVALUATING: Final = frozenset({"anyOf", "oneOf", "if", "dependentSchemas", "patternProperties", "$ref"})
+"""Keywords by which some objects have more members than others."""
+
 _REFERENCE: Final = re.compile(r'"\$ref": ("#/\$defs/(?:[^"\\]|\\.)*")')
 """A reference in a text of `SchemaRevision.texts`, to a definition as all are; what leads elsewhere is a value that looks like one."""
 
@@ -61,9 +64,18 @@ class SchemaRevision:
     unstable: bool = False
     roots: Roots | None = None
 
-    @property
+    @cached_property
     def definitions(self) -> Mapping[str, ir.Definition]:
-        return self.protocol.definitions
+        """What the definitions mean; `unevaluatedProperties: false` closes a record as `additionalProperties: false` does."""
+        return {name: self._closed(definition) for name, definition in self.protocol.definitions.items()}
+
+    def _closed(self, definition: ir.Definition) -> ir.Definition:
+        written, place = self.bundle.definitions.get(definition.name, {}), f"{definition.at}/unevaluatedProperties"
+        is_closed = written.get("unevaluatedProperties") is False and _EVALUATING.isdisjoint(written)
+        if not is_closed or not isinstance(definition, ir.Record) or place not in definition.unenforced:
+            return definition
+        kept = tuple(each for each in definition.unenforced if each != place)
+        return replace(definition, extra=ir.Nothing(), unenforced=kept)
 
     def without_prose(self) -> SchemaRevision:
         """The same without descriptions and all else that people read and no program does."""
@@ -285,7 +297,8 @@ class SchemaRevision:
             return place.removeprefix(at) if place.startswith(f"{at}/") or place == at else names.get(was, was)
 
         parts: dict[str, Any] = {each: loads(self.texts[each]) for each in self._parts[at]}
-        parts[name] = {key: value for key, value in parts[name].items() if key not in _OF_METHODS}
+        told_as_such = _OF_METHODS if name in self._messages else ("x-null", "x-was")
+        parts[name] = {key: value for key, value in parts[name].items() if key not in told_as_such}
         kept = ((each, dumps(_without(schema, alone), sort_keys=True)) for each, schema in parts.items())
         inside = ((self.bundle.origins[each].removeprefix(at), text) for each, text in kept)
         return "\n".join(f"{place} {with_names(text, told)}" for place, text in sorted(inside))
@@ -355,6 +368,15 @@ class SchemaRevision:
             elif isinstance(definition, ir.Enum):
                 found += definition.values
         return frozenset(each.at for each in found)
+
+    @cached_property
+    def _messages(self) -> frozenset[str]:
+        """The definitions of params, results and whole messages of methods."""
+        places = {method.at for method in self.protocol.methods}
+        names = (
+            name for method in self.protocol.methods for name in (method.params, method.result) if name is not None
+        )
+        return frozenset((*names, *(name for name, at in self.bundle.origins.items() if at in places)))
 
     @cached_property
     def _gated(self) -> frozenset[str]:

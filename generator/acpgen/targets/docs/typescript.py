@@ -10,7 +10,7 @@ from acpgen import ir
 from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import class_names
 from acpgen.targets.docs.examples import Examples
-from acpgen.targets.docs.origin_notes import Origins
+from acpgen.targets.docs.page_notes import Origins
 
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _SIDES: Final = ("agent", "client")

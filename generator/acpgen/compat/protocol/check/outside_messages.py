@@ -65,7 +65,8 @@ def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[
         if other not in known or name in gone - names.keys() or {name, other} & named:
             continue
         (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
-        if context.old.whole_text(before, names, alone) == context.new.whole_text(after, {}, alone):
+        texts = context.old.whole_text(before, names, alone), context.new.whole_text(after, {}, alone)
+        if texts[0] == texts[1]:
             continue
         at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
         called = roots.get(other, other)
@@ -73,6 +74,8 @@ def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[
         detail = None
         if context.is_included(pair, declared=False):
             detail = "content" if context.old.contents(before) != context.new.contents(after) else ""
+            if context.old.gates_unknown and texts[0].count('"x-capability"') < texts[1].count('"x-capability"'):
+                detail = "gates"
         elif context.is_included(pair, declared=True):
             if _is_claimed(context, pair):
                 detail = "told"

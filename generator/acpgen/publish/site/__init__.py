@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from acpgen import embedded, resources
 from acpgen.config import Config, SiteSettings, docs_inputs
@@ -24,13 +24,15 @@ from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs
 from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
-from acpgen.site import generator, laying, modules, searching
-from acpgen.site.faults import SITE_NOT_BUILT
-from acpgen.site.live import Live
-from acpgen.site.serving import served
-
-if TYPE_CHECKING:
-    from acpgen.publish import Entry, Version, reference
+from acpgen.meaning.understanding import understand
+from acpgen.publish import arrange, make_pages, reference, scripts
+from acpgen.publish.faults import SITE_NOT_BUILT
+from acpgen.publish.pages import Entry
+from acpgen.publish.site import generator, laying, searching
+from acpgen.publish.site.live import Live
+from acpgen.publish.site.serving import served
+from acpgen.publish.versions import Version
+from acpgen.targets.interface import Settings
 
 LARGEST_PAGE: Final = 1_000_000
 
@@ -106,22 +108,20 @@ def inputs(config: Config) -> Inputs:
     """What is read of a project. Raises `Faults`."""
     sources = _sources(config)
     beside = docs_inputs.read(config.root / config.schema, list(sources))
-    return Inputs(sources, beside, tuple(modules.read(config.root, config.site.python)))
+    return Inputs(sources, beside, reference.read_sources(config.root, config.site.python))
 
 
 def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
     """The docs of a project, with what an earlier run understood and found from a `cache`. Raises `Faults`."""
-    from acpgen import publish
-
     found = _versions(config, given.sources, memory, cache)
-    library = memory.once("library", (given.python,), partial(publish.reference.read, given.python))
+    library = memory.once("library", (given.python,), partial(reference.read, given.python))
     beside = memory.once("material", (given.beside,), partial(docs_inputs.parsed, given.beside))
-    files = publish.documents(found, beside, for_site=True, python=library, memory=memory, cache=cache)
+    pages = make_pages(found, beside, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
-        files,
-        publish.navigation(found, beside, library, config.site.sections, memory, files),
-        publish.sources(found, beside, library),
-        memory.once("scripts", tuple(found), partial(publish.scripts, found)),
+        {page.path: page.text for page in pages},
+        arrange(pages, config.site.sections),
+        {page.path: page.source for page in pages if page.source},
+        memory.once("scripts", tuple(found), partial(scripts, found)),
     )
 
 
@@ -155,10 +155,6 @@ def _versions(
 
 
 def _version(config: Config, name: str, source: Source, cache: Cache) -> Version:
-    from acpgen.meaning.understanding import understand
-    from acpgen.publish import Version
-    from acpgen.targets.interface import Settings
-
     understood = understand(
         parse(source),
         names={**config.names, **config.names_of.get(name, {})},
