@@ -171,12 +171,15 @@ def read(root: Path) -> Config | None:
     if not isinstance(tool, dict) or "acpgen" not in tool:
         return None
     table: Any = tool["acpgen"]
-    faults = [_setting_fault(error, at, "tool.acpgen") for error in _FORM.errors(table)]
-    if not faults:
-        faults = [*_contradictions(table, at)]
+    require_settings(table, at)
+    return _config(root, table)
+
+
+def require_settings(table: Any, at: str) -> None:
+    """Raise `Faults` where a table is no `[tool.acpgen]` of the file `at`."""
+    faults = [_setting_fault(error, at) for error in _FORM.errors(table)] or [*_contradictions(table, at)]
     if faults:
         raise Faults(faults)
-    return _config(root, table)
 
 
 def references(pairs: Iterable[str], start: Path | None = None) -> References:
@@ -311,8 +314,8 @@ _FORM: Final = Form(
 _NAMES: Final = replace(_FORM, definition="names")
 
 
-def _setting_fault(error: FormError, at: str, table: str) -> Fault:
-    key = ".".join((table, *map(quoted, error.path)))
+def _setting_fault(error: FormError, at: str) -> Fault:
+    key = ".".join(("tool.acpgen", *map(quoted, error.path)))
     if error.known is not None:
         return UNKNOWN_KEY(at=at, key=key, hint=did_you_mean(error.path[-1], error.known))
     return BAD_SETTING(at=at, key=key, expected=error.expected, hint="Correct this setting.")
@@ -322,7 +325,7 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     """What the form of the settings allows, and their meaning does not."""
 
     def wrong(expected: str, *path: str) -> Fault:
-        return _setting_fault(FormError(path, expected), at, "tool.acpgen")
+        return _setting_fault(FormError(path, expected), at)
 
     outputs: Mapping[str, Mapping[str, Any]] = table.get("outputs", {})
     folders = [PurePosixPath(folder) for folder in (table.get("schema", "schema"), *outputs)]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from acpgen.input.error_paths import Paths
 from acpgen.input.load import read_bytes
+from acpgen.pointers import follow, place_parts
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -60,7 +61,8 @@ class Form:
             if hasattr(kind, "unexpected") or (missing is not None and path in misspelt):
                 continue
             if missing is not None:
-                path, around = (*path, missing), [*around, around[-1]["properties"][missing]]
+                member = around[-1]["properties"][missing]
+                path, around = (*path, missing), [*around, follow(schema, place_parts(member.get("$ref", ""))), member]
             elif type(kind).__name__ == "PropertyNames":
                 path = (*path, kind.error.instance)
             if path not in seen:
