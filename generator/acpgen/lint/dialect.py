@@ -15,7 +15,7 @@ from acpgen.input.error_paths import Paths
 from acpgen.input.faults import UNKNOWN_SIDE
 from acpgen.input.load import FORMATS, check, refusal
 from acpgen.input.numbers import with_decimals
-from acpgen.lint.subject import Remark, Subject
+from acpgen.lint.subject import Remark, Subject, remark_of
 from acpgen.pointers import pointer
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
     if subject.bundle is None:
         return
     notes = (each for each in subject.bundle.notes if not _is_extension(each))
-    yield from (Remark(note.at, f"{(what := note.what())[:1].upper()}{what[1:]}") for note in notes)
+    yield from (remark_of(note) for note in notes)
     yield from (Remark(at, sentence) for at, sentence in subject.bundle.unread_remarks())
 
 
@@ -93,9 +93,7 @@ def _judge(subject: Subject) -> tuple[_Verdict, ...]:
         draft = draft_of(document.value, subject.found.reference_values)
         if draft is not MODERN:  # the meta-schema of the dialect is one of 2020-12
             for fault in check(document.value, document.path, subject.found.reference_values, patterns=True):
-                verdicts[fault.at] = _Verdict(
-                    "malformed", Remark(fault.at, f"{(what := fault.what())[:1].upper()}{what[1:]}")
-                )
+                verdicts[fault.at] = _Verdict("malformed", remark_of(fault))
         paths = Paths(document.value)
         for error in validator.iter_errors(with_decimals(document.value)):
             kind, sentence = _sort(error)

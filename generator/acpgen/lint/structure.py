@@ -11,7 +11,7 @@ from acpgen.input.equality import by_key
 from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, REFERENCE_NOT_GIVEN, UNKNOWN_SIDE
 from acpgen.input.schema_nodes import Node
 from acpgen.input.walk import DEFINITIONS, asserts
-from acpgen.lint.subject import Remark, SourceNode, Subject
+from acpgen.lint.subject import Remark, SourceNode, Subject, remark_of
 from acpgen.naming.identifiers import ERROR_CODES, field_name, python_class
 from acpgen.pointers import pointer_parts
 
@@ -36,12 +36,12 @@ def reference_dangling(subject: Subject) -> Iterable[Remark]:
 
 def reference_ambiguous(subject: Subject) -> Iterable[Remark]:
     """A reference can mean several places: a dynamic one with several targets, or an address or anchor that occurs twice."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if fault.kind == SEVERAL_TARGETS)
+    return (remark_of(fault) for fault in subject.faults if fault.kind == SEVERAL_TARGETS)
 
 
 def reference_looping(subject: Subject) -> Iterable[Remark]:
     """References lead only to one another, so that no type is ever reached."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if fault.kind == REFERENCE_LOOP)
+    return (remark_of(fault) for fault in subject.faults if fault.kind == REFERENCE_LOOP)
 
 
 def reference_unmarked(subject: Subject) -> Iterable[Remark]:
@@ -75,7 +75,7 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
     """Two definitions, types of fields or variants get one generated name, or two fields of one object one attribute."""
     for fault in subject.faults:
         if fault.kind == NAME_COLLISION:
-            yield Remark(fault.at, _sentence(fault.what()))
+            yield remark_of(fault)
     keys: dict[str, str] = {}
     for node in subject.nodes:
         path, _, fragment = node.at.partition("#")
@@ -96,7 +96,7 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
 
 def bundle_refused(subject: Subject) -> Iterable[Remark]:
     """The files cannot be brought together for a reason that no other rule names, such as a keyword that is not supported."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if not _is_told(fault))
+    return (remark_of(fault) for fault in subject.faults if not _is_told(fault))
 
 
 def _is_told(fault: Fault) -> bool:
@@ -167,7 +167,3 @@ def _fields_colliding(definition: Node) -> Iterator[Remark]:
         if other != field:
             what = f"The fields {shown(other)} and {shown(field)} of {definition.owner} are both named {field_name(field)}."
             yield Remark(definition.at, f"{what} Rename one of them.")
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -66,6 +66,12 @@ class Remark:
     sentence: str
 
 
+def remark_of(fault: Fault) -> Remark:
+    """A fault of the bundle as a remark."""
+    what = fault.what()
+    return Remark(fault.at, what[:1].upper() + what[1:])
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectUnion:
     """A union of objects: its branches, null aside, and the tagged union that they make."""
