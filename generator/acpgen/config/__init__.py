@@ -2,10 +2,8 @@
 
 In: TOML. Out: a frozen `Config`, or faults with file and key. `protocols` finds protocols by name, `docs_inputs` what the docs take in.
 
-`config.schema.json` says what may stand there, `input.form` judges by it.
-
-With `protocols`, each protocol has a folder of its own name in the output; with `packages`, the package says where it goes.
-`methods` names a profile, for all protocols or by protocol: `methods = "mcp"`, `methods = { "acme/v1" = "acme.toml" }`.
+`config.schema.json` says what may stand there, and `input.form` judges by it. With `protocols`, each protocol has a folder of its own name
+in the output; with `packages`, the package says where it goes. `methods` names a profile, for all protocols or by protocol.
 """
 
 from __future__ import annotations
@@ -41,7 +39,6 @@ Level: TypeAlias = Literal["error", "warning", "off"]
 _COUNTED: Final = re.compile(r"/(?:allOf|anyOf|oneOf|prefixItems|items)/\d+(?=/|$)")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
 _ADDRESS: Final = re.compile(r"[^#\s]+#?")
-_WEB: Final = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s?#\"<>]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,12 +204,10 @@ def read_names(path: Path) -> Mapping[str, str]:
 
     The file is TOML if its name ends in `.toml`, else JSON. Raises `Faults`.
     """
-    at = place(path)
-    text = decode(read_bytes(path), at)
-    names: Any = _toml(text, at) if path.suffix == ".toml" else parse_json(text, at)
+    names: Any = _read_value(path)
     faults = [
         BAD_SETTING(
-            at=at,
+            at=place(path),
             key=f"the entry {shown(error.path[0])}" if error.path else "a names file",
             expected=error.expected,
             hint="""Write it as in {"Thing.kind": "ThingKind"}.""",
@@ -238,10 +233,13 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
     if not path.exists():
         hint = did_you_mean(named, profile_names())
         raise Faults([UNKNOWN_NAME(at=at, kind="profile or file", name=named, hint=hint)])
-    where = place(path)
-    text = decode(read_bytes(path), where)
-    value = _toml(text, where) if path.suffix == ".toml" else parse_json(text, where)
-    return profile(value, where, path.stem)
+    return profile(_read_value(path), place(path), path.stem)
+
+
+def _read_value(path: Path) -> object:
+    """What a file of TOML or JSON holds, as its name tells. Raises `Faults`."""
+    text = decode(read_bytes(path), place(path))
+    return _toml(text, place(path)) if path.suffix == ".toml" else parse_json(text, place(path))
 
 
 def by_position(names: Mapping[str, str]) -> int:
@@ -257,15 +255,10 @@ def is_package(name: str) -> bool:
 def site_settings(said: SiteSettings, *, url: str = "", source: str = "") -> SiteSettings:
     """What a project says of its site, with what the command line says in its place. Raises `Faults`."""
     url, source = url or said.url, source or said.source
-    faults: list[Fault] = [
-        BAD_SETTING(
-            at=key,
-            key=shown(address),
-            expected="an address that begins with 'https://' or 'http://'",
-            hint=f"Correct it, or leave {key} out.",
-        )
+    faults = [
+        BAD_SETTING(at=key, key=shown(address), expected=error.expected, hint=f"Correct it, or leave {key} out.")
         for key, address in (("--url", url), ("--source", source))
-        if address and not is_web_address(address)
+        for error in replace(_FORM, definition="address").errors(address)
     ]
     if faults:
         raise Faults(faults)
@@ -274,11 +267,6 @@ def site_settings(said: SiteSettings, *, url: str = "", source: str = "") -> Sit
 
 def _folder_address(address: str) -> str:
     return address and f"{address.rstrip('/')}/"
-
-
-def is_web_address(text: str) -> bool:
-    """Whether `text` is an address on the web without query and fragment."""
-    return _WEB.fullmatch(text) is not None
 
 
 def is_protocol(name: str) -> bool:
