@@ -388,6 +388,10 @@ class Node:
         found.properties = {name: [sub] for name, sub in properties.items() if is_object(sub.schema)}
         found.required.update(says.get("required", ()))
         found.exclude(self.excluded or {})
+        for name, (sub, *_) in found.properties.items():
+            refused = sub.says.get("not")
+            for one in refused.get("anyOf", [refused]) if is_object(refused) else ():
+                found.exclude(excluded_tags({"required": [name], "properties": {name: one}}) or {})
         closing = excluded_text(says.get("not"))
         found.closed.update([closing] if closing is not None else [])
         found.says_more = (closing is None and self.excluded is None) or any(
