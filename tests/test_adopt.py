@@ -46,7 +46,7 @@ from acpgen.input.faults import NOT_JSON
 from acpgen.input.load import load, read
 from acpgen.input.walk import children, is_array, is_object
 from acpgen.lint import lint
-from acpgen.targets.pipeline import understand
+from acpgen.meaning.understanding import understand
 
 ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"

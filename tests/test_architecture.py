@@ -14,9 +14,8 @@ PACKAGE = Path(__file__).parents[1] / "generator" / "acpgen"
 
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"commands"}),
-    frozenset({"probe", "publish", "recordings"}),
-    frozenset({"adopt", "compat", "lint", "messages", "plugins"}),
-    frozenset({"targets"}),
+    frozenset({"plugins", "probe", "publish", "recordings"}),
+    frozenset({"adopt", "compat", "lint", "messages", "targets"}),
     frozenset({"meaning"}),
     frozenset({"bundle"}),
     frozenset({"config", "importers"}),
@@ -27,7 +26,9 @@ FLOORS: tuple[frozenset[str], ...] = (
 )
 """The rooms, the highest floor first: a room imports from the floors below it."""
 
-KIT = frozenset({"built_in", "faults", "interface", "options", "outside", "pipeline", "process", "installed"})
+KIT = frozenset(
+    {"built_in", "faults", "interface", "options", "outside", "pipeline", "process", "installed", "settings"}
+)
 """Beside the targets: what they are all made with, and those of others."""
 
 READERS = frozenset(
