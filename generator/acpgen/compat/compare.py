@@ -42,10 +42,10 @@ from acpgen.input.ignored_content import holds_schemas, unread, without_places
 from acpgen.input.load import NO_REFERENCES, Documents, References
 from acpgen.input.step_budget import account, bounded, working_on
 from acpgen.input.walk import ASSERTIONS, Schema, is_object, may_hold_schemas
+from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.methods.profile import choose
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import as_fragment, pointer, pointer_parts
-from acpgen.targets.faults import UNSUPPORTED
 
 if TYPE_CHECKING:
     from acpgen.bundle.bundle import Bundle
