@@ -336,18 +336,9 @@ class Explainer:
             more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
             yield said._replace(sentence=said.sentence + more)
 
-    def types(self, place: Path) -> Iterator[str]:
-        """The types that a branch declares, or the definition that it refers to, or its own branches."""
-        schema = self.at(place)
-        if not is_object(schema):
-            return
-        declared = schema.get("type", ())
-        yield from (declared,) if isinstance(declared, str) else declared
-        if not declared and "$ref" in schema:
-            yield from self.types(referred(schema["$ref"]))
-        for keyword in () if declared else ("anyOf", "oneOf"):
-            for index in range(len(schema.get(keyword, ()))):
-                yield from self.types((*place, keyword, index))
+    def types(self, place: Path) -> set[str]:
+        """The types that the schema at a place declares."""
+        return self._unions.types(self.at(place))
 
     def _unevaluated(self, place: Path, value: Mapping[str, Any]) -> Iterator[str]:
         """The names of the members that no schema speaks of."""

@@ -388,6 +388,10 @@ class Node:
         shape.properties = {name: [sub] for name, sub in properties.items() if is_object(sub.schema)}
         shape.required.update(says.get("required", ()))
         shape.exclude(self.excluded or {})
+        for name, (sub, *_) in shape.properties.items():
+            refused = sub.says.get("not")
+            for one in refused.get("anyOf", [refused]) if is_object(refused) else ():
+                shape.exclude(excluded_tags({"required": [name], "properties": {name: one}}) or {})
         closing = excluded_text(says.get("not"))
         shape.closed.update([closing] if closing is not None else [])
         shape.says_more = (closing is None and self.excluded is None) or any(

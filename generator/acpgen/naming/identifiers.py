@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from acpgen.input.numbers import dumps
+
 # A lower-case letter or digit before a capital, or the last capital of an acronym before a word.
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -155,6 +157,11 @@ _DEPENDENCIES: Final = frozenset(
 def is_class_name(name: str) -> bool:
     """Whether `name` can be the name of a class as generated modules write them."""
     return name.isascii() and name.isidentifier() and name[0].isupper() and not keyword.iskeyword(name)
+
+
+def javascript_key(name: str) -> str:
+    """A name as the key of a member in JavaScript: as it is, or in quotes."""
+    return name if re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name) else dumps(name)
 
 
 def method_key(method: str) -> str:
