@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import pytest
 
 from acpgen import config
-from acpgen.commands import project
+from acpgen.commands import build, project
 
 ROOT: Final = Path(__file__).parents[1]
 Files: TypeAlias = Mapping[str, str]
@@ -77,7 +77,7 @@ def checkout(folder: Path, text: str) -> Path:
 
 
 def generated(folder: Path, *, check: bool = False) -> project.Outcome:
-    return project.run(project.configured(configuration(folder)), check=check)
+    return build.run(project.configured(configuration(folder)), check=check)
 
 
 def files(folder: Path) -> dict[str, str]:

@@ -20,10 +20,10 @@ import commands
 from acpgen import Faults, Tree, generate, ir, load, plugins, write
 from acpgen.meaning import interchange
 from acpgen.meaning.definition_order import ordered, references
+from acpgen.meaning.understanding import understand
 from acpgen.plugins import Option, Settings, Target, exercise
 from acpgen.targets import options, process
 from acpgen.targets.installed import TARGETS
-from acpgen.targets.pipeline import understand
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "schema/pages/plugins.md").read_text("utf-8")

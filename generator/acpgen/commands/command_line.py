@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from acpgen.commands import terminal
+from acpgen.errors import Faults
 
 _CANNOT_PARSE: Final[Any] = typer.BadParameter.__mro__[2]
 """The base class of all that the parser refuses: its module depends on the version of Typer."""
@@ -48,7 +49,14 @@ def _plain(parameters: list[Any]) -> list[Any]:
 
 
 class Command(TyperCommand):
-    """A command whose help has the form of this module."""
+    """A command whose help has the form of this module, and which ends with 2 on faults of its input."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Faults as faults:
+            terminal.show_faults(faults)
+            raise typer.Exit(2) from None
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _plain(super().get_params(ctx))
