@@ -352,7 +352,6 @@ SAME_CLASS = {
 }
 SAME_MODULE = {
     "errors": "what a fault is, and the command that lists them",
-    "history": "the command, and what the docs hold of it",
     "rules": "the command, and the table of the rules",
     "faults": "what can be wrong in a room",
     "tap": "the command, and its work",
