@@ -217,6 +217,8 @@ class _Build:
 
     def _describe_methods(self, meanings: Mapping[Reading, Meaning]) -> Iterator[str]:
         """What methods were found in each protocol, in lines."""
+        if not meanings:
+            return
         from acpgen.meaning import method_summary
 
         labels = {part.source: part.label for part in _protocols(self._work.outputs)}
