@@ -11,8 +11,8 @@ from acpgen import publish
 from acpgen.config import docs_inputs
 from acpgen.files.cache import Memory, all_code, key_of, user_cache
 from acpgen.input.load import parse, read
+from acpgen.meaning.understanding import understand
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import understand
 
 ROOT: Final = Path(__file__).parents[1]
 PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")

@@ -19,7 +19,7 @@ from acpgen.bundle.faults import SEVERAL_TARGETS
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING, DANGLING_REFERENCE, REFERENCE_NOT_GIVEN, TOO_LARGE
 from acpgen.input.load import LARGEST, Document, Documents, find_meta_schema, load
-from acpgen.targets.pipeline import understand
+from acpgen.meaning.understanding import understand
 
 MODERN: Final = "https://json-schema.org/draft/2020-12/schema"
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"

@@ -27,6 +27,7 @@ from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import code, prose, quoting
 from acpgen.errors import Faults, visible
 from acpgen.input.load import load
+from acpgen.meaning.understanding import understand
 from acpgen.publish import reference, site, table
 from acpgen.targets import docs
 from acpgen.targets.docs import pictures, templates, views
@@ -36,7 +37,7 @@ from acpgen.targets.docs.type_text import admits_null, describe_type
 from acpgen.targets.docs.usages import find_capability_usages
 from acpgen.targets.faults import INVALID_EXAMPLE
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import generate, understand
+from acpgen.targets.pipeline import generate
 from published import PROTOCOLS, ROOT, docs_material, files, site_pages, versions
 
 HOSTILE = ROOT / "tests" / "golden" / "targets" / "hostile" / "schema.json"

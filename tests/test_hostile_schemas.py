@@ -24,10 +24,10 @@ from acpgen.input.faults import TOO_DEEP, TOO_LONG_CHAIN, TOO_MUCH_WORK
 from acpgen.input.load import Source, parse
 from acpgen.input.schema_nodes import Schemas
 from acpgen.meaning.samples import Unmakeable, Values
+from acpgen.meaning.understanding import understand
 from acpgen.naming.qualifiers import labels
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import understand
 from hostile_schemas import SHAPES, TEXT, Schema, alternatives, level, levels, protocol, text
 from schema_inclusion import Allowance, Comparer, conjunction
 from test_doubling import ending

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import pytest
 
 from acpgen import config
-from acpgen.commands import project
+from acpgen.commands import build, project
 
 ROOT: Final = Path(__file__).parents[1]
 Files: TypeAlias = Mapping[str, str]
@@ -76,8 +76,8 @@ def checkout(folder: Path, text: str) -> Path:
     return folder
 
 
-def generated(folder: Path, *, check: bool = False) -> project.Outcome:
-    return project.run(project.configured(configuration(folder)), check=check)
+def generated(folder: Path, *, check: bool = False) -> build.Outcome:
+    return build.run(project.configured(configuration(folder)), check=check)
 
 
 def files(folder: Path) -> dict[str, str]:

@@ -14,22 +14,21 @@ import pytest
 
 from acp_monitor.requirements import requirements_of
 from acpgen import cli, config, ir, publish
-from acpgen.commands import project
+from acpgen.commands import build, project
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
 from acpgen.config import docs_inputs
 from acpgen.errors import Faults
 from acpgen.input.load import load
+from acpgen.meaning.understanding import understand
 from acpgen.publish import changelog, monitor, site, upstream
 from acpgen.publish.channels import find_page_paths
 from acpgen.publish.first_releases import UNRELEASED, find_availability
-from acpgen.publish.history import History, histories
 from acpgen.publish.pages import arrange
-from acpgen.publish.release_verdicts import FEW
+from acpgen.publish.release_verdicts import FEW, History, histories
 from acpgen.targets import docs
 from acpgen.targets.docs import examples
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import understand
 from monitor.cases import CASES, MCP_CASES
 from published import PROTOCOLS, ROOT, docs_material, files, versions
 
@@ -112,7 +111,7 @@ def made(found: config.Config) -> Mapping[str, str]:
 
 def in_repository(found: config.Config) -> Mapping[str, str]:
     """The docs that `acpgen generate` writes."""
-    project.run(project.configured(found))
+    build.run(project.configured(found))
     return {
         path.relative_to(found.root / "docs").as_posix(): path.read_text("utf-8")
         for path in (found.root / "docs").rglob("*.*")
@@ -319,8 +318,8 @@ def test_an_edit_beside_the_schemas_makes_the_docs_anew_and_nothing_else(tmp_pat
         + '\n[tool.acpgen.outputs."bundles"]\ntarget = "bundle"\nprotocols = ["p/v1"]\n'
     )
     found = config.find(tmp_path)
-    project.run(project.configured(found))
-    assert len(project.run(project.configured(found)).fresh) == 2
+    build.run(project.configured(found))
+    assert len(build.run(project.configured(found)).fresh) == 2
     edited = tmp_path / "schema" / path
     if path == "requirements.json":
         edited.write_text((ROOT / "schema" / path).read_text())
@@ -328,11 +327,11 @@ def test_an_edit_beside_the_schemas_makes_the_docs_anew_and_nothing_else(tmp_pat
         edited.write_text(edited.read_text() + "\nMore.\n")
     else:
         edited.write_text(edited.read_text().replace("somewhere", "elsewhere").replace("question", "wish"))
-    stamps = project._materials(project.configured(found))
+    stamps = build.read_docs_inputs(project.configured(found))
     assert path in dict(stamps[tmp_path / "docs"].files)
     if path == "requirements.json":
         return  # a table about other protocols is a fault here; that it is read is what counts
-    assert project.run(project.configured(found)).fresh == (tmp_path / "bundles",)
+    assert build.run(project.configured(found)).fresh == (tmp_path / "bundles",)
 
 
 def test_what_lies_beside_the_schemas_is_no_protocol(
@@ -354,24 +353,24 @@ def test_what_lies_beside_the_schemas_is_no_protocol(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[]", "index.json#/versions: this is no list"),
-        ('{"versions": "1.0"}', "index.json#/versions: this is no list"),
-        ('{"versions": [1]}', "index.json#/versions: this is no list"),
-        ('{"about": 1, "versions": []}', "index.json#/about: this is not a string"),
-        ('{"versions": [], "dates": []}', "index.json#/dates: this is not an object"),
+        ("[]", "index.json#: this must be an object"),
+        ('{"versions": "1.0"}', "index.json#/versions: this must be a list"),
+        ('{"versions": [1]}', "index.json#/versions/0: this must be a version"),
+        ('{"about": 1, "versions": []}', "index.json#/about: this must be a string"),
+        ('{"versions": [], "dates": []}', "index.json#/dates: this must be an object"),
         ('{"versions": ["1"], "dates": {"2/": "2026-01-31"}}', "index.json#/dates/2~1: no such version is kept"),
-        ('{"versions": ["1"], "dates": {"1": "2026-02-30"}}', "index.json#/dates/1: this is no date"),
-        ('{"versions": ["1"], "dates": {"1": 20260131}}', "index.json#/dates/1: this is no date"),
-        ('{"versions": ["1"], "titles": ["One"]}', "index.json#/titles: this is not an object"),
+        ('{"versions": ["1"], "dates": {"1": "2026-02-30"}}', "index.json#/dates/1: this must be a date"),
+        ('{"versions": ["1"], "dates": {"1": 20260131}}', "index.json#/dates/1: this must be a date"),
+        ('{"versions": ["1"], "titles": ["One"]}', "index.json#/titles: this must be an object"),
         ('{"versions": ["1"], "titles": {"2": "Two"}}', "index.json#/titles/2: no such version is kept"),
-        ('{"versions": ["1"], "titles": {"1": ""}}', "index.json#/titles/1: this is no title"),
+        ('{"versions": ["1"], "titles": {"1": ""}}', "index.json#/titles/1: this must be a line"),
         ('{"versions": ["1", "2"], "titles": {"1": "2"}}', "index.json#/titles: two releases have one title"),
-        ('{"versions": ["1"], "differences": {}}', "index.json#/differences: this is not an array"),
+        ('{"versions": ["1"], "differences": {}}', "index.json#/differences: this must be an array"),
         (
             '{"versions": ["1"], "differences": [{"at": [], "why": "So."}]}',
-            "index.json#/differences/0: this is no reason",
+            "index.json#/differences/0/at: this must be a reason",
         ),
-        ('{"versions": ["1"], "differences": [{"at": ["A"]}]}', "index.json#/differences/0: this is no reason"),
+        ('{"versions": ["1"], "differences": [{"at": ["A"]}]}', "index.json#/differences/0/why: this must be a reason"),
         ("{", "index.json:1:2: this is not JSON"),
     ],
 )

@@ -23,7 +23,7 @@ from acpgen.compat.compare import compare
 from acpgen.input import step_budget
 from acpgen.input.load import Source, parse
 from acpgen.input.walk import is_object
-from acpgen.targets.pipeline import understand
+from acpgen.meaning.understanding import understand
 from fuzz.connecting import connect
 from jsonrpc_bindings.errors import DecodeError
 

@@ -13,8 +13,8 @@ from acpgen.compat.findings import Report
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.input.faults import DANGLING_REFERENCE, NOT_A_SCHEMA, REFERENCE_NOT_GIVEN
 from acpgen.meaning.method_summary import describe_methods
+from acpgen.meaning.understanding import understand
 from acpgen.methods.profile import built_in
-from acpgen.targets.pipeline import understand
 from commands import acpgen
 from methods.made import documents, faults_of, kinds_of, meaning, package, rows, wild
 

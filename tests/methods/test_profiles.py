@@ -12,10 +12,10 @@ from acpgen import Faults, load
 from acpgen.config import find_profile
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.meaning.method_summary import describe_methods
+from acpgen.meaning.understanding import understand
 from acpgen.methods.discovery import Gaps
 from acpgen.methods.faults import BAD_PROFILE, NO_METHODS, UNUSED_RULE
 from acpgen.methods.profile import built_in, names
-from acpgen.targets.pipeline import understand
 from methods.made import documents, faults_of, kinds_of, meaning, own, rows, wild
 
 
@@ -386,16 +386,16 @@ def test_each_built_in_profile_is_well_formed_and_known_by_its_name() -> None:
 
 
 WRONG: Final[dict[str, tuple[dict[str, Any], str]]] = {
-    "no sides": ({"marked": True}, "acme.toml#: "),
+    "no sides": ({"marked": True}, "acme.toml#/sides: "),
     "one side": ({"sides": ["a"], "marked": True}, "acme.toml#/sides: "),
     "a reserved side": ({"sides": ["a", "both"], "marked": True}, "acme.toml#/sides/1: "),
     "nothing": ({"sides": SIDES}, "acme.toml#: nothing says where the methods stand"),
     "two at once": ({"sides": SIDES, "marked": True, "document": "openrpc"}, "exclude each other"),
-    "an unknown key": ({"sides": SIDES, "marked": True, "method": {}}, "acme.toml#: "),
+    "an unknown key": ({"sides": SIDES, "marked": True, "method": {}}, "acme.toml#/method: there is no key"),
     "an unknown envelope": ({"sides": SIDES, "marked": True, "envelope": "grpc"}, "acme.toml#/envelope: "),
     "a rule without a place": (
         {"sides": SIDES, "messages": [{"kind": "request"}]},
-        "acme.toml#/messages/0: a rule has one",
+        "acme.toml#/messages/0: this must be a rule with one",
     ),
     "an unknown side of a rule": (
         {"sides": SIDES, "messages": [{"kind": "request", "named": "{name}X", "side": "towr"}]},

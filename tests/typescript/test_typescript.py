@@ -527,7 +527,7 @@ def test_a_package_of_npm(tmp_path: Path) -> None:
     assert run(script) == [[{"sessionId": "s"}, "function"]]
 
 
-@pytest.mark.parametrize("layout", ["package", "file"])
+@pytest.mark.parametrize("layout", ["package", pytest.param("file", marks=pytest.mark.exhaustive)])
 def test_modules_that_hold_their_types(tmp_path: Path, layout: str) -> None:
     options = {"language": "typescript", "layout": layout}
     write(tmp_path, ROOT / "schema" / "acp" / "v1", package="v1", distribution="tide", options=options)

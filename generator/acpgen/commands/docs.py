@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import faults_end_with_2
 from acpgen.commands.shared_options import NoCache, cache_of, current_folder
 
 
@@ -33,12 +32,11 @@ def build(
     from acpgen.input.load import place
     from acpgen.publish import site
 
-    with faults_end_with_2():
-        found = config.find(current_folder())
-        found = replace(found, site=config.site_settings(found.site, url=url, source=source))
-        with terminal.progress() as progress:
-            steps = partial(progress, 0, 0)
-            change = site.build(found, Path(os.path.abspath(out)), cache_of(no_cache), terminal.say, steps)
+    project = config.find(current_folder())
+    project = replace(project, site=config.site_settings(project.site, url=url, source=source))
+    with terminal.progress() as progress:
+        steps = partial(progress, 0, 0)
+        change = site.build(project, Path(os.path.abspath(out)), cache_of(no_cache), terminal.say, steps)
     terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 
@@ -59,6 +57,5 @@ def serve(
     from acpgen import config
     from acpgen.publish import site
 
-    with faults_end_with_2():
-        current_folder()
-        site.serve(lambda: config.find(current_folder()), port, terminal.say, terminal.show_faults)
+    current_folder()
+    site.serve(lambda: config.find(current_folder()), port, terminal.say, terminal.show_faults)

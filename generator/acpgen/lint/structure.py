@@ -11,7 +11,7 @@ from acpgen.input.equality import by_key
 from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, REFERENCE_NOT_GIVEN, UNKNOWN_SIDE
 from acpgen.input.schema_nodes import Node
 from acpgen.input.walk import DEFINITIONS, asserts
-from acpgen.lint.subject import Remark, SourceNode, Subject
+from acpgen.lint.subject import Remark, SourceNode, Subject, remark_of
 from acpgen.naming.identifiers import ERROR_CODES, field_name, python_class
 from acpgen.pointers import pointer_parts
 
@@ -36,12 +36,12 @@ def reference_dangling(subject: Subject) -> Iterable[Remark]:
 
 def reference_ambiguous(subject: Subject) -> Iterable[Remark]:
     """A reference can mean several places: a dynamic one with several targets, or an address or anchor that occurs twice."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if fault.kind == SEVERAL_TARGETS)
+    return (remark_of(fault) for fault in subject.faults if fault.kind == SEVERAL_TARGETS)
 
 
 def reference_looping(subject: Subject) -> Iterable[Remark]:
     """References lead only to one another, so that no type is ever reached."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if fault.kind == REFERENCE_LOOP)
+    return (remark_of(fault) for fault in subject.faults if fault.kind == REFERENCE_LOOP)
 
 
 def reference_unmarked(subject: Subject) -> Iterable[Remark]:
@@ -75,7 +75,7 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
     """Two definitions, types of fields or variants get one generated name, or two fields of one object one attribute."""
     for fault in subject.faults:
         if fault.kind == NAME_COLLISION:
-            yield Remark(fault.at, _sentence(fault.what()))
+            yield remark_of(fault)
     keys: dict[str, str] = {}
     for node in subject.nodes:
         path, _, fragment = node.at.partition("#")
@@ -96,7 +96,7 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
 
 def bundle_refused(subject: Subject) -> Iterable[Remark]:
     """The files cannot be brought together for a reason that no other rule names, such as a keyword that is not supported."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if not _is_told(fault))
+    return (remark_of(fault) for fault in subject.faults if not _is_told(fault))
 
 
 def _is_told(fault: Fault) -> bool:
@@ -109,31 +109,31 @@ def _is_told(fault: Fault) -> bool:
 def union_half_marked(subject: Subject) -> Iterable[Remark]:
     """A union is discriminated by a constant in some of its branches, and the others are not marked as they should be."""
     for union in subject.object_unions:
-        found = union.tagged
-        if found is None:
+        tagged = union.tagged
+        if tagged is None:
             yield from _never_tagged(union.branches)
-        elif found.default is not None and union.branches[found.default].shape.tags(found.tag):
-            what = f"This branch gives '{found.tag}' a constant and does not require it. Add it to 'required'."
-            yield Remark(union.branches[found.default].at, what)
+        elif tagged.default is not None and union.branches[tagged.default].shape.tags(tagged.tag):
+            what = f"This branch gives '{tagged.tag}' a constant and does not require it. Add it to 'required'."
+            yield Remark(union.branches[tagged.default].at, what)
 
 
 def default_overlapping(subject: Subject) -> Iterable[Remark]:
     """The branch for messages without a tag, or with an unknown one, also admits a known tag, whose bad body it would hide."""
     for union in subject.object_unions:
-        found = union.tagged
-        if found is None or found.default is None:
+        tagged = union.tagged
+        if tagged is None or tagged.default is None:
             continue
-        shape = union.branches[found.default].shape
-        own = shape.tags(found.tag)
-        if found.tag in shape.closed or any(one.is_null for one in shape.properties.get(found.tag, [])):
+        shape = union.branches[tagged.default].shape
+        own = shape.tags(tagged.tag)
+        if tagged.tag in shape.closed or any(one.is_null for one in shape.properties.get(tagged.tag, [])):
             continue
-        excluded = shape.excluded.get(found.tag, {})
-        others = by_key(tag for index, tag in found.variants if index != found.default)
-        known = [tag for key, tag in others.items() if key not in excluded and (key in own or not own)]
-        if known:
-            tags = ", ".join(repr(tag) for tag in known)
-            what = f"This branch admits '{found.tag}' with the known {tags}. Exclude each known tag by 'not'."
-            yield Remark(union.branches[found.default].at, what)
+        excluded = shape.excluded.get(tagged.tag, {})
+        others = by_key(tag for index, tag in tagged.variants if index != tagged.default)
+        admitted = [tag for key, tag in others.items() if key not in excluded and (key in own or not own)]
+        if admitted:
+            tags = ", ".join(repr(tag) for tag in admitted)
+            what = f"This branch admits '{tagged.tag}' with the known {tags}. Exclude each known tag by 'not'."
+            yield Remark(union.branches[tagged.default].at, what)
 
 
 def _is_unstable(node: SourceNode) -> bool:
@@ -167,7 +167,3 @@ def _fields_colliding(definition: Node) -> Iterator[Remark]:
         if other != field:
             what = f"The fields {shown(other)} and {shown(field)} of {definition.owner} are both named {field_name(field)}."
             yield Remark(definition.at, f"{what} Rename one of them.")
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

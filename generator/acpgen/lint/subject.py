@@ -66,6 +66,12 @@ class Remark:
     sentence: str
 
 
+def remark_of(fault: Fault) -> Remark:
+    """A fault of the bundle as a remark."""
+    what = fault.what()
+    return Remark(fault.at, what[:1].upper() + what[1:])
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectUnion:
     """A union of objects: its branches, null aside, and the tagged union that they make."""
@@ -145,35 +151,35 @@ class Subject:
         ref = node.schema.get("$ref")
         if not isinstance(ref, str):
             return None
-        found = self._addresses.targets(SchemaPlace(node.file, node.parts), ref)
-        return self.by_place.get(found[0].at) if len(found) == 1 else None
+        targets = self._addresses.targets(SchemaPlace(node.file, node.parts), ref)
+        return self.by_place.get(targets[0].at) if len(targets) == 1 else None
 
     @cached_property
     def _addresses(self) -> Addresses:
-        made = Addresses(self.found.reference_values)
+        addresses = Addresses(self.found.reference_values)
         for node in self.nodes:
             if not node.parts:
-                made.admit(node.file, node.schema)
+                addresses.admit(node.file, node.schema)
             place = SchemaPlace(node.file, node.parts)
-            made.enter(place, node.schema, made.draft(place, node.schema) or MODERN)
-        return made
+            addresses.enter(place, node.schema, addresses.draft(place, node.schema) or MODERN)
+        return addresses
 
     def below(self, node: SourceNode) -> Iterator[SourceNode]:
         """The schemas directly inside `node`."""
         for path, child in children(node.schema):
-            found = self.by_place.get(node.file + pointer(*node.parts, *path)) if isinstance(child, dict) else None
-            if found is not None:
-                yield found
+            inner = self.by_place.get(node.file + pointer(*node.parts, *path)) if isinstance(child, dict) else None
+            if inner is not None:
+                yield inner
 
-    def admits_null(self, node: SourceNode, known: dict[str, bool] | None = None) -> bool:
-        """Whether a schema accepts null, as far as types, constants, references and unions tell. `known` are those that were looked at."""
-        known = {} if known is None else known
-        if node.at not in known:
-            known[node.at] = False  # references that lead only to one another; another rule says so
-            known[node.at] = self._admits_null(node, known)
-        return known[node.at]
+    def admits_null(self, node: SourceNode, answers: dict[str, bool] | None = None) -> bool:
+        """Whether a schema accepts null, as far as types, constants, references and unions tell. `answers` are those that were reached."""
+        answers = {} if answers is None else answers
+        if node.at not in answers:
+            answers[node.at] = False  # references that lead only to one another; another rule says so
+            answers[node.at] = self._admits_null(node, answers)
+        return answers[node.at]
 
-    def _admits_null(self, node: SourceNode, known: dict[str, bool]) -> bool:
+    def _admits_null(self, node: SourceNode, answers: dict[str, bool]) -> bool:
         schema = node.schema
         types = schema.get("type", "null")
         if "null" not in (types if isinstance(types, list) else [types]):
@@ -182,13 +188,13 @@ class Subject:
             return False
         if "$ref" in schema:
             target = self.target(node)
-            if target is None or not self.admits_null(target, known):
+            if target is None or not self.admits_null(target, answers):
                 return False
         inside: dict[str, list[Any]] = {"anyOf": [], "oneOf": [], "allOf": []}
         for child in self.below(node):
             key = child.parts[len(node.parts)]
             if key in inside:
-                inside[key].append(self.admits_null(child, known))
+                inside[key].append(self.admits_null(child, answers))
         return all(any(inside[key]) for key in ("anyOf", "oneOf") if inside[key]) and all(inside["allOf"])
 
 

@@ -24,6 +24,7 @@ from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs
 from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
+from acpgen.meaning.understanding import understand
 from acpgen.publish import arrange, make_pages, reference, scripts
 from acpgen.publish.faults import SITE_NOT_BUILT
 from acpgen.publish.pages import Entry
@@ -32,7 +33,6 @@ from acpgen.publish.site.live import Live
 from acpgen.publish.site.serving import served
 from acpgen.publish.versions import Version
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import understand
 
 LARGEST_PAGE: Final = 1_000_000
 
