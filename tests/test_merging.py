@@ -76,7 +76,7 @@ def checkout(folder: Path, text: str) -> Path:
     return folder
 
 
-def generated(folder: Path, *, check: bool = False) -> project.Outcome:
+def generated(folder: Path, *, check: bool = False) -> build.Outcome:
     return build.run(project.configured(configuration(folder)), check=check)
 
 

@@ -27,7 +27,7 @@ from acpgen.targets.installed import TARGETS
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "schema/pages/plugins.md").read_text("utf-8")
-SCHEMA = ROOT / "generator/acpgen/ir.schema.json"
+SCHEMA = ROOT / "tests/golden/ir.schema.json"
 PROTOCOLS = ("acp/v1", "acp/v2", "acp/unstable/v1", "mcp/2025-06-18")
 THING = '{"$defs": {"Thing": {"type": "object", "properties": {"name": {"type": "string"}}}}}'
 

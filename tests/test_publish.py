@@ -24,9 +24,8 @@ from acpgen.meaning.understanding import understand
 from acpgen.publish import changelog, monitor, site, upstream
 from acpgen.publish.channels import find_page_paths
 from acpgen.publish.first_releases import UNRELEASED, find_availability
-from acpgen.publish.history import History, histories
 from acpgen.publish.pages import arrange
-from acpgen.publish.release_verdicts import FEW
+from acpgen.publish.release_verdicts import FEW, History, histories
 from acpgen.targets import docs
 from acpgen.targets.docs import examples
 from acpgen.targets.interface import Settings

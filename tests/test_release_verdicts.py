@@ -55,7 +55,7 @@ def made(folder: Path, releases: dict[str, Json] = RELEASES) -> config.Config:
     return found
 
 
-def run(found: config.Config, *, check: bool = False) -> project.Outcome:
+def run(found: config.Config, *, check: bool = False) -> build.Outcome:
     return build.run(project.configured(found, cache=NO_CACHE), check=check)
 
 

@@ -417,6 +417,14 @@ def test_an_area_that_neither_revision_has_is_told_so(area: str, lack: str) -> N
     assert Area(area).names(Nameable()) == "", "of plain schemas it is not known"
 
 
+def test_a_note_on_the_policy_stands_where_the_policy_does(project: Path) -> None:
+    table = '[tool.acpgen]\nschema = "schema"\n\n[tool.acpgen.compat.experimental]\n"s/gone" = "Why."\n'
+    (project / "pyproject.toml").write_text(table)
+    done = run(project, "diff", "old.json", "acme/v1", "--format", "json")
+    (note,) = [each for each in json.loads(done.stdout)["notes"] if each["rule"] == "policy-unused"]
+    assert (note["position"]["file"], note["position"]["line"]) == ("pyproject.toml", 4)
+
+
 PROMISE_TO_NOBODY = (
     "error: pyproject.toml: tool.acpgen.compat.promise.agnet: there is no role 'agnet'.\n"
     "hint: Did you mean 'agent'? The roles are "

@@ -16,7 +16,8 @@ from acp_bindings.v2.methods import STRICT as V2
 
 from acp_monitor import Monitor
 from acp_workspace.errors import RequestError
-from acp_workspace.workspace import RootSet, parse_scope
+from acp_workspace.scope import parse_scope
+from acp_workspace.workspace import RootSet
 from acpgen import Documents, Faults, lint
 from acpgen.compat.compare import compare
 from acpgen.input import step_budget

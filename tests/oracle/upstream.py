@@ -14,7 +14,8 @@ import jsonschema_rs
 
 import evidence
 from acpgen.bundle.bundle import Bundle, bundle
-from acpgen.bundle.collect import ABSOLUTE_PATH, Collected, collect
+from acpgen.bundle.collect import Collected, collect
+from acpgen.bundle.hoist import ABSOLUTE_PATH
 from acpgen.input.load import load
 from acpgen.pointers import plain_pointer, pointer_parts, resolve
 from oracle.values import Schema, is_array, is_object

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from acp_bindings import UNSET, ConnectionClosed, NotAdvertised, RequestError, to_builtins, v2
+from acp_bindings import UNSET, ConnectionClosed, RequestError, to_builtins, v2
 from acp_bindings.v2.peers import RemoteClient
 
 from acp_workspace.errors import INTERNAL_ERROR
@@ -22,7 +22,9 @@ from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import RootSet
 from jsonrpc_bindings import UnsetType
 
+from .arguments import given
 from .background import Background, retrieve_exception
+from .errors import answer_to_hook
 from .modes import MODE, Mode, mode_option, modes_of, with_value
 from .prompts import TurnQueue
 from .services import Services
@@ -281,9 +283,9 @@ class Session:
         if turn == self._turn:
             await self._send_state(state)
 
-    async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
-        """Send what a terminal shows. The history has its command, then its end with the last of the output."""
-        terminal = self._terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id))
+    async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk, limit: int) -> None:
+        """Send what a terminal shows. The history has its command, then its end with the last `limit` bytes of the output."""
+        terminal = self._terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id, most=limit))
         terminal.apply(update)
         if isinstance(update, v2.TerminalUpdate) and isinstance(update.exit_status, v2.TerminalExitStatus):
             del self._terminals[update.terminal_id]
@@ -505,7 +507,7 @@ class Session:
             error = ValueError(f"'on_prompt' returned {reason!r}, which is none of {', '.join(STOP_REASONS)}")
         if error is None:
             return {"stopReason": reason}
-        found = request_error(error)
+        found = answer_to_hook(error)
         if found is None:
             self.log.error("'on_prompt' failed", exc_info=error)
         return _failure(found or INTERNAL)
@@ -541,20 +543,12 @@ class Session:
         return updates
 
 
-def request_error(error: BaseException) -> RequestError | None:
-    """The error that the client is sent for what an author's code raised; `None` where it is nobody's business."""
-    if isinstance(error, NotAdvertised):
-        return RequestError(INTERNAL_ERROR, str(error))
-    return error if isinstance(error, RequestError) else None
-
-
 def _failure(error: RequestError) -> dict[str, Any]:
     return {"stopReason": "error", "error": error.as_json()}
 
 
 def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
-    named: dict[str, Any] = {} if mode.description is None else {"description": mode.description}
-    return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **named)
+    return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **given(description=mode.description))
 
 
 def _output_of(terminal: TerminalState) -> v2.TerminalOutput:

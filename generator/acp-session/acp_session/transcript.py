@@ -95,6 +95,7 @@ class TerminalState:
     exit_status: v2.TerminalExitStatus | None = None
     size: v2.TerminalSize | None = None
     capabilities: v2.TerminalCapabilities | None = None
+    most: int = field(default=MAX_OUTPUT, repr=False)
 
     @property
     def text(self) -> str:
@@ -121,7 +122,7 @@ class TerminalState:
             self.output += base64.b64decode(data, validate=True)
         except ValueError:
             return False
-        excess = len(self.output) - MAX_OUTPUT
+        excess = len(self.output) - self.most
         if excess > 0:
             del self.output[:excess]
             self.truncated = True

@@ -179,12 +179,12 @@ def bundle(
         framing=frames(definitions),
         unmatched=frozenset(work.unused),
         notes=tuple(note.move_to(relocated(note.at, foreign.places)) for note in collected.notes),
-        profile=replace(profile, sides=work.found.sides or profile.sides),
+        profile=replace(profile, sides=work.calls.sides or profile.sides),
         methods=work.methods
         if profile.document is None
         else foreign.bind(Schemas(definitions, work.origins), envelope),
-        gaps=work.found.gaps,
-        places={**foreign.places, **work.moved},
+        gaps=work.calls.gaps,
+        places={**foreign.places, **work.field_places},
         unread=foreign.unread,
         size=documents.size,
     )

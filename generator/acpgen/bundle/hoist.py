@@ -21,7 +21,7 @@ from acpgen.input.keywords import OF_FIELDS
 from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, recognise
-from acpgen.input.walk import Schema, asserts, demands, is_object, references
+from acpgen.input.walk import Schema, asserts, demands, is_object, references, schemas_in
 from acpgen.methods.discovery import Calls, bind, payloads
 from acpgen.naming.identifiers import class_name, spelled_out
 from acpgen.naming.name_overrides import ChosenNames
@@ -36,6 +36,9 @@ from acpgen.naming.qualifiers import (
     without_stutter,
 )
 from acpgen.pointers import escape, reference_to
+
+ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
+"""What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
 
 MOST_VARIANTS: Final = 32
 """The unions in the branches of one union become so many variants of it at most, beside its own branches."""
@@ -59,55 +62,56 @@ class Bundler:
         envelope: ir.Envelope,
         is_apart: bool,
     ) -> None:
+        _write_formats(collected.definitions)
         self.definitions = dict(collected.definitions)
         self.root = collected.root
         self.origins = dict(collected.origins)
-        self.read = Schemas(collected.definitions, self.origins)
+        self.nodes = Schemas(collected.definitions, self.origins)
         self.files = files
         self.places = NamedPlaces(names, files, {at: name for name, at in self.origins.items()}, may_count=may_count)
         self.shared = shared
         self.is_apart = is_apart
-        self.found = calls
+        self.calls = calls
         self.envelope: ir.Envelope = envelope
         self.payloads = payloads(calls)
         self.methods: tuple[ir.Method, ...] = ()
-        self.found_again: set[str] = set()
+        self.shared_types: set[str] = set()
         self.roots: dict[str, str] = {}
-        self.standing: dict[str, int] = {}
+        self.variant_counts: dict[str, int] = {}
         self.below: dict[str, list[str]] = {}
         self.owners: Mapping[str, Owner] = {}
         self.distributed: set[str] = set()
-        self.moved: dict[str, str] = {}
+        self.field_places: dict[str, str] = {}
         self.unused: Mapping[str, str] = {}
         self.faults: list[Fault] = []
         self.order = list(self.definitions)
         self.sources: dict[str, Schema] = {}
         self.unions: dict[str, Tagged | None] = {}
         self.tagged: Mapping[str, Tagged | None] = {}
-        self.taken = {class_name(name): name for name in reversed(self.order)}
-        self.bodies = {name: demands(schema) for name, schema in self.definitions.items()}
+        self.names = {class_name(name): name for name in reversed(self.order)}
+        self.demands = {name: demands(schema) for name, schema in self.definitions.items()}
 
     def run(self) -> None:
         framing = frames(self.definitions)
         named = sorted((name for name in self.order if name not in framing), key=self._position)
         for name in named:  # so that no name depends on the order of files and keys
             working_on(self.origins[name])
-            self.definitions[name] = self._name_inline(name, class_name(name), self.read[name])
-        self.read = Schemas(self.definitions, self.origins)
+            self.definitions[name] = self._name_inline(name, class_name(name), self.nodes[name])
+        self.nodes = Schemas(self.definitions, self.origins)
         for name in named:
-            for narrowed in narrow_inherited(name, self.read, self.found_again, self._join_types):
-                self.bodies.pop(narrowed, None)  # no other thing demands just that
-        self.methods = bind(self.found, self.read, self.envelope)
+            for narrowed in narrow_inherited(name, self.nodes, self.shared_types, self._join_types):
+                self.demands.pop(narrowed, None)  # no other thing demands just that
+        self.methods = bind(self.calls, self.nodes, self.envelope)
         self.sources = dict(self.definitions)
-        self.read = Schemas(self.sources, self.origins)
+        self.nodes = Schemas(self.sources, self.origins)
         if not self.is_apart:
             alone = {*framing, *self._payloads()}
-            self.owners = owners(self.definitions, self.root, framing=framing, alone=alone)
+            self.owners = owners(self.nodes, self.root, framing=framing, alone=alone)
         for name in sorted(self.definitions, key=self._after_owners):
             if name not in framing and name not in self.distributed:
                 self._distribute(name)
         self.tagged = {
-            name: self._recognise(self.read.node(schema, self.origins[name]))
+            name: self._recognise(self.nodes.node(schema, self.origins[name]))
             for name, schema in self.definitions.items()
             if name not in framing
         }
@@ -154,25 +158,25 @@ class Bundler:
         override = self.places.name(at, wanted[0])
         chosen = override if override is not None else schema.get("x-name")
         wanted = [chosen] if isinstance(chosen, str) else wanted
-        body, node = demands(schema), self.read.node(schema, at)
+        body, node = demands(schema), self.nodes.node(schema, at)
         names = (
             wanted
             if isinstance(chosen, str)
             else chain(wanted[:1], members(node), wanted[1:], otherwise(wanted[0], node))
         )
         for name in names:
-            other = self.taken.setdefault(class_name(name), name)
+            other = self.names.setdefault(class_name(name), name)
             if other not in self.definitions:
                 self.definitions[name] = schema
                 self.origins[name] = at
                 self.places.named_at[at] = name
-                self.bodies[name] = body
+                self.demands[name] = body
                 self.below.setdefault(owner, []).append(name)
                 return name, True
-            if same(self.bodies.get(other), body):
-                self.found_again.add(other)
+            if same(self.demands.get(other), body):
+                self.shared_types.add(other)
                 return other, False
-        self.faults.append(NAME_COLLISION(at=at, name=wanted[0], other=self.origins[self.taken[class_name(wanted[0])]]))
+        self.faults.append(NAME_COLLISION(at=at, name=wanted[0], other=self.origins[self.names[class_name(wanted[0])]]))
         return wanted[0], True
 
     def _join_types(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
@@ -274,7 +278,7 @@ class Bundler:
             body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
             name, is_new = self._add(owner, payload or wanted, body, node.at)
             if is_new:
-                self.definitions[name] = self._name_inline(name, class_name(name), self.read.node(body, node.at))
+                self.definitions[name] = self._name_inline(name, class_name(name), self.nodes.node(body, node.at))
             kept = {
                 key: value
                 for key, value in node.says.items()
@@ -299,8 +303,8 @@ class Bundler:
         """Make every branch of the object union `name` a definition that stands alone."""
         working_on(self.origins[name])
         self.distributed.add(name)
-        own = self.read[name]
-        node = self.read.node(self._expanded(own.says), own.at)
+        own = self.nodes[name]
+        node = self.nodes.node(self._expanded(own.says), own.at)
         if node.union is None or "unevaluatedProperties" in node.says:
             return
         keyword, branches = node.union
@@ -317,8 +321,8 @@ class Bundler:
             return
         root = self.roots.get(name, name)
         if root != name:
-            self.standing[root] = self.standing.get(root, 0) + len(branches)
-            if self.standing[root] > MOST_VARIANTS:
+            self.variant_counts[root] = self.variant_counts.get(root, 0) + len(branches)
+            if self.variant_counts[root] > MOST_VARIANTS:
                 return  # unions that multiply stay as they are written
         merged = [
             merge(base, branch.schema, self.sources) if base or branch.kinds != OBJECTS else branch.schema
@@ -339,10 +343,10 @@ class Bundler:
 
     def _only_narrows(self, base: Schema, branches: list[Node]) -> bool:
         """Whether the branches of a union tell no variants of the object beside them: they say more of its fields, or which it has."""
-        object_ = self.read.node(base).shape
+        object_ = self.nodes.node(base).shape
         if not object_.properties or not all(branch.narrows(object_.properties) for branch in branches):
             return False
-        shapes = [self.read.node({"allOf": [base, branch.schema]}).shape for branch in branches]
+        shapes = [self.nodes.node({"allOf": [base, branch.schema]}).shape for branch in branches]
         tagged = recognise(shapes)
         return tagged is None or len(tagged.first_tags) < len(branches)
 
@@ -369,7 +373,7 @@ class Bundler:
         if body is not None:
             kept = {key: value for key, value in branch.says.items() if not asserts(key) or key == "not"}
             return {**kept, "$ref": reference_to(body)}
-        variant = self.read.node(whole, at)
+        variant = self.nodes.node(whole, at)
         if role == "fallback" and branches_of(self._expanded(whole)) is not None:
             return self._fallback_shapes(union, candidates, whole, at)
         if role == "variant" and not self.is_apart:
@@ -400,17 +404,17 @@ class Bundler:
             return None
         rest = {key: value for key, value in without(whole, body).items() if key not in ("not", "title")}
         schema = merge_body(self.definitions[body], rest, self.sources)
-        if schema is None or not self.read[body].shape.is_object:
+        if schema is None or not self.nodes[body].shape.is_object:
             return None
         own = without(branch.says, body).get("properties", {})
         for name in rest.get("properties", {}):
             if name not in self.definitions[body].get("properties", {}):
                 place = at if name in own else self.origins[union]
                 step = f"properties/{escape(name)}"
-                self.moved[f"{self.origins[body]}/{step}"] = f"{place}/{step}"
+                self.field_places[f"{self.origins[body]}/{step}"] = f"{place}/{step}"
         self.definitions[body] = schema
         self.sources[body] = schema
-        self.read.forget(body)
+        self.nodes.forget(body)
         self.unions.pop(self.origins[body], None)
         self.roots[body] = self.roots.get(union, union)
         self._distribute(body)
@@ -418,7 +422,7 @@ class Bundler:
 
     def _fallback_shapes(self, union: str, candidates: list[str], whole: Schema, at: str) -> Schema:
         """A fallback that is itself a union: one record for what its shapes share, and one below it for each shape."""
-        node = self.read.node(self._expanded(whole), at)
+        node = self.nodes.node(self._expanded(whole), at)
         assert node.union is not None
         keyword, shapes = node.union
         shared = {key: value for key, value in node.says.items() if key not in (keyword, "title")}
@@ -471,7 +475,7 @@ class Bundler:
                 continue
             written.update([reference] if reference is not None else [])
             source = self.sources[reference] if reference is not None else part
-            if reference is not None and not _holds_union(self.read[reference]):
+            if reference is not None and not _holds_union(self.nodes[reference]):
                 kept.append({"$ref": reference_to(reference)} if is_mergeable(node, source) else part)
                 continue
             inner = _without_branch_names(self._expanded(source, written))
@@ -513,6 +517,13 @@ def _without_branch_names(schema: Schema) -> Schema:
 
 def _without(schema: Any, keyword: str) -> Any:
     return {key: value for key, value in schema.items() if key != keyword} if is_object(schema) else schema
+
+
+def _write_formats(definitions: Mapping[str, Schema]) -> None:
+    """Write what `format: absolute-path` asserts as a pattern, so that every judge agrees."""
+    for one in chain.from_iterable(map(schemas_in, definitions.values())):
+        if one.get("format") == "absolute-path":
+            one.setdefault("pattern", ABSOLUTE_PATH)
 
 
 def _is_leniency(keyword: str) -> bool:

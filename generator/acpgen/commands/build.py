@@ -217,10 +217,12 @@ class _Build:
 
     def _describe_methods(self, meanings: Mapping[Reading, Meaning]) -> Iterator[str]:
         """What methods were found in each protocol, in lines."""
+        if not meanings:
+            return
+        from acpgen.meaning import method_summary
+
         labels = {part.source: part.label for part in _protocols(self._work.outputs)}
         for source, meaning in {source: meaning for (source, _), meaning in meanings.items()}.items():
-            from acpgen.meaning import method_summary  # a run that has nothing to do understands nothing
-
             yield from method_summary.describe_methods(labels[source], *meaning)
 
     # --- what the outputs are to hold ---

@@ -13,7 +13,7 @@ from acpgen import resources
 from acpgen.compat import project_policy
 from acpgen.compat.project_policy import NONE, Policy
 from acpgen.compat.rules import RULES
-from acpgen.diagnostics.markup import quoting
+from acpgen.diagnostics.markup import fenced, quoting
 from acpgen.input.load import decode, parse_json, read_bytes
 
 PAGES: Final = "compatibility"
@@ -192,10 +192,10 @@ def _lines(entry: CatalogueEntry, here: Iterable[str], *, linked: bool) -> Itera
 
 
 def _pair(pair: Mapping[str, Any], name: Callable[[str], str], said: Callable[[str], str]) -> Iterator[str]:
-    yield from _fenced("diff", pair["difference"])
+    yield _fenced("diff", pair["difference"])
     for file, text in pair["files"].items():
         yield f"With `{file}`:\n"
-        yield from _fenced("toml", text)
+        yield _fenced("toml", text)
     finding = pair.get("finding")
     if finding is None:
         yield "Nothing is found.\n"
@@ -204,11 +204,9 @@ def _pair(pair: Mapping[str, Any], name: Callable[[str], str], said: Callable[[s
     yield f"**{finding['severity']}** {name(finding['rule'])}: {said(finding['message'])}{breaks}\n"
     if "witness" in finding:
         yield "This message shows it:\n"
-        yield from _fenced("json", json.dumps(finding["witness"], indent=2, ensure_ascii=False))
+        yield _fenced("json", json.dumps(finding["witness"], indent=2, ensure_ascii=False))
     yield "The check exits with 1.\n" if pair["counts"] else "The check exits with 0.\n"
 
 
-def _fenced(language: str, text: str) -> Iterator[str]:
-    yield f"```{language}"
-    yield text.rstrip("\n")
-    yield "```\n"
+def _fenced(language: str, text: str) -> str:
+    return f"{fenced(text.rstrip(), language)}\n"

@@ -26,7 +26,7 @@ from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from acpgen.compat.catalogue import CatalogueEntry
     from acpgen.compat.findings import Waiver
@@ -50,6 +50,15 @@ class Options:
     report_url: str = ""
 
 
+def unknown_words(*words: tuple[str, str, str, Collection[str]]) -> list[Fault]:
+    """A fault for each word that is not known: words are given with the option, what kind they are of, and all that are known."""
+    return [
+        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
+        for option, kind, value, known in words
+        if value not in known
+    ]
+
+
 def options(
     mode: str,
     output_format: str | None,
@@ -59,16 +68,11 @@ def options(
     report_url: str = "",
 ) -> Options:
     """The options as given on the command line; `given` are the values of `--output`. Raises `Faults` for words that are not known."""
-    words: tuple[tuple[str, str, str, Iterable[str]], ...] = (
+    faults = unknown_words(
         ("--mode", "mode", mode, get_args(Mode)),
         ("--fail-on", "level", fail_on, get_args(FailOn)),
         ("--fail-on-bindings", "level", fail_on_bindings, ("never", "breaking", "additive")),
     )
-    faults: list[Fault] = [
-        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
-        for option, kind, value, known in words
-        if value not in known
-    ]
     if report_url and not _URL.fullmatch(report_url):
         expected, hint = "an address that begins with https://", "Write it as a browser shows it, without spaces."
         faults.append(BAD_SETTING(at="--report-url", key=shown(report_url), expected=expected, hint=hint))
@@ -146,7 +150,7 @@ def run_diff(
     comparing = Comparer(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, cache=cache)
     today = date.today()
 
-    def reported(after: Input) -> Report:
+    def compare_with(after: Input) -> Report:
         """The report of OLD, and of the releases that the project promises to live with, and of NEW as it is or is edited."""
         asked = comparing if after is later else comparing.compare
         found = replace(asked(earlier, after), merge_base=base, docs=promised.docs, whole=chosen.report_url)
@@ -154,7 +158,7 @@ def run_diff(
             found = with_releases(found, releases, lambda path: asked(release(path), after))
         return apply(found, promised, today, policy_position(project))
 
-    report = reported(later)
+    report = compare_with(later)
     if project is not None:
         require_roles(promised, [report], project)
     whole = with_waivers(text, at, report, taken, today, versions) if taken else text
@@ -165,13 +169,13 @@ def run_diff(
         return DiffResult(found, files)
     from acpgen.compat.repair.repair import repair
 
-    repaired = repair(found, earlier, later, reported, unstable=unstable)
+    repaired = repair(found, earlier, later, compare_with, unstable=unstable)
     if repairing == "tell":
         return DiffResult(repaired.report, files)
     targets = repaired.find_targets()
     if repairing == "dry":
         return DiffResult(repaired.report, files, repaired)
-    return DiffResult(waive(reported(repaired.edited), accepted, today, versions), files, repaired, targets)
+    return DiffResult(waive(compare_with(repaired.edited), accepted, today, versions), files, repaired, targets)
 
 
 def policy_position(project: Config | None) -> SourcePosition:
@@ -213,13 +217,8 @@ def list_rules(rules: Sequence[str], output_format: str, project: Config | None)
     from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, page, policy_lines
 
     known = {entry.id: entry for entry in catalogue()}
-    asked = [("rule", "RULE", rule, tuple(known)) for rule in rules]
-    asked.append(("format", "--format", output_format, ("text", "json", "markdown")))
-    faults = [
-        UNKNOWN_NAME(at=at, kind=kind, name=name, hint=did_you_mean(name, words))
-        for kind, at, name, words in asked
-        if name not in words
-    ]
+    formats = ("--format", "format", output_format, ("text", "json", "markdown"))
+    faults = unknown_words(*(("RULE", "rule", rule, known) for rule in rules), formats)
     if faults:
         raise Faults(faults)
     promised, entries = of_project(project), [known[rule] for rule in rules] or None

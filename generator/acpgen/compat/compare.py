@@ -492,7 +492,8 @@ class _Files:
                 message = f"Whether the {receiver} schema accepts everything that the {sender} one accepts could not be decided"
                 advice = "Simplify or correct the part that is named, or review both schemas."
                 said = f"{message}: {relation.reason}"
-                yield self.finding(_UNDECIDED, "undecided", said, advice, places=places, mark=f"{_UNDECIDED}-{sender}")
+                about = _UNDECIDED, f"{_UNDECIDED}-{sender}", *self._contents(places[0])
+                yield self.finding(_UNDECIDED, "undecided", said, advice, places=places, about=about)
 
     def of_gone(self, place: str) -> Finding:
         """A definition was removed that the root does not refer to: what it said is compared with nothing."""
@@ -518,28 +519,16 @@ class _Files:
         witness: Witness | None = None,
         effect: Effect = "refused",
         location: str = "",
-        mark: str = "",
         about: tuple[JSON, ...] = (),
     ) -> Finding:
         """A finding with its places. Where many files make up the schema, these are its first file."""
-        positions: list[SourcePosition | None] = []
-        for each, place in zip(self.sides, places, strict=True):
-            alone = len(each.documents.documents) == 1
-            positions.append(
-                SourcePositions(each).position(
-                    _start(each) + place.removeprefix("#") if alone and place else _start(each)
-                )
+        old, new = (
+            SourcePositions(side).position(
+                _start(side) + (place.removeprefix("#") if len(side.documents.documents) == 1 else "")
             )
-        known = fingerprint(
-            *(
-                about
-                or (
-                    rule,
-                    mark or rule,
-                    *([places[0], *self.schemas] if places[0] else map(asserted_content, self.schemas)),
-                )
-            )
+            for side, place in zip(self.sides, places, strict=True)
         )
+        known = fingerprint(*(about or (rule, rule, *self._contents(places[0]))))
         reach = Reach(
             rule=rule,
             severity=severity,
@@ -554,7 +543,11 @@ class _Files:
             witness=witness,
             fingerprint=known,
         )
-        return Finding((reach,), known, old=positions[0], new=positions[1])
+        return Finding((reach,), known, old=old, new=new)
+
+    def _contents(self, place: str) -> Iterable[JSON]:
+        """What both schemas say, as far as it is about a place."""
+        return (place, *self.schemas) if place else map(asserted_content, self.schemas)
 
 
 _UNDECIDED: Final = "language-undecided"

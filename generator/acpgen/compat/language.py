@@ -41,12 +41,12 @@ class Definitions:
         self.draft = draft_of(whole, {})
         self.places = _definitions(whole)
         base = _address(whole)
-        bases = {place: _joined(base, _address(node)) for place, node in self.places.items() if _address(node)}
+        bases = {place: _join(base, _address(node)) for place, node in self.places.items() if _address(node)}
         at = {base: ROOT, **{address: place for place, address in bases.items()}}
 
         def meant(reference: str, place: str) -> str:
             """The place that a reference in a definition means; empty where that is no definition."""
-            address, _, written = _joined(bases.get(place, base), reference).partition("#")
+            address, _, written = _join(bases.get(place, base), reference).partition("#")
             return f"{at[address]}{unquote(written)}" if address in at else ""
 
         root = {key: each for key, each in whole.items() if key not in DEFINITIONS} if is_object(whole) else whole
@@ -210,7 +210,7 @@ def _judging(schema: JSON, draft: Draft) -> Iterator[str]:
 _CONDITIONS: Final = ("if", "then", "else")
 
 
-def _joined(base: str, reference: str) -> str:
+def _join(base: str, reference: str) -> str:
     """The address that a reference means; the reference itself where it is no address."""
     if reference.startswith("#"):
         return f"{base}{reference}"

@@ -255,31 +255,25 @@ def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[st
 def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
     """A finding with each kind of message that holds it judged anew; the worst of them stands for it."""
     positions = finding.old, finding.new
-    reaches = [_judged(each, _ruled(each, positions, policy, today)) for each in finding.reaches]
+    reaches = [_judge(each, positions, policy, today) for each in finding.reaches]
     reaches.sort(key=lambda each: SEVERITIES.index(each.severity))
     return replace(finding, reaches=tuple(reaches))
 
 
-def _judged(reach: Reach, ruled: tuple[Severity, PolicyDecision] | None) -> Reach:
+def _judge(reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date) -> Reach:
     """What a policy makes of one kind of message, with who breaks also where the check did not take it for a breach."""
-    if ruled is None:
+    severity, reason = _said(reach, positions, policy, today) or (reach.severity, "")
+    if severity == reach.severity:
         return reach
-    is_breach = reach.rule == WIDENED and ruled[0] == "breaking" and reach.witness is not None
+    is_breach = reach.rule == WIDENED and severity == "breaking" and reach.witness is not None
     breaks = readers(reach.witness) if is_breach and reach.witness is not None else reach.breaks
-    return replace(reach, severity=ruled[0], ruled=ruled[1], breaks=breaks)
-
-
-def _ruled(
-    reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date
-) -> tuple[Severity, PolicyDecision] | None:
-    """The severity that a policy gives to a finding, and why; `None` where the check's stands."""
-    said = _said(reach, positions, policy, today)
-    return None if said is None or said[0] == reach.severity else (said[0], PolicyDecision(reach.severity, said[1]))
+    return replace(reach, severity=severity, ruled=PolicyDecision(reach.severity, reason), breaks=breaks)
 
 
 def _said(
     reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date
 ) -> tuple[Severity, str] | None:
+    """The severity that a policy gives to a finding, and why; `None` where it says nothing."""
     is_promised = reach.rule == WIDENED and policy.is_explicit and "new" in _KEPT[policy.promise]
     is_harmful = is_promised or reach.severity in _HARMFUL
     about = [each for each in policy.entries if each.holds(reach, positions)]

@@ -319,7 +319,7 @@ _MANY: Final = 6
 _NO_MESSAGE: Final = "The definition {name!r} is written differently, in a way that no message can show"
 _STRUCTURE: Final = {
     "": f"{_NO_MESSAGE}.",
-    "told": f"{_NO_MESSAGE} except for what other findings report.",
+    "elsewhere": f"{_NO_MESSAGE} except for what other findings report.",
     "framed": f"{_NO_MESSAGE}, unless it is not a message of this protocol.",
     "copied": "Only one revision defines {name!r}. No message refers to it, and a variant in messages has the same meaning.",
     "carried": "{name!r} frames messages and {written}; the messages themselves are compared method by method.",

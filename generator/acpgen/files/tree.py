@@ -43,7 +43,7 @@ _OURS: Final = '"generator": "acpgen"'
 _FILES: Final = '"files":'
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Tree:
     """An output folder and all that it is to hold. No folder between `root` and it may be a link.
 
@@ -53,7 +53,20 @@ class Tree:
     folder: Path
     files: Files = field(repr=False)
     root: Path | None = None
-    shared: bool = field(default=False, kw_only=True)
+    shared: bool = False
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        files: Files,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        shared: bool = False,
+    ) -> None:
+        object.__setattr__(self, "shared", shared)
+        object.__setattr__(self, "folder", Path(folder))
+        object.__setattr__(self, "files", files)
+        object.__setattr__(self, "root", None if root is None else Path(root))
 
 
 @dataclass(frozen=True, slots=True)

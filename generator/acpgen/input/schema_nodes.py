@@ -5,7 +5,7 @@ A node is read, never changed. What it refers to is looked up among the definiti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -74,7 +74,7 @@ class Schemas(Mapping[str, "Node"]):
         self.places: Final = places
         self._origins: Final = origins
         self._nodes: Final = dict[str, Node]()
-        self._open: Final = set[tuple[str, object]]()
+        self._open: Final = set[tuple[str, str]]()
 
     def __getitem__(self, name: str) -> Node:
         if name not in self._nodes:
@@ -100,15 +100,15 @@ class Schemas(Mapping[str, "Node"]):
         for name in names or [*self._nodes]:
             self._nodes.pop(name, None)
 
-    def fact(self, name: str, read: Callable[[Node], Fact], otherwise: Fact) -> Fact:
-        """What `read` says of a definition; `otherwise` where there is none, or where it leads back to itself."""
-        if name not in self.written or (name, read) in self._open:
+    def fact(self, name: str, attribute: str, otherwise: Fact) -> Fact:
+        """An attribute of a definition's node; `otherwise` where there is none, or where it leads back to itself."""
+        if name not in self.written or (name, attribute) in self._open:
             return otherwise
-        self._open.add((name, read))
+        self._open.add((name, attribute))
         try:
-            return read(self[name])
+            return getattr(self[name], attribute)  # type: ignore[no-any-return]
         finally:
-            self._open.discard((name, read))
+            self._open.discard((name, attribute))
 
     def place_of_keyword(self, at: str) -> str:
         """The place in the documents of a keyword: that of its schema, and the keyword."""
@@ -280,7 +280,7 @@ class Node:
     @once
     def whole(self) -> list[Node]:
         """It, its parts and theirs, at any depth: all that judges the same value, each definition once, a part after what has it."""
-        found: list[Node] = []
+        schemas: list[Node] = []
         seen: set[str] = set()
         pending: list[Node] = [self]
         while pending:
@@ -291,9 +291,9 @@ class Node:
                     continue
                 seen.add(name)
                 node = node.schemas[name]
-            found.append(node)
+            schemas.append(node)
             pending.extend(reversed(node.parts))
-        return found
+        return schemas
 
     @once
     def lineage(self) -> frozenset[str]:
@@ -303,8 +303,8 @@ class Node:
     @once
     def union(self) -> tuple[str, list[Node]] | None:
         """The keyword and branches of the first union that stands directly in it."""
-        found = branches_of(self.says)
-        return None if found is None else (found[0], self.each(found[0]))
+        union = branches_of(self.says)
+        return None if union is None else (union[0], self.each(union[0]))
 
     @property
     def branches(self) -> list[Node]:
@@ -345,19 +345,19 @@ class Node:
         says = self.schema
         if "not" in says and says["not"] in (True, {}):
             return frozenset()
-        found = types_of(says) if "type" in says else ALL_KINDS
+        kinds = types_of(says) if "type" in says else ALL_KINDS
         if "const" in says:
-            found &= {kind_of(says["const"])}
+            kinds &= {kind_of(says["const"])}
         if "enum" in says:
-            found &= {kind_of(value) for value in says["enum"]}
+            kinds &= {kind_of(value) for value in says["enum"]}
         if self.target is not None:
-            found &= self.schemas.fact(self.target, _kinds, ALL_KINDS)
+            kinds &= self.schemas.fact(self.target, "kinds", ALL_KINDS)
         for part in self.each("allOf"):
-            found &= part.kinds
+            kinds &= part.kinds
         for keyword in ("anyOf", "oneOf"):
             if self.each(keyword):
-                found &= frozenset[str]().union(*(branch.kinds for branch in self.each(keyword)))
-        return found
+                kinds &= frozenset[str]().union(*(branch.kinds for branch in self.each(keyword)))
+        return kinds
 
     @once
     def listed(self) -> list[Any] | None:
@@ -368,7 +368,7 @@ class Node:
         lists = [[self.schema["const"]]] if "const" in self.schema else []
         lists += [self.schema["enum"]] if "enum" in self.schema else []
         lists += [part.listed for part in self.each("allOf") if part.listed is not None]
-        if self.target is not None and (own := self.schemas.fact(self.target, _listed, None)) is not None:
+        if self.target is not None and (own := self.schemas.fact(self.target, "listed", _UNLISTED)) is not None:
             lists.append(own)
         for keyword in ("anyOf", "oneOf"):
             branches = [branch.listed for branch in self.each(keyword)]
@@ -379,31 +379,31 @@ class Node:
     @once
     def shape(self) -> ObjectShape:
         """What it demands of an object. Unions inside it are left out."""
-        found = ObjectShape()
+        shape = ObjectShape()
         if not is_object(self.schema):
-            return found
+            return shape
         says, properties = self.schema, self.named("properties")
         spend(1 + len(properties))
-        found.is_object = says.get("type") == "object" or "properties" in says
-        found.properties = {name: [sub] for name, sub in properties.items() if is_object(sub.schema)}
-        found.required.update(says.get("required", ()))
-        found.exclude(self.excluded or {})
-        for name, (sub, *_) in found.properties.items():
+        shape.is_object = says.get("type") == "object" or "properties" in says
+        shape.properties = {name: [sub] for name, sub in properties.items() if is_object(sub.schema)}
+        shape.required.update(says.get("required", ()))
+        shape.exclude(self.excluded or {})
+        for name, (sub, *_) in shape.properties.items():
             refused = sub.says.get("not")
             for one in refused.get("anyOf", [refused]) if is_object(refused) else ():
-                found.exclude(excluded_tags({"required": [name], "properties": {name: one}}) or {})
+                shape.exclude(excluded_tags({"required": [name], "properties": {name: one}}) or {})
         closing = excluded_text(says.get("not"))
-        found.closed.update([closing] if closing is not None else [])
-        found.says_more = (closing is None and self.excluded is None) or any(
+        shape.closed.update([closing] if closing is not None else [])
+        shape.says_more = (closing is None and self.excluded is None) or any(
             key not in _OF_SHAPES and asserts(key) and value is not True and value != {} for key, value in says.items()
         )
         if self.target is not None:
-            found.add(self.schemas.fact(self.target, _shape, ObjectShape()))
+            shape.add(self.schemas.fact(self.target, "shape", ObjectShape()))
         for part in self.each("allOf"):
-            found.add(part.shape)
+            shape.add(part.shape)
         if self.branches and all(is_object(branch.schema) for branch in self.branches):
-            found.add_common(self.branches)
-        return found
+            shape.add_common(self.branches)
+        return shape
 
     @once
     def excluded(self) -> Mapping[str, Tags] | None:
@@ -422,22 +422,22 @@ class Node:
         """The tagged union that it is: a union of objects with a tag, and nothing else."""
         if self.union is None or not self.demands <= {self.union[0], "type"} or not self.is_of_objects:
             return None
-        is_told = self.owner in self.schemas.unions and self is self.schemas[self.owner]
-        found = self.schemas.unions[self.owner] if is_told else recognise([branch.shape for branch in self.branches])
-        if found is not None and any(branch.kinds != OBJECTS for branch in self.branches):
-            return found if found.default is None and found.fallback is None else None
-        return found
+        is_known = self.owner in self.schemas.unions and self is self.schemas[self.owner]
+        tagged = self.schemas.unions[self.owner] if is_known else recognise([one.shape for one in self.branches])
+        if tagged is not None and any(branch.kinds != OBJECTS for branch in self.branches):
+            return tagged if tagged.default is None and tagged.fallback is None else None
+        return tagged
 
     # --- objects with named fields ---
 
     @once
     def fields(self) -> dict[str, list[Node]]:
         """Each property with the schemas that judge it, own ones first, in source order."""
-        found: dict[str, list[Node]] = {}
+        fields: dict[str, list[Node]] = {}
         for part in self.whole:
             for name, schema in part.named("properties").items():
-                found.setdefault(name, []).append(schema)
-        return found
+                fields.setdefault(name, []).append(schema)
+        return fields
 
     @once
     def required(self) -> frozenset[str]:
@@ -464,27 +464,16 @@ class Node:
 
 def keyed(branches: Sequence[Node]) -> dict[int, str]:
     """The key of each branch that is an object with this key alone, where these keys tell all objects of a union apart; else none."""
-    found: dict[int, str] = {}
+    keys: dict[int, str] = {}
     for index, branch in enumerate(branches):
         if (key := branch.lone_key) is not None:
-            found[index] = key
+            keys[index] = key
         elif "object" in branch.kinds:
             return {}
-    return found if len(set(found.values())) == len(found) else {}
+    return keys if len(set(keys.values())) == len(keys) else {}
 
 
-def _kinds(node: Node) -> frozenset[str]:
-    return node.kinds
-
-
-def _listed(node: Node) -> list[Any] | None:
-    return node.listed
-
-
-def _shape(node: Node) -> ObjectShape:
-    return node.shape
-
-
+_UNLISTED: Final[list[Any] | None] = None
 _OF_OBJECTS: Final = BY_KIND["object"] | {"$ref", "allOf"}
 _OF_KEYED: Final = frozenset({"type", "properties", "required", "additionalProperties"})
 _OF_SHAPES: Final = frozenset({"type", "properties", "required", "not", "$ref", "allOf"})

@@ -58,10 +58,10 @@ def _width(node: Node) -> tuple[int, int]:
     return accepted, 3 if node.demands == frozenset({"type"}) else 4
 
 
-def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None = None) -> bool:
-    """Whether a value of the type made of `narrow` is surely one that `wide` accepts. `known` remembers definitions between its calls."""
+def implies(narrow: Node, wide: Node, memo: dict[tuple[int, str], bool] | None = None) -> bool:
+    """Whether a value of the type made of `narrow` is surely one that `wide` accepts. `memo` remembers definitions between its calls."""
     spend()
-    known = {} if known is None else known
+    memo = {} if memo is None else memo
     if narrow.schema is wide.schema or narrow.refuses_all or says_nothing(wide.schema):
         return True
     if not is_object(narrow.schema) or not is_object(wide.schema):
@@ -70,12 +70,12 @@ def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None 
         return True
     if wide.reference is not None:
         key = (id(narrow.schema), wide.reference)
-        if key not in known:
-            known[key] = False  # until it is known
-            known[key] = implies(narrow, wide.schemas[wide.reference], known)
-        return known[key]
+        if key not in memo:
+            memo[key] = False  # until it is known
+            memo[key] = implies(narrow, wide.schemas[wide.reference], memo)
+        return memo[key]
     if narrow.referred is not None and not is_record(narrow.referred):
-        return implies(narrow.referred, wide, known)
+        return implies(narrow.referred, wide, memo)
     demands = {key: value for key, value in wide.says.items() if key in ASSERTIONS}
     if same(demands, {key: value for key, value in narrow.says.items() if key in ASSERTIONS}):
         return True
@@ -86,7 +86,7 @@ def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None 
     if wide.demands <= {"type"}:
         return is_within(narrow, wide)
     if wide.demands == frozenset({"anyOf"}):
-        return any(implies(narrow, branch, known) for branch in wide.each("anyOf"))
+        return any(implies(narrow, branch, memo) for branch in wide.each("anyOf"))
     if wide.demands <= TIGHTENED.keys() | {"type"} and narrow.demands <= _OF_LEAVES:
         limits = wide.demands - {"type"}
         return is_within(narrow, wide) and all(
@@ -97,18 +97,18 @@ def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None 
     return listed is not None and "x-integer" not in wide.demands and all(admits(wide, value) for value in listed)
 
 
-def is_within(node: Node, owner: Node, known: dict[str, bool] | None = None) -> bool:
-    """Whether a schema accepts nothing but values of the types that `owner` names. `known` remembers definitions between its calls."""
-    known = {} if known is None else known
+def is_within(node: Node, owner: Node, memo: dict[str, bool] | None = None) -> bool:
+    """Whether a schema accepts nothing but values of the types that `owner` names. `memo` remembers definitions between its calls."""
+    memo = {} if memo is None else memo
     if "type" not in owner.says:
         return True
     if not is_object(node.schema):
         return node.refuses_all
     if node.reference is not None:
-        if node.reference not in known:
-            known[node.reference] = False  # until it is known
-            known[node.reference] = is_within(node.schemas[node.reference], owner, known)
-        return known[node.reference]
+        if node.reference not in memo:
+            memo[node.reference] = False  # until it is known
+            memo[node.reference] = is_within(node.schemas[node.reference], owner, memo)
+        return memo[node.reference]
     listed = values(node.says)
     if listed is not None:
         return all(is_of_type(value, owner.says) for value in listed)
@@ -117,27 +117,27 @@ def is_within(node: Node, owner: Node, known: dict[str, bool] | None = None) -> 
     ):
         return True
     if node.union is not None:
-        return all(is_within(branch, owner, known) for branch in node.union[1])
+        return all(is_within(branch, owner, memo) for branch in node.union[1])
     return node.kinds <= types_of(owner.says) - ({"number"} if "number" not in owner.types else set())
 
 
-def admits(node: Node, value: Any, known: dict[str, bool] | None = None) -> bool:
-    """Whether a schema surely accepts a constant, told by constants and types alone. `known` remembers definitions between its calls."""
-    known = {} if known is None else known
+def admits(node: Node, value: Any, memo: dict[str, bool] | None = None) -> bool:
+    """Whether a schema surely accepts a constant, told by constants and types alone. `memo` remembers definitions between its calls."""
+    memo = {} if memo is None else memo
     if not is_object(node.schema):
         return node.schema is True
     if not node.demands <= _OF_CONSTANTS or not is_of_type(value, node.says):
         return False
     listed = values(node.says)
     name = node.target
-    if name is not None and name not in known:
-        known[name] = False  # until it is known
-        known[name] = admits(node.schemas[name], value, known)
+    if name is not None and name not in memo:
+        memo[name] = False  # until it is known
+        memo[name] = admits(node.schemas[name], value, memo)
     return (
         (listed is None or any(same(value, one) for one in listed))
-        and all(admits(part, value, known) for part in node.each("allOf"))
-        and (name is None or known[name])
-        and ("anyOf" not in node.demands or any(admits(branch, value, known) for branch in node.each("anyOf")))
+        and all(admits(part, value, memo) for part in node.each("allOf"))
+        and (name is None or memo[name])
+        and ("anyOf" not in node.demands or any(admits(branch, value, memo) for branch in node.each("anyOf")))
     )
 
 

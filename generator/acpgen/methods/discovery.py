@@ -7,7 +7,7 @@ found are places; `bundle` gives each of them a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,11 +16,21 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.input.walk import Schema
 from acpgen.methods.faults import NO_METHODS, UNUSED_RULE
-from acpgen.methods.payload_locations import Reader, find_property, is_same, may_lack, says_nothing, written_name
+from acpgen.methods.payload_locations import (
+    Message,
+    Reader,
+    find_params,
+    find_property,
+    is_same,
+    may_lack,
+    one_of,
+    says_nothing,
+    written_name,
+)
 from acpgen.methods.profile import FRAMES, Kind, Profile, Rule
-from acpgen.methods.unused_rules import Fit, unused_entries
+from acpgen.methods.unused_rules import Match, find_unused
 from acpgen.naming.identifiers import class_name
-from acpgen.pointers import plain_pointer, reference_to
+from acpgen.pointers import plain_pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +76,6 @@ class Calls:
     calls: tuple[Call, ...] = ()
     gaps: Gaps = field(default_factory=Gaps)
     sides: tuple[ir.Side, ...] = ()
-
-
-def one_of(definitions: Iterable[str]) -> Schema:
-    """What is any one of some definitions."""
-    return {"anyOf": [{"$ref": reference_to(name)} for name in definitions]}
 
 
 def with_alternatives(definitions: dict[str, Schema], origins: dict[str, str], profile: Profile) -> None:
@@ -157,15 +162,6 @@ def _name(place: Node | None, schemas: Schemas) -> str | None:
     return node.branches[0].reference if len(node.branches) == 1 else node.reference
 
 
-@dataclass(frozen=True, slots=True)
-class _Message:
-    """A message: its place, the rule that found it, and what its name says of the method."""
-
-    place: Node
-    rule: Rule
-    stem: str
-
-
 class _Finder:
     def __init__(self, schemas: Schemas, profile: Profile) -> None:
         self.schemas = schemas
@@ -174,13 +170,13 @@ class _Finder:
 
     def run(self) -> Calls:
         profile = self.profile
-        messages: dict[Node, _Message] = {}
-        fits: list[Fit] = []
+        messages: dict[Node, Message] = {}
+        matches: list[Match] = []
         for rule in profile.rules:
             found = list(self._messages(rule))
             own = [message for message in found if message.place not in messages]
             messages.update({message.place: message for message in own})
-            fits.append(self._fit(rule, found, own))
+            matches.append((rule, found, own))
         order = {name: index for index, name in enumerate(self.schemas)}
         ordered = sorted(messages.values(), key=lambda one: (order[one.place.owner], _numbers(one.place.keys)))
         senders = self._senders(messages)
@@ -199,14 +195,14 @@ class _Finder:
             unbound=tuple(self._unbound(messages, {call.name for call in calls.values()})),
             unsent=tuple(dict.fromkeys(unsent)),
             beyond=tuple(text for message in ordered for text in self._beyond(message)),
-            unmatched=self._unmatched(fits, {call.name for call in calls.values()}),
+            unmatched=tuple(self._unmatched(matches, {call.name for call in calls.values()})),
         )
         if profile.unmatched == "refused" and gaps.unmatched:
             raise Faults(gaps.unmatched)
         return Calls(tuple(calls.values()), gaps, self._sides(senders))
 
     def _calls(
-        self, ordered: Sequence[_Message], senders: Mapping[Node, set[ir.Side]]
+        self, ordered: Sequence[Message], senders: Mapping[Node, set[ir.Side]]
     ) -> tuple[dict[tuple[str, Kind], Call], dict[tuple[str, Kind], set[ir.Side]], list[str]]:
         """The calls by name and kind, who sends each as unions say it, and the messages that were left out.
 
@@ -221,7 +217,7 @@ class _Finder:
         place = {message.place: index for index, message in enumerate(ordered)}
         places: dict[tuple[str, Kind], int] = {}
 
-        def is_union(message: _Message) -> bool:
+        def is_union(message: Message) -> bool:
             return not message.place.keys and written_name(message.place) in unions
 
         for message in sorted(ordered, key=is_union):
@@ -238,43 +234,19 @@ class _Finder:
 
     # --- gaps ---
 
-    def _fit(self, rule: Rule, found: Sequence[_Message], own: Sequence[_Message]) -> Fit:
-        """What a rule matches. `found` are its messages, `own` those that no earlier rule finds."""
-        named = [node.owner for node in self.schemas.values() if _stem(rule, node)]
-        answered = {
-            template
-            for message in own
-            for template in rule.results
-            if self.read.payload(template, message.stem, self.read.params_name(_params(message)), message.place)
-        }
-        return Fit(tuple(named), len(found), len(own), frozenset(answered))
+    def _unmatched(self, matches: Sequence[Match], methods: set[str]) -> Iterator[Fault]:
+        """The entries of a profile that a person wrote that match nothing."""
+        for keys, why in find_unused(self.read, matches, methods) if self.profile.at else ():
+            yield UNUSED_RULE(at=f"{self.profile.at}#{plain_pointer(*keys)}", what_for=why)
 
-    def _unmatched(self, fits: Sequence[Fit], methods: set[str]) -> tuple[Fault, ...]:
-        if not self.profile.at:
-            return ()
-        wanted = [name for names in self.profile.sent.values() for name in names]
-        wanted += [name for rule in self.profile.rules for name in rule.unions]
-        is_one = {node: node.union is not None or self.read.is_message(node) for node in self.read.named(wanted)}
-        places = {*self.profile.results.values()}
-        places |= {place for one in self.profile.listed.values() for place in (one.params, one.result)}
-        known = {place for place in places if self.read.payload(place) is not None}
-        unions = {name for name in wanted if any(is_one[node] for node in self.read.named([name]))}
-        made = {
-            name
-            for name, members in self.profile.alternatives.items()
-            if self.schemas.written.get(name) == one_of(members)
-        }
-        unused = unused_entries(self.profile, fits, methods, known, unions, made)
-        return tuple(UNUSED_RULE(at=f"{self.profile.at}#{plain_pointer(*keys)}", what_for=why) for keys, why in unused)
-
-    def _unbound(self, messages: Mapping[Node, _Message], methods: set[str]) -> Iterator[str]:
+    def _unbound(self, messages: Mapping[Node, Message], methods: set[str]) -> Iterator[str]:
         """Definitions that are messages by their form and that no rule finds; not those of a method that was found."""
         for node in self.schemas.values():
             found = {self.read.method(node, rule) for rule in self.profile.rules if not rule.spelled} - {None}
             if node not in messages and found and found.isdisjoint(methods):
                 yield f"{node.at} ({', '.join(sorted(map(str, found)))})"
 
-    def _beyond(self, message: _Message) -> Iterator[str]:
+    def _beyond(self, message: Message) -> Iterator[str]:
         """What a message requires beside the members of its frame."""
         if message.rule.spelled:
             return
@@ -284,12 +256,12 @@ class _Finder:
 
     # --- messages ---
 
-    def _messages(self, rule: Rule) -> Iterator[_Message]:
+    def _messages(self, rule: Rule) -> Iterator[Message]:
         if rule.named:
             for node in self.schemas.values():
-                stem = _stem(rule, node)
+                stem = self.read.rule_stem(rule, node)
                 if stem is not None and (rule.spelled or self.read.method(node, rule) is not None):
-                    yield _Message(node, rule, stem)
+                    yield Message(node, rule, stem)
         for union in self.schemas.values() if "*" in rule.unions else self.read.named(rule.unions):
             for branch in self.read.branches(union):
                 if self.read.method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
@@ -297,13 +269,13 @@ class _Finder:
                 if "*" in rule.unions:
                     is_request = find_property(branch, "id") is not None
                     own = replace(rule, kind="request" if is_request else "notification")
-                    yield _Message(branch, own, self.read.stem(branch))
+                    yield Message(branch, own, self.read.stem(branch))
                 else:
-                    yield _Message(branch, rule, self.read.stem(branch))
+                    yield Message(branch, rule, self.read.stem(branch))
 
     # --- sides ---
 
-    def _senders(self, messages: Mapping[Node, _Message]) -> Mapping[Node, set[ir.Side]]:
+    def _senders(self, messages: Mapping[Node, Message]) -> Mapping[Node, set[ir.Side]]:
         """Who sends each message, as far as unions say it."""
         found: dict[Node, set[ir.Side]] = {}
         for side, unions in self._sent(messages).items():
@@ -312,7 +284,7 @@ class _Finder:
                     found.setdefault(message, set()).add(side)
         return found
 
-    def _sent(self, messages: Mapping[Node, _Message]) -> Mapping[ir.Side, tuple[str, ...]]:
+    def _sent(self, messages: Mapping[Node, Message]) -> Mapping[ir.Side, tuple[str, ...]]:
         """The unions of what each side sends; for a guess, those whose names begin with a side and end in what they hold."""
         if self.profile.how != "guessed":
             return self.profile.sent
@@ -334,11 +306,11 @@ class _Finder:
             return self.profile.sides
         return tuple(sorted(found, key=lambda side: (side != "client", side)))
 
-    def _call(self, message: _Message) -> Call:
+    def _call(self, message: Message) -> Call:
         """The call of a message. Its side is the one that the profile names, empty where it names none."""
         rule, place = message.rule, message.place
         name = _spelled(message.stem, rule.spelled) if rule.spelled else self.read.method(place, rule) or ""
-        params = _params(message)
+        params = find_params(message)
         is_optional = bool(rule.spelled) or rule.params not in place.required
         side = self.profile.handled.get(name) or rule.side
         result: Node | None = None
@@ -354,19 +326,6 @@ class _Finder:
         """Who handles a call: who the profile says, else whoever does not send it."""
         others = [side for side in self._sides(all_senders) if side not in senders]
         return said or (others[0] if len(senders) == 1 and len(others) == 1 else "both")
-
-
-def _stem(rule: Rule, definition: Node) -> str | None:
-    """What a rule's `{name}` stands for in the name of a definition, as its file or the bundle has it."""
-    return rule.stem(written_name(definition)) or rule.stem(definition.owner)
-
-
-def _params(message: _Message) -> Node | None:
-    """The params of a message; `None` where it has none, or says nothing of them."""
-    if message.rule.spelled:
-        return message.place
-    place = find_property(message.place, message.rule.params, is_message=True)
-    return place if place is not None and not says_nothing(place) else None
 
 
 def _numbers(keys: tuple[str, ...]) -> tuple[int, ...]:

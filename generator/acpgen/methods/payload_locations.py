@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from acpgen.input.schema_nodes import ALL_KINDS, Node, Schemas
-from acpgen.input.walk import demands, is_array, is_object
+from acpgen.input.walk import Schema, demands, is_array, is_object
 from acpgen.methods.profile import Profile, Rule
 from acpgen.pointers import place_parts, reference_to
 
@@ -15,6 +16,15 @@ _ENDS: Final = ("Request", "Notification", "Event", "Call", "Message")
 
 _WRAPS: Final = frozenset({"jsonrpc", "id", "error"})
 """Members that stand beside the result in a response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message: its place, the rule that found it, and what its name says of the method."""
+
+    place: Node
+    rule: Rule
+    stem: str
 
 
 class Reader:
@@ -27,6 +37,10 @@ class Reader:
         for node in schemas.values():
             for name in dict.fromkeys((written_name(node), node.owner)):
                 self.written.setdefault(name, []).append(node)
+
+    def rule_stem(self, rule: Rule, definition: Node) -> str | None:
+        """What a rule's `{name}` stands for in the name of a definition, as its file or the bundle has it."""
+        return rule.stem(written_name(definition)) or rule.stem(definition.owner)
 
     def is_message(self, node: Node) -> bool:
         """Whether a schema has the method of a message, as some rule says."""
@@ -100,6 +114,19 @@ def _branches_of(union: Node) -> Iterator[Node]:
     """The branches of one union: definitions, and those that are written out in it."""
     for branch in union.branches:
         yield branch if branch.referred is None else branch.referred
+
+
+def one_of(definitions: Iterable[str]) -> Schema:
+    """What is any one of some definitions."""
+    return {"anyOf": [{"$ref": reference_to(name)} for name in definitions]}
+
+
+def find_params(message: Message) -> Node | None:
+    """The params of a message; `None` where it has none, or says nothing of them."""
+    if message.rule.spelled:
+        return message.place
+    place = find_property(message.place, message.rule.params, is_message=True)
+    return place if place is not None and not says_nothing(place) else None
 
 
 def find_property(node: Node, name: str, *, is_message: bool = False) -> Node | None:

@@ -42,7 +42,7 @@ from acpgen.targets.python.construct import Constructor
 __all__ = ["Entry", "Page", "Version", "arrange", "documents", "make_pages", "scripts"]
 
 if TYPE_CHECKING:
-    from acpgen.publish.history import History
+    from acpgen.publish.release_verdicts import History
 
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ def make_pages(
     API of `python`. What has the inputs of the last time is taken from `memory`, what the check found in an earlier run from `cache`.
     Raises `Faults`.
     """
-    from acpgen.publish.history import histories
+    from acpgen.publish.release_verdicts import histories
 
     def once(kind: str, make: Callable[..., T], *inputs: object, may_lag: bool = True, **options: object) -> T:
         made = partial(make, *inputs, **options)
@@ -123,7 +123,7 @@ def make_pages(
             continue
         if name in past:
             path = version.path(changelog.PAGE)
-            told = (name, past[name], path, RULES, version, where[name])
+            told = (name, past[name], material.releases[name].about, path, RULES, version, where[name])
             text = once(f"changelog {name}", changelog.page, *told, has_own=for_site)
             found.append(Page(path, text, (name, "Changelog")))
     if faults:
@@ -131,7 +131,7 @@ def make_pages(
     for name in dict.fromkeys(version.family for version in versions):
         if name in past and name not in where:
             path = f"{name}/{changelog.PAGE}"
-            text = changelog.page(name, past[name], path, RULES, has_own=False)
+            text = changelog.page(name, past[name], material.releases[name].about, path, RULES, has_own=False)
             found.append(Page(path, text, (_BETWEEN, f"{name}: changelog"), about=f"Changelog of {name}"))
     for old, new in successions(versions):
         path, title = changes.name(old, new), f"{old.protocol.name} to {new.protocol.name}"

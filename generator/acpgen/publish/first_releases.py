@@ -12,19 +12,18 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from acpgen import ir
-from acpgen.publish.history import History, Past
 from acpgen.publish.release_contents import Kind, TypeContents, is_own, members, variants
+from acpgen.publish.release_verdicts import History, Past
 from acpgen.publish.versions import Version
 from acpgen.targets.docs.page_notes import Availability, Member
 
 UNRELEASED: Final = "not in a schema release yet"
 
 
-def find_availability(version: Version, history: History | None) -> Availability:
-    """How old everything in a version is; nothing without a history."""
-    if history is None:
+def find_availability(version: Version, releases: History | None) -> Availability:
+    """How old everything in a version is; nothing without releases."""
+    if releases is None:
         return Availability()
-    releases = history.releases
     methods: dict[str, str] = {}
     for method in version.protocol.methods:
         since = _since(releases, [published_method(method, past) is not None for past in releases])

@@ -9,12 +9,11 @@ from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen import embedded, resources
-from acpgen.diagnostics.markup import code, identifier
+from acpgen.diagnostics.markup import identifier
 from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.publish.pages import Page
 from acpgen.publish.versions import Version
-from acpgen.targets.docs.page_paths import join_markdown
-from acpgen.targets.docs.templates import lay_out, relative
+from acpgen.targets.docs.templates import lay_out
 
 if TYPE_CHECKING:
     from acp_monitor import Rule
@@ -73,8 +72,15 @@ def pages(versions: Sequence[Version], requirements: Requirements, *, for_site: 
     group = ("Rules", "Monitor rules")
     found = [Page(PAGE, text, (*group, "All rules"), about="The rules of the monitor")]
     for page, (subject, rules_) in subjects.items() if for_site else ():
-        details = [_rule_details(rule, known, requirements) for rule in rules_]
-        text = lay_out("monitor-of", path=page, subject=subject, rules=details, home=PAGE)
+        text = lay_out(
+            "monitor-of",
+            path=page,
+            subject=subject,
+            rules=[(rule, protocols(rule, known)) for rule in rules_],
+            requirements=requirements,
+            examples=examples(),
+            home=PAGE,
+        )
         found.append(Page(page, text, (*group, subject.partition(": ")[0])))
     return found
 
@@ -87,21 +93,6 @@ def _subjects() -> Mapping[str, tuple[str, Sequence[Rule]]]:
         subject = " ".join(doc.split())
         found.setdefault(path(rule), (subject, []))[1].append(rule)
     return found
-
-
-def _rule_details(rule: Rule, known: Sequence[Version], requirements: Requirements) -> Mapping[str, Any]:
-    return {
-        "id": rule.id,
-        "doc": rule.doc,
-        "level": rule.level,
-        "requirements": [
-            (says, relative("monitor/", address))
-            for says, address in (requirements[each] for each in rule.requirements if each in requirements)
-        ],
-        "protocols": join_markdown(code(name) for name in protocols(rule, known)),
-        "methods": join_markdown(code(method) for method in rule.methods),
-        "example": examples()[rule.id],
-    }
 
 
 def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:

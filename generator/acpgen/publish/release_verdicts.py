@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
@@ -20,15 +20,16 @@ from msgspec import Meta, Struct
 from acpgen.adopt import layout
 from acpgen.compat.findings import SEVERITIES, Reach, Severity
 from acpgen.compat.rules import VERSION
-from acpgen.config.docs_inputs import RELEASES, VERDICTS, Files, Release, Releases, parsed
+from acpgen.config.docs_inputs import RELEASES, VERDICTS, Files, Material, Release, Releases, parsed
 from acpgen.config.faults import BAD_MATERIAL
-from acpgen.errors import Faults
+from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Tree, is_behind_link
 from acpgen.input.faults import LINK_REFUSED
-from acpgen.input.load import decode, parse_json, place
+from acpgen.input.load import Documents, decode, parse_json, place
 from acpgen.input.walk import is_object
 from acpgen.pointers import place_parts, plain_pointer
 from acpgen.publish.release_contents import TypeContents, summarize_release
+from acpgen.publish.versions import Version
 
 FEW: Final = 6
 """As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
@@ -76,6 +77,28 @@ class ReleaseVerdict(ChangelogStep, frozen=True, kw_only=True):
     types: dict[str, TypeContents | None] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A release: its names, the step from the release before it, and its date (`YYYY-MM-DD`), where it is known."""
+
+    verdict: ReleaseVerdict
+    release: Release = field(repr=False)
+    date: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.release.title or self.release.version
+
+    @property
+    def documents(self) -> Documents:
+        """Its files, read now. Raises `Faults`."""
+        return self.release.documents
+
+
+History: TypeAlias = "tuple[Past, ...]"
+"""The releases of a protocol that are kept, oldest first."""
+
+
 class _File(Struct, forbid_unknown_fields=True):
     rules: int
     releases: list[ReleaseVerdict]
@@ -120,6 +143,28 @@ def _type(at: str) -> str:
 
 
 # --- completing ------------------------------------------------------------------------------------------------------
+
+
+def histories(versions: Sequence[Version], material: Material) -> Mapping[str, History]:
+    """The history of each protocol of which releases are kept, and of each family whose versions are. Raises `Faults`."""
+    found: dict[str, History] = {}
+    faults: list[Fault] = []
+    for name in dict.fromkeys(name for version in versions for name in (version.protocol.name, version.family)):
+        given = material.releases.get(name)
+        if given is None or not given.releases:
+            continue
+        try:
+            known = evaluate(given)
+        except Faults as caught:
+            faults.extend(caught.faults)
+            continue
+        found[name] = tuple(
+            Past(each, release, given.dates.get(release.version, ""))
+            for each, release in zip(known, given.releases, strict=True)
+        )
+    if faults:
+        raise Faults(faults)
+    return found
 
 
 def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[ReleaseVerdict, ...]:

@@ -336,7 +336,7 @@ class ToV1(Walker):
             if one not in options:
                 place.at("options", index).lose("v1 has no option of this kind", one)
         if not options:
-            raise invalid_params("none of the options can be offered to a client of v1", pointer="/options")
+            raise invalid_params("none of the options can be offered to a client of v1", "/options")
         call = self.convert("ToolCallUpdate", call, place.at("subject", "toolCall"))
         return {**omit(body, "toolCall", *PROMPT_WORDS), "toolCall": call, "options": options}
 

@@ -47,6 +47,7 @@ class ToV2(Walker):
             ),
             "InitializeResponse": partial(self._handshake, "InitializeResponse", "agentInfo", answer),
             **dict.fromkeys(OPENING_ANSWERS, self._opened),
+            "PromptRequest": self._prompt,
             "RequestPermissionRequest": self.permission,
             "AgentCapabilities": self._agent_capabilities,
             "ContentBlock": self._block,
@@ -142,6 +143,14 @@ class ToV2(Walker):
         more = {"configOptions": options} if options or answer.get("configOptions") is not None else {}
         return {**omit(answer, "modes", "configOptions", "availableCommands"), **more}
 
+    def _prompt(self, body: Json, place: Place) -> Json:
+        """A prompt: one without content is an empty text."""
+        if body["prompt"] == []:
+            place.at("prompt").lose("a prompt of v2 has content; an empty text is sent", kind="added")
+            body = {**body, "prompt": [{"type": "text", "text": ""}]}
+        found: Json = self.convert_row("PromptRequest", body, place)
+        return found
+
     def permission(self, body: Json, place: Place) -> Json:
         """A request for permission: the tool call is its subject, and has its title."""
         for key in PROMPT_WORDS:
@@ -224,7 +233,7 @@ class ToV2(Walker):
         if as_object(server).get("type") != "sse":
             return self.convert_row("McpServer", server, place)
         place.lose("v2 has no MCP servers over SSE", server)
-        raise invalid_params("an MCP server over SSE cannot be used", pointer=json_pointer(place.path))
+        raise invalid_params("an MCP server over SSE cannot be used", json_pointer(place.path))
 
     def _terminal_method(self, method: Any, place: Place) -> Any:
         found: Json = self.convert_row("AuthMethodTerminal", method, place)

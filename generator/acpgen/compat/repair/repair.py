@@ -17,7 +17,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen.compat.check_report import repair_sentence
 from acpgen.compat.compare import side
 from acpgen.compat.faults import NOT_REPAIRABLE
 from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, SourcePosition, Suggestion
@@ -84,9 +83,8 @@ class RepairResult:
     def tell(self, *, is_written: bool) -> Iterator[str]:
         """What was repaired and what was not, in lines for people."""
         for finding in self.report.findings:
-            said = repair_sentence(finding)
-            if said:
-                yield f"{finding.rule} {finding.declaration or finding.location}: {said}"
+            if finding.repair_sentence:
+                yield f"{finding.rule} {finding.declaration or finding.location}: {finding.repair_sentence}"
         names = ", ".join(map(self.new.at, self.texts))
         yield f"Written: {names}." if is_written else "Nothing was written."
 

@@ -207,17 +207,9 @@ class RequirementNotes:
 NO_REQUIREMENTS: Final = RequirementNotes()
 
 
-@dataclass(frozen=True, slots=True)
-class RequirementLine:
-    """A requirement as a page shows it, with its address as seen from there; none in the file that holds all pages."""
-
-    note: RequirementNote
-    href: Markdown | None
-
-
-def by_side(lines: Iterable[RequirementLine]) -> list[tuple[str, list[RequirementLine]]]:
+def notes_by_side(notes: Iterable[RequirementNote]) -> list[tuple[str, list[RequirementNote]]]:
     """The requirements by whom they bind, what is normative first: of each side, and of all."""
-    found: dict[str, list[RequirementLine]] = {}
-    for line in sorted(lines, key=lambda line: line.note.level in _TOLD):
-        found.setdefault(line.note.who, []).append(line)
-    return sorted(found.items(), key=lambda entry: all(line.note.level in _TOLD for line in entry[1]))
+    found: dict[str, list[RequirementNote]] = {}
+    for note in sorted(notes, key=lambda note: note.level in _TOLD):
+        found.setdefault(note.who, []).append(note)
+    return sorted(found.items(), key=lambda entry: all(note.level in _TOLD for note in entry[1]))

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.diagnostics.markup import Markdown, code, fenced, identifier, prose
+from acpgen.diagnostics.markup import Markdown, fenced, prose
 from acpgen.errors import Fault
 from acpgen.input.walk import is_object
 from acpgen.meaning import envelopes
@@ -24,13 +24,10 @@ from acpgen.targets.docs.page_notes import (
     NO_REQUIREMENTS,
     Availability,
     Origins,
-    RequirementLine,
-    RequirementNote,
     RequirementNotes,
-    by_side,
 )
 from acpgen.targets.docs.page_paths import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, PagePaths
-from acpgen.targets.docs.templates import lay_out, relative
+from acpgen.targets.docs.templates import lay_out
 from acpgen.targets.docs.type_text import references
 from acpgen.targets.docs.typescript import bindings_example, sdk_example
 from acpgen.targets.docs.usages import Usage, find_capability_usages, find_usages, named_in, reachable_types
@@ -125,9 +122,6 @@ class VersionDocs:
         changelog: str = "",
         for_site: bool = False,
     ) -> str:
-        def lines_by_side(notes: Iterable[RequirementNote]) -> list[tuple[str, list[RequirementLine]]]:
-            return by_side(RequirementLine(note, _address(note, linker, folder)) for note in notes)
-
         marks = "#" if not linker.whole or template == "index" else "##"
         return lay_out(
             template,
@@ -142,9 +136,9 @@ class VersionDocs:
             protocol=self.protocol,
             version=self.protocol.name,
             paths=linker.paths,
-            by_side=lines_by_side,
-            changelog=relative(folder + linker.page, changelog) if changelog else Markdown(),
-            other_versions=[_shown(other, folder + linker.page) for other in others],
+            here=folder + linker.page,
+            changelog=changelog,
+            other_versions=others,
         )
 
     def pages(self) -> Iterator[Page]:
@@ -370,27 +364,6 @@ def about_errors(protocol: ir.Protocol) -> dict[str, Any]:
         "codes": error_codes(protocol),
         "named": methods_of_codes(protocol),
         "error": protocol.definitions.get("Error"),
-    }
-
-
-def _address(note: RequirementNote, linker: Linker, folder: str) -> Markdown | None:
-    """Where the requirements tell of one, as seen from a page; `None` in the file that holds all pages."""
-    return None if linker.whole else relative(folder + linker.page, note.href)
-
-
-def _shown(other: OtherVersion, here: str) -> dict[str, Any]:
-    """Another version with addresses as seen from a page."""
-    page = other.page or other.home
-    return {
-        "version": other.version,
-        "is_there": other.page is not None,
-        "href": relative(here, page),
-        "differences": [
-            (code(row.what), *(code(side) if side else Markdown("-") for side in (row.here, row.there)))
-            for row in other.differences or ()
-        ],
-        "is_compared": other.differences is not None,
-        "anchor": identifier(other.version),
     }
 
 
