@@ -112,6 +112,7 @@ export declare const EvilRequest: rt.Type<EvilRequest>;
 export declare const EvilResponse: rt.Type<EvilResponse>;
 export declare const Shape: rt.Type<Shape>;
 
+
 /** The params and the result of each request. */
 export interface Requests {
   /**
@@ -123,8 +124,7 @@ export interface Requests {
 }
 
 /** The params of each notification. */
-export interface Notifications {
-}
+export type Notifications = Record<never, { params: unknown }>;
 
 /** A call of an extension method, whose name begins with an underscore. */
 export interface Extension {

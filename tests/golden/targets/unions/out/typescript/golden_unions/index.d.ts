@@ -187,6 +187,7 @@ export declare const Erase: rt.Type<Erase>;
 export declare const TrueErase: rt.Type<TrueErase>;
 export declare const OneErase: rt.Type<OneErase>;
 
+
 /** The params and the result of each request. */
 export interface Requests {
   /** Draws shapes on a board. */
@@ -194,8 +195,7 @@ export interface Requests {
 }
 
 /** The params of each notification. */
-export interface Notifications {
-}
+export type Notifications = Record<never, { params: unknown }>;
 
 /** A call of an extension method, whose name begins with an underscore. */
 export interface Extension {
