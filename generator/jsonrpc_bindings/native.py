@@ -229,14 +229,17 @@ def _union(type_: Type) -> Read:
     def read(value: Any) -> Any:
         branches: Sequence[Type] = type_.branches
         if tags is not None and value.__class__ is dict:
-            branches = tags.known(value) or ()
+            known = tags.known(value)
+            if known is None:
+                return _unknown(tags, value)
+            branches = known
             if len(branches) == 1:
                 return _converted(branches[0], value)
         elif isinstance(value, Base):
             branches = ()
             if type(value) in type_.classes:
                 return value
-        found = [one for one in branches if one.kind != "record" or _may_be(one.cls, value)]
+        found = [one for one in branches if _may_be(one, value)]
         if len(found) > 1:  # to try one after the other would read what lies below them again and again
             accepting = (one for one in found if accepts(one, value))
             found = list(islice(accepting, 2 if type_.is_exclusive else 1))
@@ -247,9 +250,32 @@ def _union(type_: Type) -> Read:
     return read
 
 
-def _may_be(cls: Any, value: Any) -> bool:
-    """Whether a value is an object with the fields that a class requires."""
-    return value.__class__ is dict and value.keys() >= shape_of(cls).required
+def _unknown(tags: Tags, value: dict[str, Any]) -> Any:
+    """An object with an unknown tag as one of the class that keeps such."""
+    if len(tags.unknown) != 1 or not isinstance(value[tags.field], str):
+        raise Mismatch
+    found = _converted(tags.unknown[0], {**value, tags.field: UNKNOWN})
+    note(found, value, inf)
+    return found
+
+
+def _may_be(type_: Type, value: Any) -> bool:
+    """Whether a value has the JSON type of a type, and an object the required fields."""
+    if type_.kind == "record":
+        return value.__class__ is dict and value.keys() >= shape_of(type_.cls).required
+    return value.__class__ not in _CLASSES or type_.kind in _CLASSES[value.__class__] or type_.kind not in _PLAIN_KINDS
+
+
+_CLASSES: Final[dict[type, tuple[str, ...]]] = {
+    dict: ("map",),
+    list: ("array", "tuple"),
+    str: ("string", "texts"),
+    bool: ("boolean",),
+    int: ("integer", "number"),
+    float: ("integer", "number"),
+    NoneType: ("null",),
+}
+_PLAIN_KINDS: Final = frozenset(kind for kinds in _CLASSES.values() for kind in kinds)
 
 
 def _by_tag(type_: Type, tags: Tags) -> Any:
