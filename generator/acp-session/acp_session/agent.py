@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from acp_bindings import RequestError, v2
 
+from acp_workspace.workspace import RootPolicy
 from jsonrpc_bindings.peers import unserved
 
 from .arguments import refuse_text, refuse_unknown
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
 AUTH_REQUIRED: Final = -32000
 """The user has to log in first."""
-
-RootPolicy: TypeAlias = "Callable[[str], str | None]"
-"""Takes a directory, and returns why a session may not use it, or `None` if it may."""
-
 
 PROMPT_CAPABILITIES: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 """The capability for each type of content that not every agent takes."""

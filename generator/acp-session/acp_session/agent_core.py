@@ -23,6 +23,7 @@ from acp_workspace.errors import INVALID_PARAMS, NOT_FOUND, REFUSED, invalid_par
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import AgentWorkspace, RootSet
 from jsonrpc_bindings.errors import INVALID_REQUEST
+from jsonrpc_bindings.failures import INTERNAL
 
 from .agent import Agent
 from .background import Background
@@ -30,9 +31,9 @@ from .codec.relay import LocalCalls
 from .errors import answer_to_hook
 from .modes import mode_option, with_value
 from .services import Local, LocalServices, Services
-from .session import FINAL_STATUSES, INTERNAL, LOG, ClientCapabilities, ClientConnection, Session
+from .session import LOG, ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
-from .transcript import MAX_OUTPUT
+from .transcript import FINAL_STATUSES, MAX_OUTPUT
 from .turn import Turn
 
 PAGE_SIZE: Final = 100

@@ -25,6 +25,7 @@ from acp_workspace.filesystem import FileEvent
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
+from .agent import PROMPT_CAPABILITIES
 from .arguments import refuse_text, require_instance
 from .background import Background, retrieve_exception, run_until
 from .client import Client
@@ -163,8 +164,7 @@ class ClientCore(peers2.Client):
 
     def require_prompt(self, content: Sequence[v2.ContentBlock]) -> None:
         """Raise `NotAdvertised` for content that the agent does not take."""
-        names = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
-        self._require_types("session/prompt", content, "prompt", names)
+        self._require_types("session/prompt", content, "prompt", PROMPT_CAPABILITIES)
 
     def _require_types(self, method: str, items: Sequence[Any], field: str, names: Mapping[str, str]) -> None:
         """Raise `NotAdvertised` for something of a type that needs one of these capabilities; types that are not known need none."""

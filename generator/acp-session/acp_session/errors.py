@@ -92,11 +92,9 @@ _CAPABILITIES_OF_V1: Final = (
 
 def not_advertised(version: int, method: str, capability: str) -> NotAdvertised:
     """What is raised for a capability of v2, by the name that it has in the version that is spoken."""
-    for newer, older in _CAPABILITIES_OF_V1 if version == 1 else ():
-        if capability.startswith(newer):
-            capability = older + capability.removeprefix(newer)
-            break
-    return NotAdvertised(method, capability)
+    rows = _CAPABILITIES_OF_V1 if version == 1 else ()
+    named = (older + capability.removeprefix(newer) for newer, older in rows if capability.startswith(newer))
+    return NotAdvertised(method, next(named, capability))
 
 
 def problems_of(error: DecodeError, part: str = "") -> dict[str, Any]:

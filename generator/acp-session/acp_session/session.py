@@ -17,10 +17,10 @@ from typing import Any, Final, TypeAlias
 from acp_bindings import UNSET, ConnectionClosed, RequestError, to_builtins, v2
 from acp_bindings.v2.peers import RemoteClient
 
-from acp_workspace.errors import INTERNAL_ERROR
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import RootSet
 from jsonrpc_bindings import UnsetType
+from jsonrpc_bindings.failures import INTERNAL
 
 from .arguments import given
 from .background import Background, retrieve_exception
@@ -29,7 +29,7 @@ from .modes import MODE, Mode, mode_option, modes_of, with_value
 from .prompts import TurnQueue
 from .services import Services
 from .store import Store, StoredSession
-from .transcript import TerminalState
+from .transcript import FINAL_STATUSES, TerminalState
 
 LOG: Final = logging.getLogger("acp_session")
 
@@ -37,12 +37,9 @@ MAX_HISTORY: Final = 100_000
 """Updates of a session that are kept; the oldest go first."""
 MESSAGE_KINDS: Final = ("agent_message_chunk", "agent_thought_chunk", "state_update")
 """The kinds of updates after which a message goes on."""
-FINAL_STATUSES: Final = ("completed", "failed", "cancelled")
-"""The statuses of a tool call that has ended."""
 STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
 """Why a turn may end."""
 CANCELLED: Final[dict[str, Any]] = {"stopReason": "cancelled"}
-INTERNAL: Final = RequestError(INTERNAL_ERROR, "internal error")
 
 OnPrompt: TypeAlias = "Callable[[str], Coroutine[Any, Any, object]]"
 """The work on a prompt, whose message has this id; it returns why the turn ended."""

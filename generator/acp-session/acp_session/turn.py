@@ -26,7 +26,8 @@ from .diffs import diff_to_v2
 from .errors import Error, InvalidMessage, not_advertised, raised_for
 from .permission import Decision, ask, decide
 from .services import Services
-from .session import FINAL_STATUSES, Session
+from .session import Session
+from .transcript import FINAL_STATUSES
 
 T = TypeVar("T")
 

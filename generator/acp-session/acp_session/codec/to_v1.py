@@ -18,13 +18,14 @@ from typing import Any, Final
 from acp_bindings import to_builtins, v1, v2
 
 from acp_session.diffs import as_object, diff_to_v1
+from acp_session.modes import MODE
 from acp_session.permission import GENERIC_TITLE, title_of
 from acp_session.transcript import TerminalState
 from acp_workspace.errors import invalid_params
 
 from .losses import CARRIER, Place
 from .tables import OPENING_ANSWERS, OPTION_KIND, PROMPT_WORDS, SESSION_UPDATE, TABLE
-from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, MODE, SWITCH_VALUES
+from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, SWITCH_VALUES
 from .walker import CONFLICT, Hook, Json, Walker, get_or_add, omit, with_original
 
 CARRIER_METHOD: Final = f"_{CARRIER}/session/update"

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from acp_session.diffs import as_object, diff_to_v2
+from acp_session.modes import MODE
 from acp_session.permission import title_of
 from acp_workspace.errors import invalid_params
 from jsonrpc_bindings.pointers import json_pointer
@@ -23,8 +24,6 @@ UNKNOWN_INFO: Final[Json] = {"name": "unknown", "version": "0"}
 """Who speaks, where v1 does not say it."""
 PLAN_ID: Final = "plan"
 """The id of the one plan that a session of v1 has."""
-MODE: Final = "mode"
-"""The category, and where it is free the id, of the option that says the mode."""
 SWITCH_VALUES: Final = {True: "true", False: "false"}
 """The values of a selection that stands for a switch."""
 CHUNK_KINDS: Final = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
