@@ -268,7 +268,7 @@ DEPENDENT = {"dependentRequired": {"note": ["more"]}}
         ({}, TYPED, "type-narrowed", "Base.*"),
         (TYPED, {}, "type-widened", "Base.*"),
         (TYPED, {"additionalProperties": {"type": "string", "maxLength": 2}}, "limit-tightened", "Base.*"),
-        ({}, UNEVALUATED, "limit-tightened", "Base"),
+        ({}, UNEVALUATED, "object-closed", "Base"),
         ({}, DEPENDENT, "limit-tightened", "Base"),
     ],
 )

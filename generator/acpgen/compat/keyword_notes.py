@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from acpgen.bundle.faults import FOREIGN_KEYWORD, HIDDEN_KEYWORD, MISSPELT_KEYWORD
-from acpgen.compat.findings import Note, SourcePosition
+from acpgen.compat.findings import Note
 from acpgen.compat.source_positions import SourcePositions
 from acpgen.compat.sources import Input
 from acpgen.errors import Fault
@@ -45,16 +45,6 @@ def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[Fault], It
     return (*notes[:_NAMED], replace(notes[_NAMED], message=message, advice="'acpgen lint' lists them all."))
 
 
-def keyword_ignored(how: str, why: str, at: SourcePosition) -> Note:
-    """The note of a keyword that has changed and has no effect where it stands."""
-    return Note(
-        "keyword-ignored",
-        f"{how} without effect: {why}",
-        "If it should have an effect, correct it and compare again. Otherwise, no action is needed.",
-        at,
-    )
-
-
 def _content(positions: SourcePositions, note: Fault) -> tuple[str, str]:
     """What a keyword without effect says, wherever it stands: the keyword, and its value as JSON."""
     around, keyword = positions.value(note.at), str(note.values["keyword"])
@@ -79,4 +69,5 @@ def _without(side: Ignored, other: Ignored) -> list[Fault]:
 def _note(how: str, positions: SourcePositions, each: Fault) -> Note:
     position = positions.position(f"{each.at}{plain_pointer(str(each.values['keyword']))}")
     assert position is not None
-    return keyword_ignored(how, each.what(), position)
+    advice = "If it should have an effect, correct it and compare again. Otherwise, no action is needed."
+    return Note("keyword-ignored", f"{how} without effect: {each.what()}", advice, position)

@@ -116,10 +116,6 @@ class Rule:
     message: Text = ""
     advice: Text = NO_ACTION
 
-    def speaks_for(self, change: Change) -> bool:
-        """Whether this row judges a change."""
-        return self.on in (change.kind, change.what) and self.when(change)
-
     def judge(self, change: Change) -> Judgement:
         """What it says of a change."""
 
@@ -149,7 +145,7 @@ _LOSING: Final = ("lost", "otherwise")
 
 def judge(change: Change) -> tuple[str, Judgement]:
     """The rule that speaks for a change, and what it says."""
-    rows = [row for row in _BY_KIND[change.kind] if row.speaks_for(change)]
+    rows = [row for row in _BY_KIND[change.kind] if row.on in (change.kind, change.what) and row.when(change)]
     assert len(rows) == 1, f"{len(rows)} rules speak for {change}"
     return rows[0].id, rows[0].judge(change)
 

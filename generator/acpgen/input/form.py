@@ -62,7 +62,8 @@ class Form:
                 continue
             if missing is not None:
                 member = around[-1]["properties"][missing]
-                path, around = (*path, missing), [*around, follow(schema, place_parts(member.get("$ref", ""))), member]
+                target = [follow(schema, place_parts(member["$ref"]))] if "$ref" in member else []
+                path, around = (*path, missing), [*around, *target, member]
             elif type(kind).__name__ == "PropertyNames":
                 path = (*path, kind.error.instance)
             if path not in seen:

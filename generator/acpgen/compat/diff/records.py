@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FieldChange
@@ -13,6 +13,9 @@ from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, likely_type, permitted_patterns
 from acpgen.input.equality import same
 from acpgen.meaning.samples import read_instead
+
+_CLOSING: Final = frozenset({"/additionalProperties", "/unevaluatedProperties"})
+"""The places in a definition of what it says of members that it does not declare."""
 
 
 def record(work: Comparison, old: Objects, new: Objects) -> None:
@@ -105,7 +108,7 @@ def _places(work: Comparison, base: str) -> ChangePlaces:
 
 def _closed(work: Comparison, base: str | None, rests: Collection[str], old: Objects, new: Objects) -> None:
     """What a base says now of members that it does not declare: it says so of what extends it too."""
-    if base is None or "/additionalProperties" not in rests or ir.Nothing() in (old.extra, new.extra):
+    if base is None or _CLOSING.isdisjoint(rests) or ir.Nothing() in (old.extra, new.extra):
         return
     before, after = work.both.old.definitions[base], work.both.new.definitions[base]
     if isinstance(before, ir.Record) and isinstance(after, ir.Record):

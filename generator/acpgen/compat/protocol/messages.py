@@ -138,15 +138,16 @@ class WitnessValidator:
         def is_valid(schema: Any, value: ir.JSON) -> bool:
             return self._holds(sender, schema, value) is True
 
-        def is_culprit(value: ir.JSON) -> bool:
-            refused = self._holds(opposite(sender), culprit.refused, value) is not True
-            return refused and is_valid(culprit.accepted, value)
-
         def is_standing(value: ir.JSON) -> bool:
-            others = (
-                is_at(value, culprit.at, is_valid, judge) for judge in (is_culprit, lambda each: not is_culprit(each))
-            )
-            return [*others] == [True, False]
+            found: list[bool] = []
+
+            def judge(each: ir.JSON) -> bool:
+                known = is_valid(culprit.accepted, each)
+                found.append(known and self._holds(opposite(sender), culprit.refused, each) is not True)
+                return False
+
+            is_at(value, culprit.at, is_valid, judge)
+            return bool(found) and all(found)
 
         return is_standing
 
