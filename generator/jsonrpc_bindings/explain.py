@@ -423,18 +423,18 @@ _ARTICLES = {
     "string": "a string",
 }
 _LIMITS = {
-    "minItems": "the array must have {} items or more",
-    "maxItems": "the array may have {} items at most",
+    "minItems": "the array's length must be {} or more",
+    "maxItems": "the array's length may be {} at most",
     "uniqueItems": "the items of the array must be unique",
-    "minLength": "the string must have {} characters or more",
-    "maxLength": "the string may have {} characters at most",
+    "minLength": "the string's length must be {} or more",
+    "maxLength": "the string's length may be {} at most",
     "minimum": "the number must be {} or more",
     "maximum": "the number may be {} at most",
     "exclusiveMinimum": "the number must be more than {}",
     "exclusiveMaximum": "the number must be less than {}",
     "multipleOf": "the number must be a multiple of {}",
-    "minProperties": "the object must have {} fields or more",
-    "maxProperties": "the object may have {} fields at most",
+    "minProperties": "the number of fields must be {} or more",
+    "maxProperties": "the number of fields may be {} at most",
 }
 
 

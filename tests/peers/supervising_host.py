@@ -12,7 +12,8 @@ if __name__ == "__main__":
         sys.frozen = True  # type: ignore[attr-defined]
         leads = "s"
     program = supervisor.start(command, leads=leads, stdin=subprocess.DEVNULL)
-    os.write(1, b"started\n")  # in one write: the program has the same pipe, and an unbuffered `print` writes the end of a line apart
+    # In one write: the program has the same pipe, and an unbuffered `print` writes the end of a line apart.
+    os.write(1, b"started\n")
     sys.stdin.readline()
     program.end(0.2)
     os.write(1, b"closed\n")

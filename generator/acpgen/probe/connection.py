@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import heapq
 import json
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
@@ -97,18 +97,6 @@ class Spotted:
     sent: bytes
 
 
-@dataclass(slots=True)
-class _Later:
-    """A request of the program that is answered when it is time."""
-
-    at: float
-    number: int
-    request: tuple[Any, str, Any]
-
-    def __lt__(self, other: _Later) -> bool:
-        return (self.at, self.number) < (other.at, other.number)
-
-
 class Connection:
     """A connection to a running program. `own` is the side of the probe, `other` that of the program.
 
@@ -150,9 +138,8 @@ class Connection:
         """Why the first request has no answer; empty where it has one."""
         self.at_end: list[Callable[[], None]] = []
         self.batches: list[tuple[int, list[Any]]] = []
-        self._later: list[_Later] = []
+        self._later: deque[tuple[float, Any, str, Any]] = deque()
         self._was_over: bool | None = None
-        self._numbers = count(1)
         self._ids = count(1)
 
     # --- saying ---
@@ -303,8 +290,7 @@ class Connection:
 
     def _reply(self, id_: Any, method: str, params: Any) -> None:
         if self.delay:
-            due = time.monotonic() + self.delay
-            heapq.heappush(self._later, _Later(due, next(self._numbers), (id_, method, params)))
+            self._later.append((time.monotonic() + self.delay, id_, method, params))
         else:
             self._answer(id_, method, params)
 
@@ -327,11 +313,11 @@ class Connection:
     def hurry(self) -> None:
         """Answer now what was held back."""
         while self._later:
-            self._answer(*heapq.heappop(self._later).request)
+            self._answer(*self._later.popleft()[1:])
 
     def _tell_later(self) -> None:
-        while self._later and self._later[0].at <= time.monotonic():
-            self._answer(*heapq.heappop(self._later).request)
+        while self._later and self._later[0][0] <= time.monotonic():
+            self._answer(*self._later.popleft()[1:])
 
     def _note(self, sender: str, data: bytes) -> int:
         index = len(self.rows)

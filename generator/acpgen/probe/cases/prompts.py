@@ -231,12 +231,8 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
 
 def _idle(trial: Trial, session: str, since: int) -> Heard | None:
     """The news, after a place in the transcript, that nothing runs any more."""
-
-    def ends() -> list[Heard]:
-        return [one for one in trial.updates(session, since) if _state(one) == "idle"]
-
-    trial.connection.wait(lambda: bool(ends()), trial.slow)
-    return ends()[0] if ends() else None
+    trial.connection.wait(lambda: bool(ended_turns(trial, session, since)), trial.slow)
+    return next(iter(ended_turns(trial, session, since)), None)
 
 
 def _inserted(trial: Trial, session: str, since: int, until: int) -> list[Heard]:

@@ -9,7 +9,7 @@ from acpgen import ir
 from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import class_names, javascript_key
 from acpgen.targets.docs.examples import Examples
-from acpgen.targets.docs.origin_notes import Origins
+from acpgen.targets.docs.page_notes import Origins
 
 _SIDES: Final = ("agent", "client")
 

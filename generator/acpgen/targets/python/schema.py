@@ -16,15 +16,17 @@ from acpgen.targets.python.additional_properties import pattern_property_definit
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.python_options import PythonOptions
 
-_OF_RECEIVERS: Final = frozenset(
+_OF_DIALECT: Final = frozenset(
     {
+        "x-capability",
         "x-deserialize-default-on-error",
         "x-deserialize-default-on-null",
         "x-deserialize-skip-invalid-items",
         "x-null",
+        "x-required-with",
     }
 )
-"""What the dialect says to who receives a value."""
+"""What the dialect says to who receives a value, and to who judges a conversation."""
 
 
 def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
@@ -55,7 +57,7 @@ def _judging(schema: Any) -> Any:
             kept[key] = [_judging(item) for item in value]
         elif key in MAPS and is_object(value):
             kept[key] = {name: _judging(item) for name, item in value.items()}
-        elif key in ASSERTIONS or key in _OF_RECEIVERS or (key not in PROSE and not key.startswith("x-")):
+        elif key in ASSERTIONS or key in _OF_DIALECT or (key not in PROSE and not key.startswith("x-")):
             kept[key] = value
     return kept
 

@@ -19,7 +19,8 @@ from acpgen.embedded import discriminators
 from acpgen.input.equality import by_key
 from acpgen.input.expressions import fault_of
 from acpgen.input.numbers import dumps
-from acpgen.input.tagged_unions import branches_of, constants, flatten, is_of_type
+from acpgen.input.schema_nodes import Schemas
+from acpgen.input.tagged_unions import branches_of, constants, is_of_type
 from acpgen.input.walk import Schema, asserts, is_object
 from acpgen.naming.identifiers import javascript_key
 from acpgen.pointers import pointer_parts, resolve
@@ -270,7 +271,7 @@ class Checkers:
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch takes no object with a known tag."""
-        return by_key(tag.tags()).keys() <= flatten(branch, self._all).excluded.get(tag.field, {}).keys()
+        return by_key(tag.tags()).keys() <= Schemas(self._all).node(branch).shape.excluded.get(tag.field, {}).keys()
 
 
 def _simple(branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
