@@ -114,7 +114,8 @@ def page(known: dict[str, Any]) -> str:
         "The messages are those of ACP v1. A mix is 1,600 different ones of eight kinds: chunks, tool calls and their updates, plans,",
         "prompts, requests for permission, results. No line profits from those before it. Where a field is unknown or null, one is so in",
         "the body of each message and in each update. The bindings keep unknown fields and variants, and refuse duplicate keys; the SDK,",
-        "msgspec and pydantic alone do neither. msgspec reads our classes, pydantic those of the SDK.",
+        "msgspec and pydantic alone do neither. msgspec reads our classes, pydantic those of the SDK. The modules in TypeScript",
+        "have [tables of their own](typescript.md#size-and-speed).",
     ]
     heads = ("What", "acpgen", "Other", "Compared with", "Earlier ratio", "Ratio", "Spread", "Goal")
     for part in (one for one in PARTS if one in known):

@@ -142,6 +142,22 @@ SNIPPETS: dict[str, tuple[str, Any]] = {
           try { m.parse(text); return 0; } catch (error) { return error.code; } }))""",
         [-32700] * 5,
     ),
+    "what is no JSON is told with its place": (
+        r"""const texts = ["[1,]", '{"a" 1}', "[1 2]", '{\n"a": tru}', "{a:1}", "[1] 2", '["a', '["\\ud800"]', "[1e400]", ""];
+        out(...texts.map((text) => m.validate(text, {sender: "agent"})[0].sentence.replace("this is not JSON: ", "")))""",
+        [
+            "a value is expected at line 1, column 4",
+            "':' is expected at line 1, column 6",
+            "',' or ']' is expected at line 1, column 4",
+            "a value is expected at line 2, column 6",
+            "a key in double quotes is expected at line 1, column 2",
+            "the end of the text is expected at line 1, column 5",
+            "a whole string, with known escapes, is expected at line 1, column 2",
+            "a whole surrogate pair is expected at line 1, column 2",
+            "a smaller number is expected at line 1, column 2",
+            "a value is expected at line 1, column 1",
+        ],
+    ),
     "members that every object has are fields like others": (
         """out(m.validateAs(m.PromptRequest, {}).length, m.encode(m.parse('{"__proto__":1,"constructor":2}')),
           m.decodeAs(m.Meta, m.parse('{"__proto__":{"a":1}}')).a === undefined)""",
@@ -324,15 +340,6 @@ def test_multiples_are_those_of_the_text_of_numbers(tmp_path: Path) -> None:
     assert answers(tmp_path, definitions, f"[{judged}]") == wanted
 
 
-def variants(tag: str) -> dict[str, Any]:
-    return {
-        "oneOf": [
-            {"type": "object", "properties": {tag: {"const": one}, "x": {"type": "integer"}}, "required": [tag]}
-            for one in ("a", "b")
-        ]
-    }
-
-
 def test_a_tag_alone_leads_to_the_branch_that_is_tried(tmp_path: Path) -> None:
     branch = {"type": "object", "required": ["kind"]}
     known = [{**branch, "properties": {"kind": {"const": f"known {index}"}}} for index in range(2000)]
@@ -410,6 +417,15 @@ def test_patterns_that_the_engine_lacks_are_listed(tmp_path: Path) -> None:
     assert answers(tmp_path, definitions, '[m.is(m.Q, "zz"), m.UNENFORCED]') == [True, [patterns["P"], patterns["Q"]]]
 
 
+def variants(tag: str) -> dict[str, Any]:
+    return {
+        "oneOf": [
+            {"type": "object", "properties": {tag: {"const": one}, "x": {"type": "integer"}}, "required": [tag]}
+            for one in ("a", "b")
+        ]
+    }
+
+
 SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
     "a set of one": ({"enum": ["a"]}, "b", [["", "'b' is not one of 'a'"]]),
     "a constant": ({"const": "a"}, "b", [["", "'b' is not 'a', the only value allowed here"]]),
@@ -420,6 +436,21 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
         [["", "the name 'ab' is not allowed here: the string's length may be 1 at most"]],
     ),
     "a long limit": ({"maximum": 9007199254740993}, 2**54, [["", "the number may be 9007199254740993 at most"]]),
+    "a long constant": (
+        {"const": 9007199254740993},
+        1,
+        [["", "1 is not 9007199254740993, the only value allowed here"]],
+    ),
+    "long constants": (
+        {"enum": [9007199254740993, "a"]},
+        None,
+        [["", "null is not one of 9007199254740993, 'a'"]],
+    ),
+    "a tag beside branches that are no objects": (
+        {"anyOf": [*variants("kind")["oneOf"], {"type": "string"}, {"type": "array"}]},
+        {"kind": 3},
+        [["", "an array or a string is expected, not an object"]],
+    ),
     "a limit with a fraction of zero": ({"minimum": 5.0}, 1, [["", "the number must be 5.0 or more"]]),
     "items that nothing evaluates": (
         {"prefixItems": [True], "unevaluatedItems": {"type": "string"}},
@@ -442,6 +473,27 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
         [["", "more than one of the alternatives fits, and only one may"]],
     ),
 }
+
+
+def test_a_tag_that_is_any_text_but_the_known_ones_narrows(tmp_path: Path) -> None:
+    other = {
+        "type": "object",
+        "properties": {"kind": {"type": "string", "not": {"enum": ["a", "b"]}}},
+        "required": ["kind"],
+    }
+    definitions = {"U": {"anyOf": [*variants("kind")["oneOf"], {"$ref": "#/$defs/Other"}]}, "Other": other}
+    source = 'm.decodeAs(m.U, {kind: "c", y: 1}).kind === m.UNKNOWN && m.is(m.U, {kind: "c"})'
+    assert answers(tmp_path, definitions, source) is True
+    (tmp_path / "use.ts").write_text(
+        'import { type Notifications, type U, UNKNOWN } from "./out/index.js";\n'
+        "export function told(u: U): string | number | undefined {\n"
+        '  switch (u.kind) { case "a": case "b": return u.x; case UNKNOWN: return u.tag; }\n}\n'
+        "// @ts-expect-error: there is none\n"
+        'export const none: keyof Notifications = "tide";\n',
+        "utf-8",
+    )
+    (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
+    assert compiled(tmp_path, tmp_path / "use.ts") == ""
 
 
 def test_sentences_of_other_schemas_are_those_of_python(tmp_path: Path, subjects: Subjects) -> None:

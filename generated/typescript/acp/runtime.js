@@ -565,7 +565,7 @@ const slowly = (text) => {
     try {
       found = JSON.parse(word);
     } catch {
-      expect(false, word[0] === '"' ? "a string that is whole, with escapes as JSON has them," : "a value");
+      expect(false, word[0] === '"' ? "a whole string, with known escapes," : "a value");
     }
     expect(!/\p{Surrogate}/u.test(found), "a whole surrogate pair");
     expect(Math.abs(found) !== Infinity, "a smaller number");
@@ -638,30 +638,35 @@ export const encode = (value) => {
 
 /** A copy of a value in which something else stands at some paths: what `make` makes of what is there, nothing for `undefined`. */
 const edited = (value, edits) => {
-  const root = new Map();
-  for (const { path, make } of edits) {
-    let node = root;
-    for (const step of path) node = node.get(step) ?? node.set(step, new Map()).get(step);
-    node.make = make;
-  }
-  const copy = (v, node) => {
-    let made = v;
-    if (node.size) {
-      const whole = isCopy(v) ? rawOf(v) : v;
-      const words = RAW.get(whole);
-      made = Array.isArray(whole) ? [...whole] : { ...whole };
-      for (const [name, inner] of node) {
-        const one = copy(whole[name], inner);
-        if (one === undefined) delete made[name];
-        else made[name] = one; // of its own, whatever its name
+  if (!edits.length) return value;
+  const root = [value];
+  const copies = new Set();
+  for (const { path, make } of edits.sort((a, b) => b.path.length - a.path.length)) {
+    let [owner, key] = [root, 0];
+    for (const step of path) {
+      let inner = owner[key];
+      if (!copies.has(inner)) {
+        const whole = isCopy(inner) ? rawOf(inner) : inner;
+        owner[key] = inner = Array.isArray(whole) ? [...whole] : { ...whole }; // of its own, whatever its name
+        copies.add(inner);
+        RAW.set(inner, RAW.get(whole));
       }
-      const places = Object.keys(made);
-      if (Array.isArray(made)) made = places.map((one) => made[one]);
-      if (words) RAW.set(made, Array.isArray(made) ? new Map(places.map((one, index) => [String(index), words.get(one)])) : words);
+      [owner, key] = [inner, step];
     }
-    return node.make ? node.make(made) : made;
-  };
-  return edits.length ? copy(value, root) : value;
+    const one = make(owner[key]);
+    if (one === undefined) delete owner[key];
+    else owner[key] = one;
+  }
+  for (const one of copies) if (Array.isArray(one)) close(one);
+  return root[0];
+};
+/** Takes the holes out of an array; the texts of long numbers move with their items. */
+const close = (items) => {
+  const places = Object.keys(items);
+  const words = RAW.get(items);
+  for (const [index, place] of places.entries()) items[index] = items[place];
+  items.length = places.length;
+  RAW.set(items, new Map(places.map((place, index) => [String(index), words?.get(place)])));
 };
 /** Problems as they are told: each once, a hundred at most. That a value is excluded is told where nothing else is wrong with it. */
 const told = (findings) => {
@@ -683,14 +688,18 @@ const fail = (code, problems, v, twice = []) => {
     isObject(v) && types.includes(typeof v[name]) && !twice.some((one) => one.pointer === `/${name}`) ? v[name] : null;
   throw new DecodeError(code, problems, member("id", "string", "number"), member("method", "string"));
 };
-/** What is to stand in a value in place of what came. Throws what is wrong, each with what is wrong with items that were left out below it: an
+/** What is to stand in a value in place of what came. Throws what is wrong, each with what was wrong with items that were left out below it: an
  *  array may be too short for that.
  */
 const settle = ({ findings, edits }, code, v, { onDrop } = {}) => {
-  const items = findings.filter((one) => one.make && Number.isInteger(one.path.at(-1)));
-  const below = ({ path }) => items.filter((one) => String(one.path.slice(0, -1)) === String(path)).map((one) => one.problem);
-  const problems = findings.filter(isProblem).slice(0, MOST + 1);
-  if (problems.length) fail(code, told(problems.flatMap((one) => [one, ...below(one)])), v);
+  if (!findings.length) return edits;
+  const problems = findings.filter(isProblem);
+  if (problems.length) {
+    const items = new Map(); // array → what is wrong with items that were left out
+    const at = (path) => items.get(String(path)) ?? items.set(String(path), []).get(String(path));
+    for (const { make, path, problem } of findings) if (make && Number.isInteger(path.at(-1))) at(path.slice(0, -1)).push(problem);
+    fail(code, told(problems.flatMap((one) => [one, ...at(one.path)])), v);
+  }
   for (const { path, value, problem } of onDrop ? findings : [])
     onDrop({ pointer: pointerOf(path), value, problem: { pointer: pointerOf(problem.path), sentence: problem.sentence } });
   return [...edits, ...findings];
@@ -698,7 +707,7 @@ const settle = ({ findings, edits }, code, v, { onDrop } = {}) => {
 
 export const is = (f, value) => !run(f, value, judge(true)).findings.length;
 export const validateAs = (f, value) => told(run(f, value, judge(true)).findings);
-export const decodeAs = (f, value, { lenient, ...more } = {}) => edited(value, settle(run(f, value, judge(false, lenient !== false)), -32602, null, more));
+export const decodeAs = (f, value, options) => edited(value, settle(run(f, value, judge(false, options?.lenient !== false)), -32602, null, options));
 export const parse = (text) => {
   const [value, problems] = read(text);
   if (problems.length) fail(problems[0].rule === "json" ? -32700 : -32600, problems, value, problems);
@@ -782,7 +791,7 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
   /** Judges what a message carries: the empty value where that stands for what is left out or null, which is written. */
   const carry = (v, c, [f, name, , empty]) => {
     const came = v[name];
-    const isEmpty = (came ?? null) === null && empty !== undefined;
+    const isEmpty = came == null && empty;
     const given = isEmpty ? empty() : came;
     if (given === undefined) return;
     inside(() => run(f, given, c), given, c, name);

@@ -75,6 +75,12 @@ class Heard:
     def result(self) -> Any:
         return self.value.get("result")
 
+    def update(self, name: str) -> Any:
+        """A field of the update that it is."""
+        params = self.value.get("params")
+        update = params.get("update") if is_object(params) else None
+        return update.get(name) if is_object(update) else None
+
 
 class Held(Exception):
     """A request of the program is answered later, by whoever asks for it."""
@@ -198,6 +204,10 @@ class Connection:
     def ask(self, method: str, params: Any = None, seconds: float | None = None) -> Heard | None:
         """Say a request and wait for its response."""
         return self.answer(self.call(method, params), seconds)
+
+    def called(self, method: str, since: int) -> list[Heard]:
+        """What the program called by a method from a place in the transcript on."""
+        return [one for one in self.calls if one.index >= since and one.value.get("method") == method]
 
     def wait(self, is_done: Callable[[], bool], seconds: float) -> bool:
         """Take in what comes until something is so, or the time is up, or the program has ended."""

@@ -2031,7 +2031,6 @@ export declare const MessageId: rt.Type<MessageId>;
 export declare const UsageUpdate: rt.Type<UsageUpdate>;
 export declare const Cost: rt.Type<Cost>;
 
-
 /** The params and the result of each request. */
 export interface Requests {
   /** The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since the client carries them out by itself. */

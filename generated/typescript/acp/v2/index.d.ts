@@ -2357,7 +2357,6 @@ export declare const SessionInfoUpdate: rt.Type<SessionInfoUpdate>;
 export declare const UsageUpdate: rt.Type<UsageUpdate>;
 export declare const Cost: rt.Type<Cost>;
 
-
 /** The params and the result of each request. */
 export interface Requests {
   /** The client asks the agent to log the user in. It is allowed when the agent listed at least one authentication method, and never with one of type `terminal`. */

@@ -200,16 +200,10 @@ def _module(protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> 
 
 def _row(method: ir.Method, checkers: Checkers) -> str:
     """A row of the table in `runtime.js`, without what says the usual at its end."""
-    result = None if method.kind != "request" else checkers.of_definition(method.result) if method.result else "any"
+    params, result = (checkers.of_definition(name) if name else None for name in (method.params, method.result))
     empty = {"object": None, "array": "() => []", "null": "() => null"}.get(method.omitted, "() => {}")
-    row = [
-        dumps(method.name),
-        dumps(method.side),
-        checkers.of_definition(method.params) if method.params else None,
-        result,
-        "true" if method.null_result else None,
-        empty,
-    ]
+    answer = (result or "any") if method.kind == "request" else None
+    row = [dumps(method.name), dumps(method.side), params, answer, "true" if method.null_result else None, empty]
     while row[-1] is None:
         row.pop()
     return f"[{', '.join(one or 'undefined' for one in row)}]"

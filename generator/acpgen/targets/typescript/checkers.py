@@ -20,8 +20,8 @@ from acpgen.input.equality import by_key
 from acpgen.input.expressions import fault_of
 from acpgen.input.numbers import dumps
 from acpgen.input.schema_nodes import Schemas
-from acpgen.input.tagged_unions import branches_of, is_of_type
-from acpgen.input.walk import ASSERTIONS, Schema, is_object
+from acpgen.input.tagged_unions import branches_of, constants, is_of_type
+from acpgen.input.walk import Schema, asserts, is_object
 from acpgen.naming.identifiers import javascript_key
 from acpgen.pointers import pointer_parts, resolve
 
@@ -125,37 +125,38 @@ class Checkers:
         return resolve({"$defs": self._all}, unquote(reference))
 
     def _itself(self, schema: Schema) -> Iterator[str]:
-        """The checkers of what a schema says itself."""
+        """The checkers of what a schema says itself, in its order."""
         record, array = [*self._record(schema)], [*self._array(schema)]
         type_ = schema.get("type")
         branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
         is_object_told = record or (branches and all(map(self._declares_object, branches)))
         is_told = (is_object_told and type_ == "object") or (array and type_ == "array")
-        yield from self._scalars(schema, None if is_told else type_)
-        yield from (*array, *record, *self._object(schema))
+        found = [*self._scalars(schema, None if is_told else type_), *(("items", one) for one in array)]
+        found += [*(("required", one) for one in record), *self._object(schema)]
         if "not" in schema:
             excluded = schema["not"]
             is_list = is_object(excluded) and excluded.keys() == {"anyOf"}
-            yield _call("not", *map(self.of, excluded["anyOf"] if is_list else [excluded]))
+            found.append(("not", _call("not", *map(self.of, excluded["anyOf"] if is_list else [excluded]))))
+        places = {keyword: place for place, keyword in enumerate(schema)}
+        yield from (checker for _, checker in sorted(found, key=lambda one: places.get(one[0], -1)))
 
     def _declares_object(self, schema: Any) -> bool:
         return is_object(schema) and {**self._at(schema.get("$ref", "")), **schema}.get("type") == "object"
 
-    def _scalars(self, schema: Schema, types: Any) -> Iterator[str]:
+    def _scalars(self, schema: Schema, types: Any) -> Iterator[tuple[str, str]]:
         type_ = "any" if types is None else _type(types)
-        constants = [schema["const"]] if "const" in schema else schema.get("enum", ())
-        if not all(is_of_type(one, schema) for one in constants):
-            yield type_
+        if not all(is_of_type(one, schema) for one in discriminators.constants(schema) or ()):
+            yield "type", type_
             type_ = "any"
         if "const" in schema:
             type_ = _call("constant", type_, _value(schema["const"]))
-        yield _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
+        yield "type", _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
-                yield _call(keyword, _limit(schema[keyword]))
+                yield keyword, _call(keyword, _limit(schema[keyword]))
         if isinstance(schema.get("pattern"), str):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
-            yield _call("pattern", _expression(schema["pattern"]), dumps(text))
+            yield "pattern", _call("pattern", _expression(schema["pattern"]), dumps(text))
 
     # --- arrays and objects ---
 
@@ -167,9 +168,8 @@ class Checkers:
             return
         first = [] if any(name.isdigit() for name in properties) else [one for one in properties if one in required]
         fields = {name: self._field(properties[name], is_required=name in required) for name in properties}
-        usual = next(iter(Counter(how for name, (_, how) in fields.items() if name not in first).most_common(1)), (0,))[
-            0
-        ]
+        ways = Counter(how for name, (_, how) in fields.items() if name not in first)
+        usual = max(ways, key=lambda how: ways[how], default=0)
         rows: list[str] = []
         for name in [*first, *(one for one in properties if one not in first)]:
             (checker, how), key = fields[name], '["__proto__"]' if name == "__proto__" else javascript_key(name)
@@ -188,9 +188,9 @@ class Checkers:
             return self.of(schema), 0
         says = ("default-on-error", "default-on-null", "skip-invalid-items")
         on_error, on_null, skips = (bool(schema.get(f"x-deserialize-{one}")) for one in says)
-        is_array = (skips or (is_required and (on_error or on_null))) and self._unions.types(schema) - {"null"} == {
-            "array"
-        }
+        is_array = self._unions.types(schema) - {"null"} == {"array"} and (
+            skips or (is_required and (on_error or on_null))
+        )
         return self.of(schema), on_error | on_null << 1 | is_array << 2 | skips << 3
 
     def _array(self, schema: Schema) -> Iterator[str]:
@@ -210,14 +210,14 @@ class Checkers:
         is_said = found != "any" or (keyword in schema and self._is_evaluated)
         return found if is_said else "undefined"
 
-    def _object(self, schema: Schema) -> Iterator[str]:
+    def _object(self, schema: Schema) -> Iterator[tuple[str, str]]:
         rest = self._rest(schema, "additionalProperties")
         patterns = [f"[{_expression(one)}, {self.of(sub)}]" for one, sub in schema.get("patternProperties", {}).items()]
         if rest != "undefined" or patterns:
             names = dumps([*schema.get("properties", {})])
-            yield _call("members", rest, *_shortened(names, f"[{', '.join(patterns)}]"))
+            yield "additionalProperties", _call("members", rest, *_shortened(names, f"[{', '.join(patterns)}]"))
         if "propertyNames" in schema:
-            yield _call("names", self.of(schema["propertyNames"]))
+            yield "propertyNames", _call("names", self.of(schema["propertyNames"]))
 
     # --- unions ---
 
@@ -276,11 +276,12 @@ class Checkers:
 
 def _simple(branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
     """The checker of a union of constants, of types, or of a type and what is of that type alone."""
-    constants = [*map(_constants, branches)]
-    values = [value for found in constants for value in found or ()]
-    if None not in constants and not (is_exclusive and len({*map(dumps, values)}) < len(values)):
+    listed = [*map(constants, branches)]
+    values = [value for found in listed for value in found or ()]
+    if None not in listed and not (is_exclusive and len({*map(dumps, values)}) < len(values)):
         return _call("literal", "any", *map(_value, values))
-    plain = [one for one in branches if is_object(one) and _says_only(one, "type") and isinstance(one.get("type"), str)]
+    typed = [one for one in branches if is_object(one) and {*filter(asserts, one)} == {"type"}]
+    plain = [one for one in typed if isinstance(one["type"], str)]
     types = {one["type"] for one in plain}
     if len(types) == len(branches) and not {"number", "integer"} <= types:
         return _type(sorted(types))
@@ -288,24 +289,9 @@ def _simple(branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
     return _type(plain[0]["type"]) if is_one and all(_is_within(one, plain[0]) for one in branches) else None
 
 
-def _says_only(schema: Schema, *keywords: str) -> bool:
-    return ASSERTIONS.isdisjoint(schema.keys() - {*keywords})
-
-
-def _constants(schema: Any) -> list[ir.JSON] | None:
-    """The constants of a schema that says nothing else."""
-    found = discriminators.constants(schema)
-    is_all = (
-        found is not None
-        and _says_only(schema, "type", "const", "enum")
-        and all(is_of_type(one, schema) for one in found)
-    )
-    return found if is_all else None
-
-
 def _is_within(schema: Any, plain: Schema) -> bool:
     """Whether all values of a schema are of one type, as it says."""
-    values = _constants(schema) or ()
+    values = constants(schema) or ()
     is_typed = is_object(schema) and schema.get("type") == plain["type"]
     return is_typed or (bool(values) and all(is_of_type(one, plain) for one in values))
 

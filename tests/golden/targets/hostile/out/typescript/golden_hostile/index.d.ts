@@ -112,7 +112,6 @@ export declare const EvilRequest: rt.Type<EvilRequest>;
 export declare const EvilResponse: rt.Type<EvilResponse>;
 export declare const Shape: rt.Type<Shape>;
 
-
 /** The params and the result of each request. */
 export interface Requests {
   /**

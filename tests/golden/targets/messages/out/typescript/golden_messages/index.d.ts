@@ -38,7 +38,6 @@ export declare const RequestId: rt.Type<RequestId>;
 export declare const ClientRequest: rt.Type<ClientRequest>;
 export declare const ServerNotification: rt.Type<ServerNotification>;
 
-
 /** The params and the result of each request. */
 export interface Requests {
   /** Asks whether the other side is there. */

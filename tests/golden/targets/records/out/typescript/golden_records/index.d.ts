@@ -71,7 +71,6 @@ export declare const Counts: rt.Type<Counts>;
 export declare const Empty: rt.Type<Empty>;
 export declare const Any: rt.Type<Any>;
 
-
 /** The params and the result of each request. */
 export type Requests = Record<never, { params: unknown; result: unknown }>;
 

@@ -187,7 +187,6 @@ export declare const Erase: rt.Type<Erase>;
 export declare const TrueErase: rt.Type<TrueErase>;
 export declare const OneErase: rt.Type<OneErase>;
 
-
 /** The params and the result of each request. */
 export interface Requests {
   /** Draws shapes on a board. */
