@@ -32,13 +32,12 @@ if TYPE_CHECKING:
         framing,
         module_registry,
         parse,
-        patterns,
         strict,
         supervisor,
     )
 
     __all__ = ["contract", "discriminators", "engine", "framing", "module_registry", "monitor", "monitor_folder"]
-    __all__ += ["parse", "patterns", "requirements", "runtime_folder", "strict", "supervisor", "versions"]
+    __all__ += ["parse", "requirements", "runtime_folder", "strict", "supervisor", "versions"]
 else:
     import sys
     from importlib import import_module
@@ -47,7 +46,7 @@ else:
 
     RUNTIME = (
         *("contract", "discriminators", "engine", "framing", "module_registry"),
-        *("parse", "patterns", "strict", "supervisor"),
+        *("parse", "strict", "supervisor"),
     )
 
     def _import_runtime(name):

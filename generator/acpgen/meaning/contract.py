@@ -6,23 +6,25 @@ from typing import Any, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.input.expressions import translations
+from acpgen.input.patterns import Patterns
 
 Row: TypeAlias = dict[str, Any]
 """Arguments by name; those that have their default are left out."""
 
 
 def protocol_row(protocol: ir.Protocol, bundle: Bundle) -> Row:
-    """What the schema does not say of a protocol, as it stands beside it under `x-protocol`, such as patterns as engines take them."""
-    found = translations(bundle.definitions.values())
+    """What the schema does not say of a protocol, as it stands beside it under `x-protocol`: the definitions that engines take with other
+    patterns, and the schema's own patterns by those.
+    """
+    patterns = Patterns(bundle.definitions.values())
     return {
         "name": protocol.name,
         "version": protocol.version,
         "sides": list(protocol.sides),
         "batch": protocol.batch,
         "envelope": protocol.envelope,
-        "patterns": dict(found.table),
-        "loose": list(found.loose),
+        "patterns": patterns.own_texts,
+        "judging": patterns.changed(bundle.definitions),
     }
 
 

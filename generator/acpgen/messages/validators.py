@@ -55,7 +55,7 @@ def strict(documents: Documents, methods: Profile | None = None, cache: Cache = 
         remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"
         raise Faults([UNSUPPORTED(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
     require_few_ways(bundle.definitions, bundle.origins)
-    schema = {**with_decimals(bundle.schema), "x-protocol": protocol_row(protocol, bundle)}
+    schema = with_decimals({**bundle.schema, "x-protocol": protocol_row(protocol, bundle)})
     rows = [embedded.contract.Method(**method_row(method)) for method in protocol.methods]
     return embedded.strict.Strict(rows, embedded.module_registry.SchemaModule("", lambda: schema))
 

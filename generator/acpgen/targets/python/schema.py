@@ -10,6 +10,7 @@ from acpgen.bundle.bundle import Bundle
 from acpgen.bundle.unknown_variants import of_receivers
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps
+from acpgen.input.patterns import Patterns
 from acpgen.input.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
 from acpgen.meaning.contract import protocol_row
 from acpgen.targets.python.additional_properties import pattern_property_definitions
@@ -42,8 +43,13 @@ def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names, optio
     receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
     for name in pattern_property_definitions(protocol, bundle) if options.unknown == "refuse" else ():
         receiving[name] = {**receiving.get(name, bundle.definitions[name]), "unevaluatedProperties": False}
-    judging = {name: _judging(one) for name, one in receiving.items()}
-    return {**protocol_row(protocol, bundle), "definitions": renamed, "receiving": judging}
+    whole = {**bundle.definitions, **receiving}
+    row = protocol_row(protocol, bundle)
+    changed = Patterns(bundle.definitions.values()).changed(whole)
+    receiving |= {name: one for name, one in changed.items() if name in receiving or one != row["judging"].get(name)}
+    for name, found in {"judging": row["judging"], "receiving": receiving}.items():
+        row[name] = {key: _judging(one) for key, one in found.items()}
+    return {**row, "definitions": renamed}
 
 
 def _judging(schema: Any) -> Any:
