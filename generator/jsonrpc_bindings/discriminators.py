@@ -80,7 +80,8 @@ class Unions:
         """The types that a schema declares, or the definition that it refers to, or its own branches."""
         if not is_object(schema):
             return set()
-        declared, reference = schema.get("type", ()), schema.get("$ref")
+        declared: str | Sequence[str] = schema.get("type", ())
+        reference = schema.get("$ref")
         if declared:
             return {declared} if isinstance(declared, str) else set(declared)
         parts = [self.types(one, seen) for keyword in ("anyOf", "oneOf") for one in schema.get(keyword, ())]

@@ -312,7 +312,8 @@ class _Collector:
         schema = self.schemas.get(place)
         if schema is None or place in self.references:
             return
-        self.references[place] = references = []
+        references: list[Schema] = []
+        self.references[place] = references
         references += [{"$ref": self._local(place, key, schema[key])} for key in REFERRING if key in schema]
         for below, _ in children(schema):
             if place.path in self.own or below[0] not in DEFINITIONS:

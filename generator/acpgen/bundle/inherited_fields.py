@@ -63,7 +63,7 @@ def _are_types_of(node: Node, type_: Node) -> bool:
     """Whether a schema only names types, those of a definition among them."""
     if node.referred is not None:
         return _are_types_of(node.referred, type_)
-    return node.demands == {"type"} and "integer" not in node.types and type_.kinds <= node.kinds
+    return node.demands == frozenset({"type"}) and "integer" not in node.types and type_.kinds <= node.kinds
 
 
 def _is_record(node: Node) -> bool:

@@ -14,7 +14,7 @@ def without_null(node: Node) -> tuple[Schema | None, bool]:
         left = [branch for branch in branches if not branch.is_null]
         if len(left) == len(branches):
             return schema, False
-        if node.demands != {keyword}:
+        if node.demands != frozenset({keyword}):
             return None, False  # what stands beside the union may refuse null
         if keyword == "oneOf" and any("null" in branch.kinds for branch in left):
             return schema, False  # null may be two of the branches, and then it is refused

@@ -45,6 +45,7 @@ def policy(table: Mapping[str, Any], at: str, rules: Iterable[str], notes: Itera
     faults = [*_rule_faults(table.get("severity", ()), at, tuple(rules), frozenset(notes))]
     if faults:
         raise Faults(faults)
+    promise: Any
     promise, transitive, docs = table.get("promise", "full"), table.get("transitive", False), table.get("docs", "")
     return Policy(
         promise="full" if isinstance(promise, dict) else promise,

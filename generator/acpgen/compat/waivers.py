@@ -235,8 +235,10 @@ def decision(fingerprints: Sequence[str], reason: str | None, until: str | None,
         faults.append(BAD_SETTING(at="--waive", key="--until", expected=expected, hint=hint))
     if faults:
         raise Faults(faults)
-    ends = {"expires": end} if isinstance(end, date) else {"until": end or ""}
-    return tuple(Waiver("", each, (reason or "").strip(), **ends) for each in dict.fromkeys(fingerprints))
+    expires, release = (end, "") if isinstance(end, date) else (None, end or "")
+    return tuple(
+        Waiver("", each, (reason or "").strip(), expires=expires, until=release) for each in dict.fromkeys(fingerprints)
+    )
 
 
 def with_waivers(

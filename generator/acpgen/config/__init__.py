@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, permutations
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from acpgen.config.faults import NO_CONFIGURATION, NOT_TOML, UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, did_you_mean, shown
@@ -165,9 +165,9 @@ def read(root: Path) -> Config | None:
     """The configuration in `root`; `None` where its pyproject.toml has no `[tool.acpgen]`. Raises `Faults`."""
     at = place(root / "pyproject.toml")
     tool: Any = _toml(decode(read_bytes(root / "pyproject.toml"), at), at).get("tool")
-    if not isinstance(tool, dict) or "acpgen" not in tool:
+    table: Any = cast("dict[str, Any]", tool).get("acpgen") if isinstance(tool, dict) else None
+    if table is None:
         return None
-    table: Any = tool["acpgen"]
     require_settings(table, at)
     return _config(root, table)
 
@@ -339,7 +339,8 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
 
 def _own_names(table: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
     """The chosen names of each protocol that has a table of its own."""
-    return {protocol: names for protocol, names in table.get("names", {}).items() if isinstance(names, dict)}
+    given: Mapping[str, Any] = table.get("names", {})
+    return {protocol: names for protocol, names in given.items() if isinstance(names, dict)}
 
 
 def _config(root: Path, table: Mapping[str, Any]) -> Config:

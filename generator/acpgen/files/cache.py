@@ -247,7 +247,8 @@ class Outputs:
     def _read(self, folder: Path) -> dict[str, Any]:
         """What is known of a folder; empty where that is nothing, or of another form."""
         entry: Any = self.cache.find(_place_key(folder))
-        return entry if isinstance(entry, dict) and entry.keys() == {"inputs", "output", "remarks"} else {}
+        is_whole = isinstance(entry, dict) and {*cast("dict[str, Any]", entry)} == {"inputs", "output", "remarks"}
+        return cast("dict[str, Any]", entry) if is_whole else {}
 
     def record(self, tree: Tree, inputs: str | None, remarks: Remarks) -> None:
         """Remember what a folder that holds its tree was made from, and what was reported, unless the code has changed meanwhile."""

@@ -80,12 +80,13 @@ class Form:
 def _positions(value: Any, path: Sequence[str]) -> Iterator[int]:
     """The position of each step of a path among its siblings; a key that is missing comes last."""
     for step in path:
-        keys = [*value] if isinstance(value, dict) else [*map(str, range(len(value)))]
-        if step not in keys:
-            yield len(keys)
+        is_object = isinstance(value, dict)
+        members = cast("dict[str, Any]", value if is_object else {str(index): one for index, one in enumerate(value)})
+        if step not in members:
+            yield len(members)
             return
-        yield keys.index(step)
-        value = value[step] if isinstance(value, dict) else value[int(step)]
+        yield [*members].index(step)
+        value = members[step]
 
 
 @cache
@@ -102,5 +103,6 @@ def _schemas_around(schema: Mapping[str, Any], error: jsonschema_rs.ValidationEr
     """The schemas that lead to the keyword which refuses a place, the whole first."""
     path: list[Any] = [schema]
     for step in error.schema_path[:-1]:
-        path.append(path[-1][int(step) if isinstance(path[-1], list) else str(step)])
+        around: Any = path[-1]
+        path.append(around[int(step)] if isinstance(around, list) else around[str(step)])
     return [each for each in path if isinstance(each, dict)]

@@ -315,7 +315,7 @@ class Node:
     def beside_null(self) -> Node:
         """What it accepts beside null, where that is one schema and all that it says; else itself."""
         left = [branch for branch in self.branches if not branch.is_null]
-        is_all = len(left) == 1 and self.union is not None and self.demands == {self.union[0]}
+        is_all = len(left) == 1 and self.union is not None and self.demands == frozenset({self.union[0]})
         return left[0] if is_all and is_object(left[0].schema) else self
 
     # --- what follows ---

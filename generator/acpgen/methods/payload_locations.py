@@ -175,7 +175,7 @@ def says_nothing(node: Node) -> bool:
     if not is_object(node.schema):
         return not node.refuses_all
     is_any = is_array(node.says.get("type")) and {*node.types} >= ALL_KINDS
-    return not node.demands or (node.demands == {"type"} and is_any)
+    return not node.demands or (node.demands == frozenset({"type"}) and is_any)
 
 
 def written_name(definition: Node) -> str:

@@ -45,7 +45,8 @@ def environment() -> Environment:
     )
     for module in (markup, codes, page_notes, page_paths, pictures, type_text, views):
         made.globals.update((name, each) for name, each in vars(module).items() if isfunction(each))
-    made.globals.update(relative=relative, html=lambda text: Markdown(markup.html(text)))
+    functions: dict[str, Any] = {"relative": relative, "html": lambda text: Markdown(markup.html(text))}
+    made.globals.update(functions)
     return made
 
 
