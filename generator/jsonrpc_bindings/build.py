@@ -137,7 +137,7 @@ def _fits(cls: Any, value: Any) -> bool:
 
 
 def _record(type_: Type, value: Any, accepts: Accepts) -> Any:
-    shape = shape_of(type_.cls)
+    shape: Any = shape_of(type_.cls)
     if isinstance(value, Base):
         if _is_of(shape.cls, value):
             return value

@@ -83,11 +83,13 @@ class Unions:
         declared: str | Sequence[str] = schema.get("type", ())
         reference = schema.get("$ref")
         if declared:
-            return {declared} if isinstance(declared, str) else set(declared)
-        parts = [self.types(one, seen) for keyword in ("anyOf", "oneOf") for one in schema.get(keyword, ())]
+            return {declared} if isinstance(declared, str) else {*declared}
+        parts: list[set[str]] = [
+            self.types(one, seen) for keyword in ("anyOf", "oneOf") for one in schema.get(keyword, ())
+        ]
         if isinstance(reference, str) and reference not in seen:
             parts.append(self.types(self._at(reference), seen | {reference}))
-        return set().union(*parts)
+        return set[str]().union(*parts)
 
     def _flat(self, schema: Any) -> _Flat:
         """The fields that a schema binds to some constants, and those that it requires, references and parts followed."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from math import inf, isfinite
@@ -458,8 +458,10 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
     put, reserved = (_PUT_BESIDE, _MEMBERS) if is_message else (keep_notes, frozenset[str]())
     is_unknown = not is_message and shape.is_unknown
     is_free = is_message or shape.takes_any_field or (is_unknown and shape.extra is Any)
+    below: tuple[tuple[str, Callable[[Any], Any]], ...]
     if is_message:
-        below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
+        members: Mapping[str, Any] = vars(cls)
+        below = tuple((name, members[name].__get__) for name in ("params", "result") if name in names)
     else:
         fields = [(one, type_of(one.type).reached()) for one in shape.fields.values()]
         below = tuple(

@@ -60,8 +60,8 @@ def main() -> None:
     )
     for line in ran.stdout.splitlines():
         row = json.loads(line)
-        cells = [f"{time:.3f}, {size:,.0f}" for time, size in zip(row["times"], row["bytes"], strict=True)]
-        print(f"| {row['name']} | {' | '.join(cells)} |")
+        figures = [f"{time:.3f}, {size:,.0f}" for time, size in zip(row["times"], row["bytes"], strict=True)]
+        print(f"| {row['name']} | {' | '.join(figures)} |")
 
 
 def minified(folder: Path, source: Path, target: Path) -> bytes:

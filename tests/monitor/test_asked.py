@@ -38,7 +38,7 @@ class Thorough(Monitor):
 
     def _look(self, event: Any, strict: Any, definition: str) -> None:
         types = types_of(strict)
-        remembered = (types.plain, types._known)  # pyright: ignore[reportPrivateUsage]
+        remembered: tuple[Any, ...] = (types.plain, types._known)  # pyright: ignore[reportPrivateUsage]
         kept = [one.copy() for one in remembered]
         for one in remembered:
             one.clear()
@@ -46,7 +46,7 @@ class Thorough(Monitor):
             super()._look(event, strict, definition)
         finally:
             for one, before in zip(remembered, kept, strict=True):
-                one.update(before)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+                one.update(before)
 
 
 def heard(monitor: Monitor, said: Sequence[Said]) -> list[Any]:

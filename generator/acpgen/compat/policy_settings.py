@@ -27,7 +27,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from acpgen.compat.compare import side
-from acpgen.compat.project_policy import LOWERED, Area, Policy, PolicyEntry
+from acpgen.compat.project_policy import LOWERED, Area, Policy, PolicyEntry, Promise
 from acpgen.compat.sources import open_input
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
@@ -45,11 +45,11 @@ def policy(table: Mapping[str, Any], at: str, rules: Iterable[str], notes: Itera
     faults = [*_rule_faults(table.get("severity", ()), at, tuple(rules), frozenset(notes))]
     if faults:
         raise Faults(faults)
-    promise: Any
-    promise, transitive, docs = table.get("promise", "full"), table.get("transitive", False), table.get("docs", "")
+    promise: Promise | Mapping[str, Promise] = table.get("promise", "full")
+    transitive, docs = table.get("transitive", False), table.get("docs", "")
     return Policy(
-        promise="full" if isinstance(promise, dict) else promise,
-        promises=promise if isinstance(promise, dict) else {},
+        promise=promise if isinstance(promise, str) else "full",
+        promises={} if isinstance(promise, str) else promise,
         entries=tuple(_entries(table)),
         since=transitive if isinstance(transitive, str) else "" if transitive else None,
         formats=table.get("formats") == "asserted",

@@ -339,8 +339,8 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
 
 def _own_names(table: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
     """The chosen names of each protocol that has a table of its own."""
-    given: Mapping[str, Any] = table.get("names", {})
-    return {protocol: names for protocol, names in given.items() if isinstance(names, dict)}
+    given: Mapping[str, str | Mapping[str, str]] = table.get("names", {})
+    return {protocol: names for protocol, names in given.items() if not isinstance(names, str)}
 
 
 def _config(root: Path, table: Mapping[str, Any]) -> Config:

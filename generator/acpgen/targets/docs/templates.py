@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
 from functools import cache
 from inspect import isfunction
 from typing import Any, Final
@@ -31,6 +32,11 @@ def relative(here: str, page: str) -> Markdown:
     return Markdown(posixpath.relpath(page, posixpath.dirname(here) or "."))
 
 
+def html(text: str) -> Markdown:
+    """HTML that stands in a page as it is."""
+    return Markdown(markup.html(text))
+
+
 @cache
 def environment() -> Environment:
     """The templates of `templates/docs`, with the functions that they call."""
@@ -45,7 +51,7 @@ def environment() -> Environment:
     )
     for module in (markup, codes, page_notes, page_paths, pictures, type_text, views):
         made.globals.update((name, each) for name, each in vars(module).items() if isfunction(each))
-    functions: dict[str, Any] = {"relative": relative, "html": lambda text: Markdown(markup.html(text))}
+    functions: dict[str, Callable[..., Markdown]] = {"relative": relative, "html": html}
     made.globals.update(functions)
     return made
 
