@@ -599,6 +599,13 @@ def test_the_changelog_tells_what_the_compatibility_check_finds_between_releases
     assert "there may have been others" in page
 
 
+@pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
+def test_what_this_schema_differs_in_from_the_newest_release_is_decided(name: str) -> None:
+    this_schema = files()[f"{name}/changelog.md"].partition('<a id="this-schema"></a>')[2]
+    assert "**additive**" in this_schema
+    assert "undecided" not in this_schema
+
+
 def test_a_changelog_links_what_is_still_there_and_names_what_is_not(tmp_path: Path) -> None:
     tell = {"type": "object", "properties": {"a": {"type": "string"}}, "x-method": "tell", "x-side": "agent"}
     first = schema(TellRequest=tell)

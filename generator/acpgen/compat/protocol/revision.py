@@ -347,8 +347,14 @@ class SchemaRevision:
         origins, methods = self.bundle.origins, self.protocol.methods
         unions = [each for each in self.definitions.values() if isinstance(each, ir.TaggedUnion)]
         enums = [each for each in self.definitions.values() if isinstance(each, ir.Enum)]
-        records = (each for each in self.definitions.values() if isinstance(each, ir.Record))
-        fields = {each.at for record in records for each in record.fields}
+        records = [(name, each.fields) for name, each in self.definitions.items() if isinstance(each, ir.Record)]
+        fields = {each.at for _, own in records for each in own}
+        fields |= {  # a body's field may be read in the variant that it is a part of
+            origins[name] + plain_pointer("properties", each.name)
+            for name, own in records
+            if name in origins
+            for each in own
+        }
         choices = {each.at for union in unions for each in union.variants} | {
             v.at for each in enums for v in each.values
         }
