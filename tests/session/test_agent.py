@@ -1097,7 +1097,11 @@ def test_a_program_that_is_interrupted_ends_without_a_traceback() -> None:
             child.send_signal(signal.SIGINT)
             assert await errors(child) == ("", 130)
 
-    play(work)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # programs of a run in the background ignore it
+    try:
+        play(work)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Pipes:
