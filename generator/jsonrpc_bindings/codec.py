@@ -37,7 +37,7 @@ from .jsonrpc import (
     Response,
     class_of,
 )
-from .native import Never, convert_json, convert_message, decoder, native, read_natively
+from .native import Never, complete, convert_json, convert_message, decoder, native, read_natively
 from .parse import (
     FAILURES,
     VALUES,
@@ -131,7 +131,7 @@ class Codec:
         fields: dict[str, Any] = {"jsonrpc": Literal["2.0"]} if self.versioned else {}
         if kind is not Notification:
             fields["id"] = int | str | None if self.null_id else int | str
-        return class_of(kind, row.name, {**fields, member: told_of}, is_tagged=kind is not Response)
+        return complete(class_of(kind, row.name, {**fields, member: told_of}, is_tagged=kind is not Response))
 
     def _line_decoder(self, sender: str) -> Any:
         """What reads the calls of a sender."""

@@ -69,6 +69,12 @@ def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
         return msgspec.json.Decoder(type_, dec_hook=hook, float_hook=float_of)
 
 
+def complete(cls: Any) -> Any:
+    """A class of which msgspec knows all, before any thread converts a value to it."""
+    decoder(cls)
+    return cls
+
+
 def native(type_: Type) -> Any:
     """What msgspec is annotation of a type; the classes in it are prepared."""
     with _ONE_AT_A_TIME:  # nobody makes a decoder of a class that is half prepared
@@ -180,8 +186,7 @@ def _box(type_: Type) -> Any:
     """A class with a field of a type: of classes msgspec remembers what it knows."""
     found = _BOXES.get(type_)
     if found is None:
-        with _ONE_AT_A_TIME:
-            found = _BOXES[type_] = msgspec.defstruct("Box", [("value", native(type_))])
+        found = _BOXES[type_] = complete(msgspec.defstruct("Box", [("value", native(type_))]))
     return found
 
 
