@@ -586,7 +586,7 @@ def _is_text(schema: Schema, keyword: str) -> bool:
 def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
     """Raise `Faults` where definitions reach themselves without passing a property or an item."""
     edges = {
-        name: [other for other in depths_in_place(schema) if other in definitions]
+        name: [other for other in depths_in_place(schema) if other is not None and other in definitions]
         for name, schema in definitions.items()
     }
     position = {name: index for index, name in enumerate(definitions)}

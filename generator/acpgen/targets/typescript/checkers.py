@@ -108,7 +108,7 @@ class Checkers:
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 yield self._union(schema[keyword], keyword, meaning, fallback)
-        if "if" in schema and ("then" in schema or "else" in schema):
+        if "if" in schema and ("then" in schema or "else" in schema or self._is_evaluated):
             yield _call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else")))
         rows = [f"[{dumps(name)}, {dumps(need)}]" for name, need in schema.get("dependentRequired", {}).items()]
         rows += [f"[{dumps(name)}, {self.of(need)}]" for name, need in schema.get("dependentSchemas", {}).items()]
