@@ -199,7 +199,7 @@ const key = (v) =>
 
 /** A limit of values of one kind: whether it holds, and what is wrong otherwise. A limit that JavaScript writes otherwise is a text. */
 const limit = (rule, kind, holds, sentence) => (n) => (v, c) => {
-  if (TYPES[kind][1](v) && !holds(v, +n)) add(c, sentence.replace("#", n), rule);
+  if (TYPES[kind][1](v) && !holds(v, +n, c)) add(c, sentence.replace("#", n), rule);
 };
 const points = (text) => {
   let count = 0;
@@ -219,6 +219,9 @@ const decimal = (v) => {
   const [whole, fraction = ""] = text.split(".");
   return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 };
+/** How many items of an array are left out. */
+const leftOut = ({ lenient, findings, path }) =>
+  lenient ? findings.filter((one) => one.make && pointerOf(one.path.slice(0, -1)) === pointerOf(path)).length : 0;
 export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string's length must be # or more");
 export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string's length may be # at most");
 export const minimum = /* @__PURE__ */ limit("minimum", "number", (v, n) => v >= n, "the number must be # or more");
@@ -226,7 +229,7 @@ export const maximum = /* @__PURE__ */ limit("maximum", "number", (v, n) => v <=
 export const exclusiveMinimum = /* @__PURE__ */ limit("exclusiveMinimum", "number", (v, n) => v > n, "the number must be more than #");
 export const exclusiveMaximum = /* @__PURE__ */ limit("exclusiveMaximum", "number", (v, n) => v < n, "the number must be less than #");
 export const multipleOf = /* @__PURE__ */ limit("multipleOf", "number", multiple, "the number must be a multiple of #");
-export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n) => v.length >= n, "the array's length must be # or more");
+export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n, c) => v.length - leftOut(c) >= n, "the array's length must be # or more");
 export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.length <= n, "the array's length may be # at most");
 export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
 export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the number of fields must be # or more");
