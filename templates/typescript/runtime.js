@@ -17,7 +17,8 @@ export class DecodeError extends Error {
 // --- one judgement ---------------------------------------------------------------------------------------------------
 // A checker is `(value, judgement) => void`: it tells the judgement what is wrong with the value. Of a judgement, `path` leads to the value;
 // `findings` are what is wrong and, with `make`, what is left out instead; `edits` make what is to stand in place of what came;
-// `evaluated` are the keys of one value that a schema speaks of, where that is asked; `whole` is the value, and how many branches were tried.
+// `evaluated` are the keys of one value that a schema speaks of, where that is asked; `leftOut` are how many items of an array are left out;
+// `whole` is the value, and how many branches were tried.
 
 const MOST = 100;
 const STEPS = 50; // for each character of a large value
@@ -219,9 +220,6 @@ const decimal = (v) => {
   const [whole, fraction = ""] = text.split(".");
   return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 };
-/** How many items of an array are left out. */
-const leftOut = ({ lenient, findings, path }) =>
-  lenient ? findings.filter((one) => one.make && pointerOf(one.path.slice(0, -1)) === pointerOf(path)).length : 0;
 export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string's length must be # or more");
 export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string's length may be # at most");
 export const minimum = /* @__PURE__ */ limit("minimum", "number", (v, n) => v >= n, "the number must be # or more");
@@ -229,7 +227,7 @@ export const maximum = /* @__PURE__ */ limit("maximum", "number", (v, n) => v <=
 export const exclusiveMinimum = /* @__PURE__ */ limit("exclusiveMinimum", "number", (v, n) => v > n, "the number must be more than #");
 export const exclusiveMaximum = /* @__PURE__ */ limit("exclusiveMaximum", "number", (v, n) => v < n, "the number must be less than #");
 export const multipleOf = /* @__PURE__ */ limit("multipleOf", "number", multiple, "the number must be a multiple of #");
-export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n, c) => v.length - leftOut(c) >= n, "the array's length must be # or more");
+export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n, { leftOut }) => v.length - (leftOut?.of === v ? leftOut.count : 0) >= n, "the array's length must be # or more");
 export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.length <= n, "the array's length may be # at most");
 export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
 export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the number of fields must be # or more");
@@ -340,13 +338,17 @@ export const dependents = (needs) => (v, c) => {
 export const items = (f, first = []) => (v, c) => {
   if (!Array.isArray(v)) return;
   const drops = c.lenient && c.drops;
+  let count = 0;
   c.drops = 0;
   for (let i = 0; i < (f ? v : first).length && i < v.length; i++) {
     const from = c.findings.length;
     inside(i < first.length ? first[i] : f, v[i], c, i);
     const problem = drops && c.findings.length > from ? c.findings.slice(from).find(isProblem) : undefined;
-    if (problem) drop(c, from, i, v[i], problem);
+    if (!problem) continue;
+    drop(c, from, i, v[i], problem);
+    count++;
   }
+  c.leftOut = count ? { of: v, count } : undefined;
   evaluate(v, c, f ? v : first);
 };
 /** An array that is a list of one kind of items. */

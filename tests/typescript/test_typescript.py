@@ -277,6 +277,23 @@ def test_behaviour(name: str, behaviour: Mapping[str, Any]) -> None:
     assert behaviour[name] == SNIPPETS[name][1]
 
 
+def test_an_array_is_not_shorter_than_it_may_be_once_items_are_left_out(folder: Path) -> None:
+    good, bad = {"value": "a", "name": "b"}, {"name": "b"}
+    groups = [[good, bad], [bad], [good]]
+    script = folder / "groups.mjs"
+    script.write_text(
+        f"""import * as m from "./acp/v2/index.js";
+        for (const options of {json.dumps(groups)}) {{
+          let problems = [];
+          try {{ m.decodeAs(m.SessionConfigSelectGroup, {{groupId: "g", name: "n", options}}); }}
+          catch (error) {{ problems = error.problems.map((one) => one.pointer); }}
+          console.log(JSON.stringify(problems));
+        }}""",
+        "utf-8",
+    )
+    assert run(script) == [[], ["/options", "/options/0"], []]
+
+
 def test_a_pattern_with_a_named_group(tmp_path: Path) -> None:
     schema = tmp_path / "schema.json"
     schema.write_text(
