@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""Told before each step: steps done, steps in all, and what comes next."""
+"""Called before each step, with steps done, steps in all, and what comes next."""
 
 Reading: TypeAlias = tuple[Path, bool]
 """A protocol as a target wants it: its source, and whether variants and their bodies are apart (`Target.is_apart`)."""
@@ -272,7 +272,9 @@ class _Build:
             beside = docs_inputs.NONE
             if output.folder in self._docs_inputs:
                 beside = docs_inputs.parsed(self._docs_inputs[output.folder])
-            files.append(publish.documents(versions, beside, memory=memory, cache=self._cached.cache))
+            files.append(
+                publish.texts_by_path(publish.make_pages(versions, beside, memory=memory, cache=self._cached.cache))
+            )
             self._done += len(versions)
         return Tree(output.folder, merge(files, place(output.folder)), output.root, shared=output.shared)
 
@@ -301,7 +303,7 @@ class _Build:
             ) from None
 
     def _settings(self, part: Part, output: OutputFolder) -> Settings:
-        """What the target of a part is told. Raises `Faults` of options that it does not have."""
+        """The settings of the target of a part. Raises `Faults` of options that it does not have."""
         from acpgen.targets.installed import with_options
 
         at = self._work.at if output.key else "--option"

@@ -28,7 +28,7 @@ from acpgen.publish import monitor as monitoring
 from acpgen.publish.channels import VersionPaths, find_page_paths
 from acpgen.publish.in_browser import scripts
 from acpgen.publish.page_requirements import requirements_by_page
-from acpgen.publish.pages import Entry, Page, arrange
+from acpgen.publish.pages import Entry, Page, arrange, texts_by_path
 from acpgen.publish.table import Table
 from acpgen.publish.version_comparison import other_versions
 from acpgen.publish.versions import Version, extended, successions
@@ -39,7 +39,7 @@ from acpgen.targets.docs.version_docs import Snippets, VersionDocs
 from acpgen.targets.python import construct
 from acpgen.targets.python.construct import Constructor
 
-__all__ = ["Entry", "Page", "Version", "arrange", "documents", "make_pages", "scripts"]
+__all__ = ["Entry", "Page", "Version", "arrange", "make_pages", "scripts", "texts_by_path"]
 
 if TYPE_CHECKING:
     from acpgen.publish.release_verdicts import History
@@ -48,20 +48,6 @@ T = TypeVar("T")
 
 RULES: Final = "compatibility.md"
 _BETWEEN: Final = "Between versions"
-
-
-def documents(
-    versions: Sequence[Version],
-    material: Material = NONE,
-    *,
-    for_site: bool = False,
-    python: reference.Library = reference.NOTHING,
-    memory: Memory = FORGETFUL,
-    cache: Cache = NO_CACHE,
-) -> Mapping[str, str]:
-    """The text of each page by its path. Raises `Faults`."""
-    pages = make_pages(versions, material, for_site=for_site, python=python, memory=memory, cache=cache)
-    return {page.path: page.text for page in pages}
 
 
 def make_pages(
@@ -123,8 +109,8 @@ def make_pages(
             continue
         if name in past:
             path = version.path(changelog.PAGE)
-            told = (name, past[name], material.releases[name].about, path, RULES, version, where[name])
-            text = once(f"changelog {name}", changelog.page, *told, has_own=for_site)
+            inputs = (name, past[name], material.releases[name].about, path, RULES, version, where[name])
+            text = once(f"changelog {name}", changelog.page, *inputs, has_own=for_site)
             found.append(Page(path, text, (name, "Changelog")))
     if faults:
         raise Faults(faults)

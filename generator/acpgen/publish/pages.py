@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -29,6 +29,11 @@ class Page:
     place: tuple[str, ...] = ()
     about: str = ""
     source: str = ""
+
+
+def texts_by_path(pages: Iterable[Page]) -> Mapping[str, str]:
+    """The text of each page by its path."""
+    return {page.path: page.text for page in pages}
 
 
 def arrange(pages: Iterable[Page], sections: Sections = ()) -> list[Entry]:

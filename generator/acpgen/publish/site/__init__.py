@@ -25,7 +25,7 @@ from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
 from acpgen.meaning.understanding import understand
-from acpgen.publish import arrange, make_pages, reference, scripts
+from acpgen.publish import arrange, make_pages, reference, scripts, texts_by_path
 from acpgen.publish.faults import SITE_NOT_BUILT
 from acpgen.publish.pages import Entry
 from acpgen.publish.site import generator, laying, searching
@@ -118,7 +118,7 @@ def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: Cache
     beside = memory.once("material", (given.beside,), partial(docs_inputs.parsed, given.beside))
     pages = make_pages(found, beside, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
-        {page.path: page.text for page in pages},
+        texts_by_path(pages),
         arrange(pages, config.site.sections),
         {page.path: page.source for page in pages if page.source},
         memory.once("scripts", tuple(found), partial(scripts, found)),
