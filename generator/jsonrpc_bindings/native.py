@@ -1,6 +1,6 @@
 """What msgspec reads of the types of a protocol: the annotations that it is given in place of those that people read.
 
-A hook reads what msgspec would read otherwise than the schema says, as far as it is told apart. What it cannot tell, msgspec refuses,
+A hook reads what msgspec would read otherwise than the schema says, as far as it can distinguish it. What it cannot, msgspec refuses,
 and the schema judges.
 """
 

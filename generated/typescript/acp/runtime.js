@@ -1,4 +1,4 @@
-// What this module offers to programs is told in `runtime.d.ts`.
+// What this module offers to programs is described in `runtime.d.ts`.
 
 export const UNKNOWN = Symbol("unknown variant");
 /** Has a value be written as another one. */
@@ -36,7 +36,7 @@ const run = (f, value, c) => {
   }
   return c;
 };
-/** The judgement of a branch, of which nothing is told. A large value may try more branches. */
+/** The judgement of a branch, of which nothing is reported. A large value may try more branches. */
 const attempt = (f, v, c, strict = c.strict) => {
   const { whole, evaluated } = c;
   if (++whole.steps > 200000 && whole.steps > STEPS * (whole.size ??= JSON.stringify(whole.value).length)) throw new RangeError();
@@ -47,8 +47,8 @@ const attempt = (f, v, c, strict = c.strict) => {
 const fits = (...given) => !attempt(...given).findings.length;
 
 const finding = (c, sentence, rule, more) => ({ path: [...c.path], sentence, rule, ...more });
-const add = (c, ...told) => {
-  c.findings.push(finding(c, ...told));
+const add = (c, ...parts) => {
+  c.findings.push(finding(c, ...parts));
 };
 const isProblem = (one) => !one.make;
 /** Leaves a member out that something is wrong with. */
@@ -383,7 +383,7 @@ export const when = (test, then, otherwise) => (v, c) => {
   (findings.length ? otherwise : then)(v, c);
 };
 /** What counts for the members of an object, or the items of an array, of which nothing else speaks: neither the schema itself, nor one of the
- *  `parts` that it consists of. Of items it is told where nothing else is wrong.
+ *  `parts` that it consists of. Of items it is reported where nothing else is wrong.
  */
 export const unevaluated = (itself, parts, f, rule) => (v, c) => {
   const isOfItems = rule === "unevaluatedItems";
@@ -417,7 +417,7 @@ export const keyed = (keys) => (v, c, say) => {
   return true;
 };
 
-/** One of several schemas, or but one where it `isExclusive`; `nil` is never what a value is told about. How they are told apart:
+/** One of several schemas, or but one where it `isExclusive`; `nil` is never what a value is compared with. How they are distinguished:
  *  `field` and `tags` (of each branch, one or a list), `isLoose` (more than one branch may take an object with a known tag),
  *  `untagged` (branches that take objects without the field), `byKey` (what tells by fields of one branch each), `types` (of each branch;
  *  of one without, `object`), `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
@@ -447,11 +447,11 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
     if (isTold && !c.strict && !found && typeof v[field] === "string" && unknown !== null && !unknown.includes(v[field]))
       c.edits.push({ path: [...c.path], make: (raw) => unknownOf(field, raw) });
     const whole = [...branches.keys()];
-    const told = hasTag ? [...(found ?? []), ...others].filter((i) => i < branches.length) : isTold ? untagged : whole;
+    const candidates = hasTag ? [...(found ?? []), ...others].filter((i) => i < branches.length) : isTold ? untagged : whole;
     const trials = [];
     const trial = (i) => (trials[i] ??= attempt(branches[i], v, c));
     let fit;
-    for (const i of told) {
+    for (const i of candidates) {
       const tried = trial(i);
       if (tried.findings.length) continue;
       if (fit && isExclusive) return add(c, "more than one of the alternatives fits, and only one may", "oneOf");
@@ -477,12 +477,12 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
       if (!isTold) return object(v, c);
       if (found) return found.length === 1 ? say(found[0]) : closest(found);
       const given = v[field];
-      if (told.length) {
-        const said = attempt((_, inner) => closest(told, inner), v, c).findings;
+      if (candidates.length) {
+        const said = attempt((_, inner) => closest(candidates, inner), v, c).findings;
         const count = (problems) => problems.filter(({ path }) => path.length !== c.path.length + 1 || path.at(-1) !== field).length;
         const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trial(one[0]).findings)] : []));
         const isStray = said.some((one) => one.rule === "not" && isHere(one, c)) || Math.min(...wrong) < count(said);
-        if (!isStray || typeof given !== "string") return closest(told);
+        if (!isStray || typeof given !== "string") return closest(candidates);
       }
       const known = [...owners.keys()];
       if (!hasTag) return add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
@@ -616,7 +616,7 @@ const slowly = (text) => {
   const found = value(new Map());
   next();
   expect(!word, "the end of the text");
-  return [found, told(repeated(found, []))];
+  return [found, listProblems(repeated(found, []))];
 };
 /** Whether an object stands for an unknown variant without writing itself: a copy. */
 const isCopy = (v) => isObject(v) && typeof v.toJSON !== "function" && Object.values(v).includes(UNKNOWN);
@@ -673,8 +673,8 @@ const close = (items) => {
   items.length = places.length;
   RAW.set(items, new Map(places.map((place, index) => [String(index), words?.get(place)])));
 };
-/** Problems as they are told: each once, a hundred at most. That a value is excluded is told where nothing else is wrong with it. */
-const told = (findings) => {
+/** Problems as they are reported: each once, a hundred at most. That a value is excluded is reported where nothing else is wrong with it. */
+const listProblems = (findings) => {
   const found = new Map();
   const isNot = (one) => one.rule === "not";
   for (const { path, sentence, rule } of findings.sort((a, b) => isNot(a) - isNot(b))) {
@@ -703,7 +703,7 @@ const settle = ({ findings, edits }, code, v, { onDrop } = {}) => {
     const items = new Map(); // array → what is wrong with items that were left out
     const at = (path) => items.get(String(path)) ?? items.set(String(path), []).get(String(path));
     for (const { make, path, problem } of findings) if (make && Number.isInteger(path.at(-1))) at(path.slice(0, -1)).push(problem);
-    fail(code, told(problems.flatMap((one) => [one, ...at(one.path)])), v);
+    fail(code, listProblems(problems.flatMap((one) => [one, ...at(one.path)])), v);
   }
   for (const { path, value, problem } of onDrop ? findings : [])
     onDrop({ pointer: pointerOf(path), value, problem: { pointer: pointerOf(problem.path), sentence: problem.sentence } });
@@ -711,7 +711,7 @@ const settle = ({ findings, edits }, code, v, { onDrop } = {}) => {
 };
 
 export const is = (f, value) => !run(f, value, judge(true)).findings.length;
-export const validateAs = (f, value) => told(run(f, value, judge(true)).findings);
+export const validateAs = (f, value) => listProblems(run(f, value, judge(true)).findings);
 export const decodeAs = (f, value, options) => edited(value, settle(run(f, value, judge(false, options?.lenient !== false)), -32602, null, options));
 export const parse = (text) => {
   const [value, problems] = read(text);
@@ -727,7 +727,7 @@ export const batches = (value, f, c) => {
   if (!value.length) fault(c, "a batch must hold at least one message");
   for (const [index, one] of answers.entries())
     if (c.strict && one !== answers[0]) fault(c, "a batch holds either calls or answers, not both", [index]);
-  if (!c.strict && c.findings.length) fail(-32600, told(c.findings));
+  if (!c.strict && c.findings.length) fail(-32600, listProblems(c.findings));
   return value.map((v, index) => f(v, [index]));
 };
 const newObject = () => ({});
@@ -828,7 +828,7 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
         if (carried) carry(v, c, carried);
       };
       if (value !== undefined) each(value, validated, c);
-      return [...problems, ...told(c.findings)];
+      return [...problems, ...listProblems(c.findings)];
     },
   };
 };

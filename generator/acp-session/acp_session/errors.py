@@ -1,4 +1,4 @@
-"""What can go wrong between two peers, and what becomes of it: what is raised for an error that answers a request, and what a peer is
+"""What can go wrong between two peers: what is raised for an error that answers a request, and what a peer is
 answered. `Error` is the base of all of it; what a program does wrong by itself is a `ValueError`.
 """
 

@@ -106,13 +106,13 @@ def _diagnostic(origin: Origin, labels: dict[str, str]) -> Diagnostic:
 
 def _summary(timeline: Timeline, fail_on: str) -> str:
     """How many revisions there are, how many steps have which verdict, and how many count."""
-    told = [counted(len(timeline.milestones), "revision")]
+    parts = [counted(len(timeline.milestones), "revision")]
     verdicts = [*_verdicts(timeline)]
-    told += [f"{verdicts.count(verdict)} {verdict}" for verdict in _ORDER if verdict in verdicts]
+    parts += [f"{verdicts.count(verdict)} {verdict}" for verdict in _ORDER if verdict in verdicts]
     counting = sum(step.counts(fail_on) for step in timeline.steps)
     count = "counts" if counting == 1 else "count"
     steps = counted(counting, "step")
-    return f"{', '.join(told)}. {steps} of {len(timeline.steps)} {count} under --fail-on {fail_on}"
+    return f"{', '.join(parts)}. {steps} of {len(timeline.steps)} {count} under --fail-on {fail_on}"
 
 
 def _verdicts(timeline: Timeline) -> Iterator[str]:
@@ -155,16 +155,16 @@ def _milestone_data(each: Milestone) -> JSON:
 
 def _step_data(each: RevisionStep, fail_on: str) -> JSON:
     report = each.report
-    told: dict[str, JSON] = {
+    row: dict[str, JSON] = {
         "old": each.old.name,
         "new": each.new.name,
         "verdict": None if report is None else report.verdict,
         "version": {**asdict(each.bump), "enough": each.bump.is_enough},
     }
     if report is None:
-        return {**told, "failure": each.failure}
+        return {**row, "failure": each.failure}
     return {
-        **told,
+        **row,
         "backward": report.wire.backward,
         "forward": report.wire.forward,
         "bindings": report.bindings,

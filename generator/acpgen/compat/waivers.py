@@ -184,8 +184,8 @@ def waiver_unused(waiver: Waiver) -> Note:
 
 
 def _note(waiver: Waiver, rule: str, what: str, advice: str) -> Note:
-    told = f"The waiver for {waiver.rule} ({waiver.fingerprint}) {what}."
-    return Note(rule, told, advice, SourcePosition(waiver.at, "", waiver.line, 1))
+    sentence = f"The waiver for {waiver.rule} ({waiver.fingerprint}) {what}."
+    return Note(rule, sentence, advice, SourcePosition(waiver.at, "", waiver.line, 1))
 
 
 def _matches(waiver: Waiver, finding: Finding) -> bool:
@@ -296,15 +296,15 @@ def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> 
 
 def _entry(waiver: Waiver, finding: Finding, folder: Path) -> str:
     """The text of a waiver in a file of this folder. Paths are relative to it, and without the revision that they were read at."""
-    told: dict[str, str] = {"rule": finding.rule}
+    entry: dict[str, str] = {"rule": finding.rule}
     for side, position in (("old", finding.old), ("new", finding.new)):
         if position is not None:
             path = position.file.rpartition(":")[2]
             relative = path if ":" in position.file else Path(os.path.relpath(path, folder)).as_posix()
-            told[side] = f"{relative}#{position.pointer}"
-    told |= {"fingerprint": waiver.fingerprint, "reason": waiver.reason}
-    told |= {"until": waiver.until} if waiver.until else {}
-    lines = ["", "[[waiver]]", *(f"{key} = {_string(value)}" for key, value in told.items())]
+            entry[side] = f"{relative}#{position.pointer}"
+    entry |= {"fingerprint": waiver.fingerprint, "reason": waiver.reason}
+    entry |= {"until": waiver.until} if waiver.until else {}
+    lines = ["", "[[waiver]]", *(f"{key} = {_string(value)}" for key, value in entry.items())]
     return "\n".join([*lines, *([f"expires = {waiver.end}"] if waiver.expires is not None else [])])
 
 

@@ -338,7 +338,7 @@ class Node:
 
     @once
     def kinds(self) -> frozenset[str]:
-        """The JSON types that it can accept at most, told by what judges the value itself; an integer is a number."""
+        """The JSON types that it can accept at most, by what judges the value itself; an integer is a number."""
         if not is_object(self.schema):
             return frozenset() if self.refuses_all else ALL_KINDS
         spend()

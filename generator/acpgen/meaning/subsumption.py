@@ -122,7 +122,7 @@ def is_within(node: Node, owner: Node, memo: dict[str, bool] | None = None) -> b
 
 
 def admits(node: Node, value: Any, memo: dict[str, bool] | None = None) -> bool:
-    """Whether a schema surely accepts a constant, told by constants and types alone. `memo` remembers definitions between its calls."""
+    """Whether a schema surely accepts a constant, by constants and types alone. `memo` remembers definitions between its calls."""
     memo = {} if memo is None else memo
     if not is_object(node.schema):
         return node.schema is True

@@ -171,7 +171,7 @@ def is_same(one: Node | None, other: Node | None) -> bool:
 
 
 def says_nothing(node: Node) -> bool:
-    """Whether every value fits, or no type can be told."""
+    """Whether every value fits, or its type is not known."""
     if not is_object(node.schema):
         return not node.refuses_all
     is_any = is_array(node.says.get("type")) and {*node.types} >= ALL_KINDS

@@ -118,8 +118,10 @@ def entries(found: Iterable[Reach], old: SchemaRevision, new: SchemaRevision) ->
     for each in found:
         groups.setdefault((_who(each), _says(each, _nameless(each), old, new)), []).append(each)
     for (who, says), group in groups.items():
-        told = says if len(group) > 1 else _says(group[0], group[0].message, old, new)
-        yield Markdown(f"{', '.join(dict.fromkeys(code(each.location) for each in group))} ({who}): {told}".rstrip())
+        sentence = says if len(group) > 1 else _says(group[0], group[0].message, old, new)
+        yield Markdown(
+            f"{', '.join(dict.fromkeys(code(each.location) for each in group))} ({who}): {sentence}".rstrip()
+        )
 
 
 def _nameless(each: Reach) -> str:

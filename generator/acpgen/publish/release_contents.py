@@ -38,7 +38,7 @@ def summarize_release(release: SchemaRevision) -> dict[str, Any]:
     }
     origins = release.bundle.origins.items()
     own = {name for name, at in origins if is_own(name, at) and name in release.definitions}
-    held = {name for told in methods.values() for pair in told.values() for name in pair if name is not None}
+    held = {name for by_name in methods.values() for pair in by_name.values() for name in pair if name is not None}
     types = {name: _summarize_type(name, release.definitions, own) for name in sorted(own | held)}
     return {**methods, "types": types}
 

@@ -179,8 +179,8 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
         digest, before = hashlib.sha256(release.content).hexdigest(), verdicts[-1].sha256 if verdicts else None
         verdict = known.get((before, digest)) if number != recomputed else None
         if verdict is None:
-            told, names = _compare(sides, number), summarize_release(sides[number].meaning)
-            step = {name: getattr(told, name) for name in ChangelogStep.__struct_fields__}
+            changes, names = _compare(sides, number), summarize_release(sides[number].meaning)
+            step = {name: getattr(changes, name) for name in ChangelogStep.__struct_fields__}
             verdict = ReleaseVerdict(version=release.version, sha256=digest, after=before, **step, **names)
         verdicts.append(msgspec.structs.replace(verdict, version=release.version))
     return tuple(verdicts)

@@ -263,7 +263,7 @@ class _Writer:
         return Markdown(f"{found} about {code(word)}" if word else found)
 
     def _places(self, place: SchemaPlaces) -> Iterator[Markdown]:
-        """What a schema has or lacks, a phrase for each kind of place; the same place in several protocols is told once."""
+        """What a schema has or lacks, a phrase for each kind of place; the same place in several protocols is listed once."""
         kinds: dict[tuple[str, str], dict[str, list[Markdown]]] = {}
         for where in place.at:
             protocol, _, fragment = where.partition("#")

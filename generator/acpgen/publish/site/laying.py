@@ -61,9 +61,9 @@ def laid_out(
     given = {path.relative_to(source).as_posix(): path.read_text("utf-8") for path in files}
     given |= {f"{PAGES}/assets/{path}": text for path, text in scripts.items()}
     given |= dict.fromkeys(_LEFT_OUT, "")
-    told = {"INHERIT": "base.yml", "site_name": _name(documents), "nav": _nested(navigation)}
-    told |= {"site_url": address.url} if address.url else {}
-    return {**laid, **given, CONFIGURATION: json.dumps(told, indent=1)}
+    settings = {"INHERIT": "base.yml", "site_name": _name(documents), "nav": _nested(navigation)}
+    settings |= {"site_url": address.url} if address.url else {}
+    return {**laid, **given, CONFIGURATION: json.dumps(settings, indent=1)}
 
 
 def as_text(page: str) -> str:
@@ -100,8 +100,8 @@ def heads(
 
     A draft is described by its path alone: the site generator makes every page again when the description of one differs.
     """
-    told = {path: path for path in documents} if is_draft else _find_descriptions(documents)
-    return {path: _head(told[path], address, edited.get(path)) for path in documents}
+    descriptions = {path: path for path in documents} if is_draft else _find_descriptions(documents)
+    return {path: _head(descriptions[path], address, edited.get(path)) for path in documents}
 
 
 def description(text: str) -> str:
@@ -114,13 +114,13 @@ def description(text: str) -> str:
 
 def _find_descriptions(documents: Files) -> Mapping[str, str]:
     """The description of each page. Pages that would say the same name themselves."""
-    told = {path: description(text) for path, text in documents.items()}
+    descriptions = {path: description(text) for path, text in documents.items()}
     counts: dict[str, int] = {}
-    for each in told.values():
+    for each in descriptions.values():
         counts[each] = counts.get(each, 0) + 1
     return {
         path: each if each and counts[each] == 1 else _short(f"{path.removesuffix('.md')}: {each}".strip(": "))
-        for path, each in told.items()
+        for path, each in descriptions.items()
     }
 
 
